@@ -316,8 +316,9 @@ async fn a_start_with_a_clock_far_ahead_deletes_nothing_for_ten_minutes() {
         clock.advance_seconds(10);
     }
     // The file is written by a thread, which goes by no clock of this test.
+    // clock: a pause that stands for nothing, only lets others run
     let pause = || std::thread::sleep(Duration::from_millis(1));
-    for _ in 0..20_000 {
+    for _ in 0..60_000 {
         if there.row(&id("s")).await.unwrap().is_none() {
             return;
         }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, Error, NewBoardSession, Random, Receipt, Session, Settings,
+    Board, Error, NewBoardSession, Random, RecallSettings, Receipt, Session, Settings,
     core::{
         audience::Audience,
         command::Command,
@@ -45,11 +45,12 @@ pub(crate) fn clock() -> ManualClock {
     ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap())
 }
 
-/// Settings whose time stands still, and that sweep nothing.
+/// Settings whose time stands still, and with which nothing is swept or read unless somebody asks.
 pub(crate) fn settings(clock: &ManualClock) -> Settings {
     static SEED: AtomicU64 = AtomicU64::new(7);
     let random = Arc::new(Seeded(AtomicU64::new(SEED.fetch_add(1, Ordering::SeqCst))));
-    Settings { clock: Arc::new(clock.clone()), random, sweep: None, ..Settings::default() }
+    let recall = RecallSettings { quiet: None, ..RecallSettings::default() };
+    Settings { clock: Arc::new(clock.clone()), random, sweep: None, recall, ..Settings::default() }
 }
 
 pub(crate) fn memory(clock: &ManualClock) -> Arc<dyn Store> {
@@ -182,6 +183,12 @@ async fn session_store(session: &Session) -> Vec<Entry> {
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     let patience = Duration::from_secs(60);
     tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// Lets others run for a moment, between two looks at something that is waited for.
+pub(crate) async fn moment() {
+    // clock: a pause that stands for nothing, only lets others run
+    tokio::time::sleep(Duration::from_millis(10)).await;
 }
 
 /// Executes a command again and again while others are faster.

@@ -2,8 +2,11 @@
 
 use std::{
     path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use callboard_engine::{
@@ -28,11 +31,13 @@ use callboard_engine::{
     },
 };
 
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixture::{File, add, agent, clock, code, id, memory, new, put, run, say, session, settings, text, thread},
+    fixture::{
+        File, add, agent, clock, code, id, memory, moment, new, put, run, say, session, settings, soon, text, thread,
+    },
 };
 
 async fn asked(session: &Session, viewer: &Viewer, query: &str) -> RecallAnswer {
@@ -111,27 +116,46 @@ async fn bad_questions_are_refused_and_empty_ones_answered_with_a_note() {
 
 #[tokio::test]
 async fn what_is_quiet_is_read_before_anybody_asks() {
-    let store = memory(&clock());
-    let quiet = Some(Duration::from_millis(50));
-    let recall = RecallSettings { quiet, patience: Duration::ZERO, ..RecallSettings::default() };
-    let board = Board::new(store, Settings { recall, ..settings(&clock()) });
+    let store = Faulty::new(memory(&clock()));
+    let recall = RecallSettings { quiet: Some(Duration::ZERO), ..RecallSettings::default() };
+    let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
     let session = board.create(new("s")).await.unwrap();
+    let reads = reads_of(&store);
     say(&session, "the xylophonist").await;
-    // Nobody waits here for what was not read, so it is found only once it was read without being asked for.
-    crate::fixture::soon("the background", async {
-        loop {
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            let answer = asked(&session, &Viewer::User, "xylophonist").await;
-            if answer.behind.is_none() {
-                assert_eq!(answer.hits.len(), 1);
-                return;
-            }
+    soon("the background", async {
+        while reads.load(Ordering::SeqCst) == 0 {
+            moment().await;
         }
     })
     .await;
+    let answer = asked(&session, &Viewer::User, "xylophonist").await;
+    assert_eq!((answer.behind, answer.hits.len()), (None, 1));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn nothing_is_read_before_anybody_asks_where_that_is_off() {
+    let store = Faulty::new(memory(&clock()));
+    let session = Board::new(store.clone(), settings(&clock())).create(new("s")).await.unwrap();
+    let reads = reads_of(&store);
+    say(&session, "the xylophonist").await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(reads.load(Ordering::SeqCst), 0);
+    assert_eq!(asked(&session, &Viewer::User, "xylophonist").await.hits.len(), 1);
+    assert_ne!(reads.load(Ordering::SeqCst), 0);
+}
+
+/// How often entries are read from now on.
+fn reads_of(store: &Faulty) -> Arc<AtomicUsize> {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counted = reads.clone();
+    store.play(move |call| {
+        counted.fetch_add(usize::from(call == Call::Read), Ordering::SeqCst);
+        Act::Pass
+    });
+    reads
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answered_at_once() {
     let patience = Duration::from_secs(1);
     let recall = RecallSettings { quiet: None, patience, ..RecallSettings::default() };
@@ -143,9 +167,10 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     let closed = gate.clone();
     store.play(move |call| if call == Call::Read { Act::Wait(closed.clone()) } else { Act::Pass });
     let ask = async || {
-        let begun = Instant::now();
+        // The time is paused: it goes on only where somebody waits for it.
+        let until = Instant::now() + patience;
         let answer = asked(&session, &Viewer::User, "xylophonist").await;
-        (begun.elapsed() >= patience, answer.behind, answer.hits.len())
+        (Instant::now() >= until, answer.behind, answer.hits.len())
     };
     assert_eq!(ask().await, (true, Some(said.0), 0));
     for _ in 0..3 {
@@ -159,9 +184,9 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     let said = format!("[not all was looked at: {said} entries are not in the index yet]");
     assert!(prompt.text().contains(&said), "{}", prompt.text());
     gate.add_permits(100);
-    crate::fixture::soon("the index", async {
+    soon("the index", async {
         while ask().await != (false, None, 1) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            moment().await;
         }
     })
     .await;

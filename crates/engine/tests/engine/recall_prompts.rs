@@ -16,7 +16,7 @@ use callboard_engine::{
 };
 use serde_json::json;
 
-use crate::fixture::{add, clock, memory, new, run, say, settings, soon, text};
+use crate::fixture::{add, clock, memory, moment, new, run, say, settings, soon, text};
 
 /// A model that answers nothing, and notes what it was asked.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ async fn prompt(session: &Session, query: &str) -> Prompt {
     session.prompt(&PromptSpec { agent, budget, recall, query, task, ..PromptSpec::default() }).await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn i6_the_question_of_a_prompt_neither_finds_out_a_secret_nor_tells_it() {
     let (silent, wiki) = (Arc::new(Silent::default()), source("wiki", Ok("nothing")));
     let recall =
@@ -89,13 +89,14 @@ async fn i6_the_question_of_a_prompt_neither_finds_out_a_secret_nor_tells_it() {
     // A busy machine may not have indexed it in the moment that a prompt waits for.
     soon("it is found", async {
         while !prompt(&session, "quokkafish").await.text().contains("quokkafish") {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            moment().await;
         }
     })
     .await;
     run(&session, SetVariable::new("password".parse().unwrap(), json!("quokkafish"), None, "r".into()).unwrap()).await;
-    // What the model of vectors was about to be asked with when nobody knew of a secret yet.
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    // What the model of vectors was about to be asked with when nobody knew of a secret yet. The time is paused, so nothing of
+    // it is left then.
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     silent.0.lock().unwrap().clear();
     wiki.asked.lock().unwrap().clear();
     let (right, wrong) = (prompt(&session, "quokkafish").await, prompt(&session, "quokkafesh").await);

@@ -23,8 +23,8 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        File, add, agent, assert_sound, board, clock, code, id, insist, memory, new, only, patch, put, put_for, run,
-        say, session, settings, soon, text, thread,
+        File, add, agent, assert_sound, board, clock, code, id, insist, memory, moment, new, only, patch, put, put_for,
+        run, say, session, settings, soon, text, thread,
     },
 };
 
@@ -367,13 +367,13 @@ async fn many_streams_follow_one_session() {
     assert!(soon("all", tasks.join_all()).await.into_iter().all(|seen| seen == seq));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_appended_here_is_not_read_again_for_those_who_listen() {
     let faulty = Faulty::new(memory(&clock()));
     let session = Board::new(faulty.clone(), settings(&clock())).create(new("s")).await.unwrap();
     let mut stream = session.subscribe(Viewer::User, None, Filter::default()).await.unwrap();
-    // Until the board has heard that the session was made.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // The time is paused, so all that goes on by itself is over then: the board has heard that the session was made.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let (gate, rows) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
     let (let_on, looked) = (gate.clone(), rows.clone());
     faulty.play(move |call| match call {
@@ -390,11 +390,11 @@ async fn what_is_appended_here_is_not_read_again_for_those_who_listen() {
     });
     // The store tells of the append before it answers.
     while rows.load(Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        moment().await;
     }
     let_on.add_permits(1);
     let seq = saying.await.unwrap();
     assert_eq!(soon("an entry", stream.next()).await.unwrap().map(|entry| entry.seq), Some(seq));
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(rows.load(Ordering::SeqCst), 1);
 }

@@ -3,7 +3,6 @@
 use std::{
     path::Path,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -20,7 +19,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
-    fixture::{agent, clock, memory, new, run, say, settings},
+    fixture::{agent, clock, memory, moment, new, run, say, settings, soon},
     recall_sight::{Shared, finds_the_same, steps, take, without_hidden},
 };
 
@@ -59,14 +58,16 @@ fn settings_with(embedder: &Arc<Letters>, folder: Option<&Path>) -> Settings {
 
 /// Asks until all passages have their vectors.
 async fn asked(session: &Session, query: &str) -> RecallAnswer {
-    for _ in 0..1000 {
-        let answer = session.recall(&Viewer::User, RecallQuery::new(query)).await.unwrap();
-        if answer.embedder.as_deref() == Some("letters") {
-            return answer;
+    soon("vectors of all passages", async {
+        loop {
+            let answer = session.recall(&Viewer::User, RecallQuery::new(query)).await.unwrap();
+            if answer.embedder.as_deref() == Some("letters") {
+                return answer;
+            }
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the passages got no vectors")
+    })
+    .await
 }
 
 /// Whether the file of vectors has that of a text of the user.
@@ -130,13 +131,16 @@ async fn vectors_that_were_made_of_a_secret_before_it_was_known_are_made_anew() 
     run(&session, SetVariable::new("password".parse().unwrap(), json!("bergamot-7261"), None, "r".into()).unwrap())
         .await;
     let hidden = "User: The password is [hidden:password], for now.";
-    for _ in 0..1000 {
-        asked(&session, "password").await;
-        if letters.asked.lock().unwrap().iter().any(|text| text == hidden) && !has(folder.path(), clear) {
-            break;
+    soon("the vector of what is hidden now", async {
+        loop {
+            asked(&session, "password").await;
+            if letters.asked.lock().unwrap().iter().any(|text| text == hidden) && !has(folder.path(), clear) {
+                break;
+            }
+            moment().await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    })
+    .await;
     asked(&session, "password").await;
     assert!(!has(folder.path(), clear) && has(folder.path(), "The password is [hidden:password], for now."));
     let asked = letters.asked.lock().unwrap();
