@@ -45,6 +45,10 @@ const FAILURES: &[(&[&str], &str)] = &[
     (&["No space left on device", "Disk quota exceeded"], "the disk is full: free some space, and try again"),
     (&["Retrying (Retry("], "no package index can be reached: check the network, or PIP_INDEX_URL, and try again"),
     (
+        &["failed to download from", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"],
+        "the package registry cannot be reached: check the network, and try again",
+    ),
+    (
         &["No matching distribution found"],
         "the package index has no build of it for this machine: Linux with glibc and macOS from 13, on x86-64 and arm64, \
          have one",
