@@ -39,6 +39,8 @@ fn bring() -> anyhow::Result<PathBuf> {
     let mut install = command::cargo();
     install.args(["install", "mdbook", "--version", VERSION, "--locked", "--quiet"]);
     install.args(["--no-default-features", "--features", "search", "--root"]).arg(&place);
+    // It is built faster than the time that optimising it would save.
+    install.arg("--debug");
     // Its files would only fill up the target folder of this repository.
     command::run(install.env("CARGO_TARGET_DIR", place.join("target")))?;
     fs::remove_dir_all(place.join("target")).context("cannot remove what was left of the build of mdBook")?;

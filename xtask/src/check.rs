@@ -4,51 +4,75 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use crate::databases::Databases;
+use crate::nextest::{Cases, nextest};
 use crate::server::{Server, Share};
-use crate::{audit, binary, book, cache, command, mcp, page, schema, services, weights};
+use crate::steps::Steps;
+use crate::{audit, binary, book, cache, command, mcp, npm, page, schema, services, weights};
 
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
+/// Runs everything, and says how long each step took.
+pub(crate) fn ci() -> anyhow::Result<()> {
+    let mut steps = Steps::default();
+    let result = lint(&mut steps).and_then(|()| test(&[], &mut steps));
+    steps.report();
+    result
+}
+
 /// Checks formatting, lints, documentation, dependencies, layers, import cycles, and that the page is what its source makes.
-pub(crate) fn lint() -> anyhow::Result<()> {
+pub(crate) fn lint(steps: &mut Steps) -> anyhow::Result<()> {
     let cargo = |arguments: &str| {
         let mut command = command::cargo();
         command.args(arguments.split(' '));
         eprintln!("{}", command::shown(&command));
         command::run(command.env("RUSTDOCFLAGS", "-D warnings"))
     };
-    cargo("fmt --all --check")?;
-    audit::audit()?;
-    cargo("clippy --workspace --all-targets --all-features -- -D warnings")?;
-    cargo("doc --workspace --no-deps --all-features")?;
-    page::check()
+    steps.run("format", || cargo("fmt --all --check"))?;
+    steps.run("audit", audit::audit)?;
+    steps.run("clippy", || cargo("clippy --workspace --all-targets --all-features -- -D warnings"))?;
+    steps.run("documentation of the code", || cargo("doc --workspace --no-deps --all-features"))?;
+    steps.run("the built page", page::check)
 }
 
-/// Runs all tests, or those that `arguments` for `cargo test` select, with the small model that some of them need.
-pub(crate) fn test(arguments: &[String]) -> anyhow::Result<()> {
-    services::bring()?;
-    let mut cargo = command::cargo();
-    cargo.args(["test", "--all-features"]);
+/// Runs all tests, or those that `arguments` for `cargo nextest run` select. `--explore` as the first of them draws new cases.
+pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()> {
+    let (cases, arguments) = match arguments.split_first() {
+        Some((first, rest)) if first == "--explore" => (Cases::New, rest),
+        _ => (Cases::Fixed, arguments),
+    };
+    steps.run("what the tests need", || services::bring().and_then(|()| npm::EXAMPLE.bring()))?;
+    let build = ["run", "--no-run", "--workspace", "--all-features"];
+    let run = ["run", "--all-features"];
     if arguments.is_empty() {
-        cargo.arg("--workspace");
+        steps.run("building the tests", || command::run(nextest(cases)?.args(build)))?;
     }
-    cargo.args(arguments);
-    if std::env::var_os(MODEL_URL).is_some() {
-        command::run(&mut cargo)?;
-    } else {
+    steps.run("tests", || {
+        let databases = Databases::start()?;
+        let mut tests = nextest(cases)?;
+        tests.args(run).args(arguments).env(Databases::VARIABLE, databases.ports());
+        if arguments.is_empty() {
+            tests.arg("--workspace");
+        }
+        if std::env::var_os(MODEL_URL).is_some() {
+            return command::run(&mut tests);
+        }
         let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
-        command::run(cargo.env(MODEL_URL, server.url()))?;
+        command::run(tests.env(MODEL_URL, server.url()))
+    })?;
+    if !arguments.is_empty() {
+        return Ok(());
     }
-    if arguments.is_empty() {
-        // The tests have built the binary.
-        schema::check(&[])?;
-        mcp::check()?;
-        trial(&[])?;
-        book::build()?;
-        page::test()?;
-    }
-    Ok(())
+    // The tests have built the binary.
+    steps.run("examples in the documentation of the code", || {
+        command::run(command::cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]))
+    })?;
+    steps.run("calls generated from the OpenAPI document", || schema::check(&[]))?;
+    steps.run("clients of MCP, OpenAI and Anthropic", mcp::check)?;
+    steps.run("a newcomer's trial", || trial(&[]))?;
+    steps.run("the book", book::build)?;
+    steps.run("the page in a browser", page::test)
 }
 
 /// Repeats a newcomer's trial in a clean clone and a clean home, or those of its checks that `arguments` name.

@@ -9,10 +9,13 @@ mod cache;
 mod check;
 mod circles;
 mod command;
+mod databases;
 mod demo;
 mod endpoint;
 mod lines;
 mod mcp;
+mod nextest;
+mod npm;
 mod page;
 mod progress;
 mod python;
@@ -20,12 +23,14 @@ mod schema;
 mod served;
 mod server;
 mod services;
+mod steps;
 mod weights;
 
 use std::process::ExitCode;
 
 use anyhow::bail;
 
+use crate::steps::Steps;
 use crate::weights::Weights;
 
 const HELP: &str = "\
@@ -34,7 +39,8 @@ Chores of the Callboard repository
 Usage: cargo xtask CHORE
 
   demo [ARGUMENTS]   show a team at work on a real model; with ARGUMENTS, run `callboard run` with them on the demo's store
-  test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo test`
+  test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo nextest run`; with
+                     `--explore` first, property tests look at other cases than last time
   bench [ARGUMENTS]  measure speed and memory; see `cargo xtask bench --help`
   recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find, and
                      `--embedder URL MODEL` adds vectors of an endpoint with OpenAI's /v1/embeddings
@@ -69,7 +75,7 @@ fn main() -> ExitCode {
 fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
     match chore {
         "demo" => return demo::demo(arguments),
-        "test" => check::test(arguments)?,
+        "test" => check::test(arguments, &mut Steps::default())?,
         "schema" => schema::check(arguments)?,
         "mcp" => mcp::check()?,
         "book" => book::build()?,
@@ -77,12 +83,9 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "trial" => check::trial(arguments)?,
         "bench" => check::bench(arguments)?,
         "recall" => check::recall(arguments)?,
-        "lint" => check::lint()?,
+        "lint" => check::lint(&mut Steps::default())?,
         "audit" => audit::audit()?,
-        "ci" => {
-            check::lint()?;
-            check::test(&[])?;
-        }
+        "ci" => check::ci()?,
         "setup" => setup(&model(arguments)?)?,
         "model" => server::serve(&model(arguments)?)?,
         "help" | "--help" | "-h" => println!("{HELP}"),
@@ -102,5 +105,6 @@ fn model(arguments: &[String]) -> anyhow::Result<Weights> {
 fn setup(weights: &Weights) -> anyhow::Result<()> {
     println!("{}", server::bring(weights)?.folder().display());
     println!("{}", weights.bring()?.display());
+    npm::EXAMPLE.bring()?;
     services::bring()
 }

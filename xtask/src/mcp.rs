@@ -9,14 +9,14 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{binary, cache, command, python::Packages, served::Served};
+use crate::{binary, cache, command, npm, python::Packages, served::Served};
 
 /// The server that has what the suite asks for.
 const FIXTURE: &str = "conformance";
 
 /// Runs all of it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    command::run(npm()?.args(["ci", "--no-audit", "--no-fund"]))?;
+    npm::CLIENTS.bring()?;
     conformance()?;
     clients()
 }
@@ -25,13 +25,13 @@ fn conformance() -> anyhow::Result<()> {
     let build = ["build", "--workspace", "--all-features", "--examples"];
     command::run(command::cargo().args(build))?;
     let fixture = Served::start(&mut Command::new(binary::target().join("debug/examples").join(FIXTURE)))?;
-    command::run(npm()?.args(["run", "conformance", "--", "--url"]).arg(format!("{}/mcp", fixture.url)))
+    command::run(npm::CLIENTS.npm()?.args(["run", "conformance", "--", "--url"]).arg(format!("{}/mcp", fixture.url)))
 }
 
 fn clients() -> anyhow::Result<()> {
     let callboard = binary::bring()?;
     let python = Packages::bring("clients", "xtask/mcp/requirements.txt")?;
-    let folder = cache::repository().join("target/mcp");
+    let folder = binary::target().join("mcp");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
@@ -50,7 +50,7 @@ fn clients() -> anyhow::Result<()> {
     client.arg("client.mjs");
     given(client)?;
     let inspector = ["run", "inspector", "--", &format!("{}/mcp", server.url), "--transport", "http"];
-    let listed = command::output(npm()?.args(inspector).args(["--method", "tools/list"]))?;
+    let listed = command::output(npm::CLIENTS.npm()?.args(inspector).args(["--method", "tools/list"]))?;
     if !listed.contains("get_prompt") {
         bail!("the inspector lists no tool get_prompt: {listed}");
     }
@@ -60,14 +60,4 @@ fn clients() -> anyhow::Result<()> {
 
 fn scripts() -> PathBuf {
     cache::repository().join(Path::new("xtask/mcp"))
-}
-
-/// `npm` in the folder of the clients.
-fn npm() -> anyhow::Result<Command> {
-    if !command::answers("npm", "--version") {
-        bail!("npm is missing, which runs clients; install Node 20 or later with npm (`nodejs npm` on Debian)");
-    }
-    let mut npm = Command::new("npm");
-    npm.current_dir(scripts());
-    Ok(npm)
 }

@@ -1,11 +1,11 @@
 //! The page: npm builds it from `web/` into `crates/server/page/`, from where the server takes it. What is built is kept in the
 //! tree, so that nobody needs Node to build Callboard.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context as _, bail};
 
-use crate::{binary, cache, command, services};
+use crate::{binary, cache, command, npm, services};
 
 /// The OpenAPI document, as a test of the server keeps it.
 const DOCUMENT: &str = "crates/server/tests/server/snapshots/server__document__the_document_is_as_it_was.snap";
@@ -33,24 +33,24 @@ pub(crate) fn page(arguments: &[String]) -> anyhow::Result<()> {
 
 /// Builds the page into the tree.
 fn build() -> anyhow::Result<()> {
-    install()?;
+    npm::PAGE.bring()?;
     let repository = cache::repository();
     write_types(&repository.join(TYPES))?;
-    command::run(npm()?.args(["run", "build"]))
+    command::run(npm::PAGE.npm()?.args(["run", "build"]))
 }
 
 /// Checks the source, and that what is kept in the tree is what the source makes.
 pub(crate) fn check() -> anyhow::Result<()> {
-    install()?;
-    command::run(npm()?.args(["run", "check"]))?;
+    npm::PAGE.bring()?;
+    command::run(npm::PAGE.npm()?.args(["run", "check"]))?;
     let repository = cache::repository();
-    let made = repository.join("target/page");
+    let made = binary::target().join("page");
     if made.exists() {
         fs::remove_dir_all(&made).with_context(|| format!("cannot remove {}", made.display()))?;
     }
     let (page, types) = (made.join("page"), made.join("schema.d.ts"));
     write_types(&types)?;
-    command::run(npm()?.args(["run", "build", "--", "--emptyOutDir", "--outDir"]).arg(&page))?;
+    command::run(npm::PAGE.npm()?.args(["run", "build", "--", "--emptyOutDir", "--outDir"]).arg(&page))?;
     let mut stale = differences(&files(&page)?, &files(&repository.join(PAGE))?, PAGE);
     if fs::read(&types)? != fs::read(repository.join(TYPES)).unwrap_or_default() {
         stale.push(TYPES.to_owned());
@@ -75,37 +75,24 @@ fn screenshots() -> anyhow::Result<()> {
 
 /// Runs a script of the page that needs a browser and the program.
 fn in_browser(script: &str, variables: &[(&str, &Path)]) -> anyhow::Result<()> {
-    install()?;
+    npm::PAGE.bring()?;
     let chromium = services::chromium()?;
     let callboard = binary::bring()?;
-    let mut run = npm()?;
+    let mut run = npm::PAGE.npm()?;
     run.args(["run", script]).env("CHROMIUM", chromium).env("CALLBOARD_BIN", callboard);
     command::run(run.envs(variables.iter().copied()))
-}
-
-/// Installs what the page is built with, exactly as the lock file says.
-fn install() -> anyhow::Result<()> {
-    command::run(npm()?.args(["ci", "--no-audit", "--no-fund"]))
-}
-
-/// `npm` in the folder of the page's source.
-fn npm() -> anyhow::Result<Command> {
-    if !command::answers("npm", "--version") {
-        bail!("npm is missing, which builds the page; install Node 20 or later with npm (`nodejs npm` on Debian)");
-    }
-    let mut npm = Command::new("npm");
-    npm.current_dir(cache::repository().join("web"));
-    Ok(npm)
 }
 
 /// Generates the types of the calls.
 fn write_types(types: &Path) -> anyhow::Result<()> {
     let repository = cache::repository();
     let snapshot = fs::read_to_string(repository.join(DOCUMENT)).with_context(|| format!("cannot read {DOCUMENT}"))?;
-    let document = repository.join("target/openapi.json");
+    let target = binary::target();
+    fs::create_dir_all(&target).with_context(|| format!("cannot make the folder {}", target.display()))?;
+    let document = target.join("openapi.json");
     fs::write(&document, body(&snapshot)?).with_context(|| format!("cannot write {}", document.display()))?;
     let generate = ["exec", "--", "openapi-typescript"];
-    command::run(npm()?.args(generate).arg(&document).arg("--output").arg(types))
+    command::run(npm::PAGE.npm()?.args(generate).arg(&document).arg("--output").arg(types))
 }
 
 /// What a snapshot says, without its head.

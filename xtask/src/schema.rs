@@ -13,7 +13,7 @@ const BRIEFLY: &[&str] = &["--seed", "1", "--max-examples", "5", "--generation-d
 pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     let schemathesis = Packages::bring("schemathesis", "xtask/schema/requirements.txt")?;
     let callboard = binary::bring()?;
-    let folder = cache::repository().join("target/schemathesis");
+    let folder = binary::target().join("schemathesis");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut serve = Command::new(&callboard);
     serve.args(["serve", "--listen", "127.0.0.1:0", "--store", "memory:"]).current_dir(&folder);

@@ -28,8 +28,8 @@ pub struct PostgresServer {
     binaries: PathBuf,
     folder: PathBuf,
     port: u16,
-    /// A process that ends the server when its input, which is held here, is closed.
-    watchdog: Child,
+    /// A process that ends the server when its input, which is held here, is closed. Absent for a server of another process.
+    watchdog: Option<Child>,
 }
 
 impl PostgresServer {
@@ -56,7 +56,7 @@ impl PostgresServer {
         let binaries = binaries();
         let name = format!("callboard-postgres-{}-{}", process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
-        let mut server = Self { watchdog: watchdog(&binaries, &folder), binaries, folder, port: 0 };
+        let mut server = Self { watchdog: Some(watchdog(&binaries, &folder)), binaries, folder, port: 0 };
         server.make(settings, files);
         server.bring_up();
         server
@@ -71,14 +71,18 @@ impl PostgresServer {
         Self::start_from(&["ssl = on"], &[("server.crt", certificate), ("server.key", key)])
     }
 
-    /// The shared server of this process. The first call starts it.
+    /// The server that tests share: one of another process, see [`ports`](super::ports), else one of this process, which
+    /// the first call starts.
     ///
     /// # Panics
     ///
     /// As [`Self::start`].
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<PostgresServer> = OnceLock::new();
-        SHARED.get_or_init(Self::start)
+        SHARED.get_or_init(|| match super::ports("postgres")[..] {
+            [port] => Self { binaries: PathBuf::new(), folder: PathBuf::new(), port, watchdog: None },
+            _ => Self::start(),
+        })
     }
 
     /// The URL of a namespace in its database.
@@ -181,9 +185,11 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        drop(self.watchdog.stdin.take());
-        // Nothing can be done about an error here.
-        let _ = self.watchdog.wait();
+        if let Some(mut watchdog) = self.watchdog.take() {
+            drop(watchdog.stdin.take());
+            // Nothing can be done about an error here.
+            let _ = watchdog.wait();
+        }
     }
 }
 

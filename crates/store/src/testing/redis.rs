@@ -53,15 +53,20 @@ impl RedisServer {
         panic!("redis-server did not start on any of {TRIES} free ports");
     }
 
-    /// The shared server of this process. It ends when nobody uses it any more.
+    /// The server that tests share: one of another process, see [`ports`](super::ports), else one of this process, which ends
+    /// when nobody uses it any more.
     pub fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<RedisServer>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Self::start());
-            *shared = Arc::downgrade(&server);
-            server
+        of_this_process(&SHARED, || match super::ports("redis")[..] {
+            [port] => Self::elsewhere(port),
+            _ => Self::start(),
         })
+    }
+
+    /// The server of another process on this port.
+    fn elsewhere(port: u16) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the data of a server");
+        Self { folder, options: vec![], port, running: None }
     }
 
     /// The folder with its data.
@@ -118,14 +123,12 @@ impl RedisCluster {
         cluster
     }
 
-    /// The shared cluster of this process. It ends when nobody uses it any more.
+    /// The cluster that tests share, as [`RedisServer::shared`].
     pub fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.upgrade().unwrap_or_else(|| {
-            let cluster = Arc::new(Self::start());
-            *shared = Arc::downgrade(&cluster);
-            cluster
+        of_this_process(&SHARED, || match super::ports("cluster")[..] {
+            [] => Self::start(),
+            ref ports => Self(ports.iter().map(|&port| RedisServer::elsewhere(port)).collect()),
         })
     }
 
@@ -178,6 +181,16 @@ impl Drop for Running {
         let _ = self.guard.kill();
         let _ = self.guard.wait();
     }
+}
+
+/// What is shared now, else what `start` makes.
+fn of_this_process<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc<T> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let started = Arc::new(start());
+        *shared = Arc::downgrade(&started);
+        started
+    })
 }
 
 fn free_port() -> u16 {

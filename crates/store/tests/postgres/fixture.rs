@@ -1,14 +1,13 @@
-//! A namespace of its own for each test, in the one server of this process.
+//! A namespace of its own for each test, in a shared server.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
-};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use callboard_core::time::Timestamp;
 use callboard_store::{
-    Durability, ManualClock, PostgresStore, Settings, Store, conformance::Fixture, testing::PostgresServer,
+    Durability, ManualClock, PostgresStore, Settings, Store,
+    conformance::Fixture,
+    testing::{PostgresServer, namespace},
 };
 
 /// A namespace.
@@ -20,10 +19,8 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// One that holds nothing yet, on `server`.
     pub(crate) fn on(server: &PostgresServer) -> Self {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let namespace = format!("test_{}", MADE.fetch_add(1, Ordering::Relaxed));
         let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap());
-        Self { clock, url: server.url(&namespace) }
+        Self { clock, url: server.url(&namespace()) }
     }
 
     /// The URL of it.

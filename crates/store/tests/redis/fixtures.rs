@@ -1,9 +1,6 @@
 //! What the suites need of Redis.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use callboard_core::time::Timestamp;
@@ -13,11 +10,7 @@ use callboard_store::{
     testing::{Proxy, RedisCluster, RedisServer},
 };
 
-/// A namespace that nobody else in this process has.
-pub(crate) fn namespace() -> String {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    format!("test{}", NEXT.fetch_add(1, Ordering::Relaxed))
-}
+pub(crate) use callboard_store::testing::namespace;
 
 pub(crate) fn clock() -> ManualClock {
     ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap())

@@ -1,0 +1,51 @@
+//! cargo-nextest: it runs the tests of all binaries side by side, each in a process of its own with a limit of time.
+
+use std::process::Command;
+
+use crate::{cache, command};
+
+/// The version that is installed where there is none.
+const VERSION: &str = "0.9.143";
+
+/// Where property tests begin to draw their cases, so that a run of today looks at the cases of yesterday.
+const SEED: &str = "1";
+
+/// Which cases property tests look at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cases {
+    /// The same in every run.
+    Fixed,
+    /// Others in every run. What they find becomes a test.
+    New,
+}
+
+/// `cargo nextest`. Installs it if it is missing.
+pub(crate) fn nextest(cases: Cases) -> anyhow::Result<Command> {
+    let mut nextest = bring()?;
+    if cases == Cases::Fixed && std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        nextest.env("PROPTEST_RNG_SEED", SEED);
+    }
+    Ok(nextest)
+}
+
+fn bring() -> anyhow::Result<Command> {
+    let mut installed = command::cargo();
+    installed.arg("nextest");
+    if command::output(command::cargo().args(["nextest", "--version"])).is_ok() {
+        return Ok(installed);
+    }
+    let folder = cache::folder("nextest")?;
+    let place = folder.join(VERSION);
+    let program = place.join("bin/cargo-nextest");
+    let _lock = cache::Lock::of(&folder, "nextest")?;
+    if !command::answers(&program.to_string_lossy(), "--version") {
+        eprintln!("installing cargo-nextest {VERSION}, once, which runs the tests; this takes a few minutes");
+        let mut install = command::cargo();
+        install.args(["install", "cargo-nextest", "--version", VERSION, "--locked", "--debug", "--quiet", "--root"]);
+        // It is built in a folder of its own, which goes with it.
+        command::run(install.arg(&place).env_remove("CARGO_TARGET_DIR"))?;
+    }
+    let mut nextest = Command::new(program);
+    nextest.arg("nextest").current_dir(cache::repository());
+    Ok(nextest)
+}
