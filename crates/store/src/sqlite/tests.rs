@@ -76,9 +76,12 @@ async fn append_together(store: SqliteStore, path: &Path, batches: Vec<Append>) 
         let store = store.clone();
         calls.spawn(async move { (batch.session.to_string(), store.append(batch).await) });
     }
-    while store.writer.waiting() < count {
-        tokio::task::yield_now().await;
-    }
+    comes(async {
+        while store.writer.waiting() < count {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
     lock.execute_batch("ROLLBACK").unwrap();
     calls.join_all().await
 }
@@ -190,7 +193,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 /// Waits for what has to come.
 async fn comes<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(std::time::Duration::from_secs(20), what).await.expect("it never comes")
+    tokio::time::timeout(std::time::Duration::from_secs(60), what).await.expect("it never comes")
 }
 
 #[test]
@@ -212,6 +215,7 @@ fn short_writes_that_wait_are_committed_though_the_runtime_of_their_callers_ends
     lock.execute_batch("ROLLBACK").unwrap();
     runtime().block_on(comes(async {
         while store.sessions(None, 10).await.unwrap().len() < 3 {
+            // clock: a pause that stands for nothing, only lets others run
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
         // Others come after them.

@@ -63,9 +63,12 @@ async fn a_write_that_panics_is_an_error_for_its_caller_and_those_after_it_and_i
     let sound = |write: &mut Transaction<'_>| Ok(write.newest_change);
     assert_eq!(short(&queue, sound).await, "done");
     assert_eq!(short(&queue, broken).await, "dropped");
-    while supervisor.troubled() != ["SQLite commit"] {
-        tokio::task::yield_now().await;
-    }
+    let noticed = async {
+        while supervisor.troubled() != ["SQLite commit"] {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), noticed).await.expect("the commit is troubled");
     // The thread notices it with its next work.
     supervisor.thread("SQLite writer", || WriteThread::new(messages, lock).run());
     assert_eq!(supervisor.troubled(), ["SQLite commit", "SQLite writer"]);
