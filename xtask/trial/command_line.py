@@ -1,6 +1,10 @@
 """The command line: which session, expiry, and its grammar."""
 
+import json
+import os
+import pty
 import re
+import subprocess
 import time
 
 from world import Model, World, item, refused
@@ -131,6 +135,25 @@ def draft():
         world.ok("session", "new", "TEAM.toml", "--id", "tides")
         again = world.run(*words, "--output", "TEAM.toml", OPENAI_BASE_URL=model.url)
         assert again.status == 1 and "--force" in again.err and len(model.asked) == 3, again.err
+
+
+@item("in a terminal whose input has ended, a run that asks nothing leaves that end to the next one, which then ends at its form")
+def terminal():
+    field = {"key": "good", "valueType": "BOOLEAN", "label": "Good", "required": True}
+    asks = {"messageTo": "user", "message": "Good?", "isInfoRequest": True, "form": {"name": "Approval", "fields": [field]}}
+    answers = [{"messageTo": "user", "message": "Done.", "workflowComplete": True}, asks]
+    model = Model(lambda request, nth: json.dumps(answers[min(nth, 1)]))
+    with World() as world:
+        (world.home / "team.toml").write_text('[[agent]]\nname = "lead"\nrole = "manager"\n')
+        env = world.env(OPENAI_BASE_URL=model.url, CALLBOARD_MODEL="openai:gpt-4o", OPENAI_API_KEY="none")
+        typed, terminal = pty.openpty()
+        os.write(typed, b"\x04")
+        runs = "callboard run team.toml Write. && ! callboard run team.toml Ask. --id two"
+        done = subprocess.run(["sh", "-c", runs], cwd=world.home, env=env, stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, timeout=60)
+        os.close(typed)
+        os.close(terminal)
+        assert done.returncode == 0, done
+        assert json.loads(world.ok("runs", "show", "--session", "two", "--json"))["status"] == "awaiting_user"
 
 
 @item("`doctor` does not call a missing model wrong")
