@@ -21,9 +21,10 @@ use callboard_engine::{
 use callboard_model::scripted::Reply;
 use callboard_run::{Compressing, Compression, Compressor};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::fixture::{
-    Models, done, journal, memory, of_type, patch, prompt, session_on, session_with_keys, soon, start, user,
+    Models, PATIENCE, done, journal, memory, of_type, patch, prompt, session_on, session_with_keys, soon, start, user,
 };
 
 /// What is asked for where a summary is wanted.
@@ -46,7 +47,20 @@ fn talk(tokens: usize, fact: &str) -> Vec<NewMessage> {
 }
 
 fn compressor(models: &Models, session: &Session) -> Compressor {
-    Compressor { session: session.clone(), models: models.model(), timeout: Duration::from_secs(2) }
+    Compressor { session: session.clone(), models: models.model(), timeout: PATIENCE }
+}
+
+/// More answers than a test needs.
+const OPEN: usize = 1000;
+
+/// Waits until the model was asked so often.
+async fn asked(models: &Models, count: usize) {
+    soon("the model to be asked", async {
+        while models.endpoint.requests().len() < count {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }
 
 /// The user's wish to compress `main` to `target` tokens.
@@ -56,9 +70,8 @@ fn compressing(target: u64, model: Option<&str>) -> Compressing {
     Compressing { thread, aim, model, by: Actor::User, preview: false, layout: None, behind: Seq::ZERO }
 }
 
-async fn compress(models: &Models, session: &Session, model: Option<&str>) -> Compression {
-    let wanted = compressing(20_000, model);
-    soon("the summary", compressor(models, session).compress(wanted)).await.unwrap()
+async fn compress(compressor: &Compressor, model: Option<&str>) -> Compression {
+    soon("the summary", compressor.compress(compressing(20_000, model))).await.unwrap()
 }
 
 async fn shown(session: &Session) -> String {
@@ -98,6 +111,9 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
     for (method, model, script) in scripts {
         let session = session_on(&memory()).await;
         let models = Models::new(script);
+        // The bad one is silent, too, and is given up soon.
+        let timeout = if method == "model" { PATIENCE } else { Duration::from_secs(2) };
+        let compressor = Compressor { timeout, ..compressor(&models, &session) };
         let mut pinned = None;
         for (round, new) in facts.chunks(2).enumerate() {
             let known = &facts[..2 * (round + 1)];
@@ -117,7 +133,7 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
             let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "Let me look.") };
             let question = NewMessage::text(Role::User, format!("What of {}?", known.join(" and ")));
             say(&session, "main", vec![question, calling]).await;
-            let done = compress(&models, &session, model).await;
+            let done = compress(&compressor, model).await;
             assert_eq!(serde_json::to_value(done.method).unwrap(), method, "{done:?}");
             assert!(done.tokens_before >= Tokens(150_000) && done.tokens_after <= Tokens(20_000), "{done:?}");
             let text = shown(&session).await;
@@ -145,12 +161,14 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
 async fn what_is_said_while_a_model_writes_the_summary_follows_it() {
     let session = session_on(&memory()).await;
     say(&session, "main", talk(40_000, "It is node_77.")).await;
-    let models = Models::new(|_, _| Reply::text("They talk of tides and node_77.").after(Duration::from_millis(400)));
-    let (slow, quick) = tokio::join!(compress(&models, &session, Some("openai:scripted")), async {
-        while models.endpoint.requests().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        say(&session, "main", vec![NewMessage::text(Role::User, "Meanwhile, the ship sank.")]).await
+    let models = Models::new(|_, _| Reply::text("They talk of tides and node_77."));
+    let gate = Arc::new(Semaphore::new(0));
+    let compressor = Compressor { models: models.gated(&gate), ..compressor(&models, &session) };
+    let (slow, quick) = tokio::join!(compress(&compressor, Some("openai:scripted")), async {
+        asked(&models, 1).await;
+        let said = say(&session, "main", vec![NewMessage::text(Role::User, "Meanwhile, the ship sank.")]).await;
+        gate.add_permits(OPEN);
+        said
     });
     assert!(slow.through < quick[0] && quick[0] < slow.seq.unwrap(), "{slow:?} {quick:?}");
     let text = shown(&session).await;
@@ -161,10 +179,17 @@ async fn what_is_said_while_a_model_writes_the_summary_follows_it() {
 async fn two_compressions_at_once_are_one() {
     let session = session_on(&memory()).await;
     say(&session, "main", talk(40_000, "It is node_77.")).await;
-    let models = Models::new(|_, _| Reply::text("They talk of tides.").after(Duration::from_millis(200)));
+    let models = Models::new(|_, _| Reply::text("They talk of tides."));
     let wanted = compressing(5000, Some("openai:scripted"));
-    let compressor = compressor(&models, &session);
-    let (one, other) = tokio::join!(compressor.compress(wanted.clone()), compressor.compress(wanted.clone()));
+    let gate = Arc::new(Semaphore::new(0));
+    let compressor = Compressor { models: models.gated(&gate), ..compressor(&models, &session) };
+    let (one, other, ()) = soon("both", async {
+        tokio::join!(compressor.compress(wanted.clone()), compressor.compress(wanted.clone()), async {
+            asked(&models, 2).await;
+            gate.add_permits(OPEN);
+        })
+    })
+    .await;
     let refused = one.err().or(other.err()).unwrap().to_string();
     assert!(refused.contains("compress it again"), "{refused}");
     assert_eq!(
@@ -397,7 +422,7 @@ async fn a_model_that_summarizes_is_told_what_the_director_is_told_and_the_instr
     user(&session, PutThread { thread: thread.clone(), visible_to: None, settings }).await;
     say(&session, "main", talk(40_000, "It is node_77.")).await;
     let models = Models::new(|_, _| Reply::text("They talk of tides and node_77."));
-    let done = compress(&models, &session, Some("openai:scripted")).await;
+    let done = compress(&compressor(&models, &session), Some("openai:scripted")).await;
     assert!(done.model.is_some(), "{done:?}");
     let sent = prompt(&models.endpoint.requests()[0]);
     let context = sent.split("CONTEXT").nth(2).unwrap().split("MESSAGES").next().unwrap().to_owned();

@@ -2,8 +2,9 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use callboard_engine::{
-    Board, MasterKey, NewBoardSession, Session, Settings as EngineSettings,
+    Board, MasterKey, NewBoardSession, RecallSettings, Session, Settings as EngineSettings,
     core::{
         command::Command,
         entry::{Actor, Entry},
@@ -15,15 +16,34 @@ use callboard_engine::{
     store::{ManualClock, MemoryStore, Order, Query, Store},
 };
 use callboard_model::{
-    ChatModel, Endpoints, Retries, Settings as ModelSettings,
+    ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Retries, Settings as ModelSettings,
     scripted::{Reply, Scripted},
 };
 use callboard_run::{Driver, Error, Settings};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 pub(crate) fn memory() -> Arc<dyn Store> {
     let clock = ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap());
     Arc::new(MemoryStore::new(Arc::new(clock)))
+}
+
+/// How long anything may take until a test is given up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Gives an answer on only when it is let through.
+struct Gated {
+    model: Arc<dyn ChatModel>,
+    gate: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl ChatModel for Gated {
+    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let answer = self.model.chat(request, on_delta).await;
+        self.gate.acquire().await.unwrap().forget();
+        answer
+    }
 }
 
 /// A model that answers from a script, and whoever may ask it.
@@ -55,6 +75,11 @@ impl Models {
         Arc::new(Endpoints::from(settings))
     }
 
+    /// The same model, whose answers come only when they are let through.
+    pub(crate) fn gated(&self, gate: &Arc<Semaphore>) -> Arc<dyn ChatModel> {
+        Arc::new(Gated { model: self.model(), gate: gate.clone() })
+    }
+
     pub(crate) async fn drive(&self, session: &Session, run: &RunId) -> Result<Status, Error> {
         soon("the run", self.driver(session, "test").drive(run)).await
     }
@@ -83,8 +108,7 @@ pub(crate) async fn session_on(store: &Arc<dyn Store>) -> Session {
 
 /// The same session on a board with master keys.
 pub(crate) async fn session_with_keys(store: &Arc<dyn Store>, master_keys: Arc<Vec<MasterKey>>) -> Session {
-    let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
-    let settings = EngineSettings { clock, master_keys, sweep: None, ..EngineSettings::default() };
+    let settings = EngineSettings { master_keys, ..settings() };
     let agents = serde_json::from_value(json!([{"name": "lead", "role": "manager"}])).unwrap();
     let new = NewBoardSession { id: "s".parse().ok(), agents, ..Default::default() };
     Board::new(store.clone(), settings).create(new).await.unwrap()
@@ -103,9 +127,15 @@ pub(crate) async fn session_asking(store: &Arc<dyn Store>, lead: Option<&str>, w
     board(store).create(new).await.unwrap()
 }
 
-pub(crate) fn board(store: &Arc<dyn Store>) -> Board {
+/// Settings whose time stands still, and with which nothing is swept or read unless somebody asks.
+fn settings() -> EngineSettings {
     let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
-    Board::new(store.clone(), EngineSettings { clock, sweep: None, ..EngineSettings::default() })
+    let recall = RecallSettings { quiet: None, ..RecallSettings::default() };
+    EngineSettings { clock, recall, sweep: None, ..EngineSettings::default() }
+}
+
+pub(crate) fn board(store: &Arc<dyn Store>) -> Board {
+    Board::new(store.clone(), settings())
 }
 
 pub(crate) async fn session() -> Session {
@@ -181,8 +211,7 @@ pub(crate) fn whole_run(request: &Value) -> Reply {
 
 /// What a future comes to, which it must soon.
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let patience = Duration::from_secs(60);
-    tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 /// A change of the session, written as JSON.

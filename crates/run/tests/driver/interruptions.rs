@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use callboard_engine::{
     Ephemeral, Session,
     core::{
@@ -13,15 +12,15 @@ use callboard_engine::{
         viewer::Viewer,
     },
 };
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, scripted::Reply};
+use callboard_model::scripted::Reply;
 use callboard_run::{Driver, Error};
 use tokio::{sync::Semaphore, task::JoinHandle, time::timeout};
 
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        Models, board, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start, texts, to,
-        user, whole_run,
+        Models, PATIENCE, board, done, journal, memory, of_type, reason, run_of, session, session_on, soon, start,
+        texts, to, user, whole_run,
     },
 };
 
@@ -29,23 +28,8 @@ use crate::{
 async fn asked(models: &Models, session: &Session, run: &RunId, count: usize) -> JoinHandle<Result<Status, Error>> {
     let (driver, run) = (models.driver(session, "first"), run.clone());
     let driving = tokio::spawn(async move { driver.drive(&run).await });
-    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(count, Duration::from_secs(30))));
+    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(count, PATIENCE)));
     driving
-}
-
-/// Gives an answer on only when it is let through.
-struct Gated {
-    model: Arc<dyn ChatModel>,
-    gate: Arc<Semaphore>,
-}
-
-#[async_trait]
-impl ChatModel for Gated {
-    async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let answer = self.model.chat(request, on_delta).await;
-        self.gate.acquire().await.unwrap().forget();
-        answer
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,13 +55,12 @@ async fn a_run_that_is_held_during_a_call_keeps_the_answer() {
     let run = start(&session).await;
     let models = Models::new(|request, _| whole_run(request));
     let gate = Arc::new(Semaphore::new(0));
-    let gated = Arc::new(Gated { model: models.model(), gate: gate.clone() });
-    let driver = Driver::new(session.clone(), gated, models.settings("first"));
+    let driver = Driver::new(session.clone(), models.gated(&gate), models.settings("first"));
     let driving = tokio::spawn({
         let run = run.clone();
         async move { driver.drive(&run).await }
     });
-    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(1, Duration::from_secs(30))));
+    assert!(tokio::task::block_in_place(|| models.endpoint.wait_for(1, PATIENCE)));
     user(&session, PauseRun { run: run.clone(), reason: "lunch".to_owned() }).await;
     gate.add_permits(1);
     assert_eq!(soon("the driver", driving).await.unwrap().unwrap(), Status::Paused);

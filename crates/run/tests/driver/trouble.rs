@@ -1,7 +1,5 @@
 //! Models, teams and stores that fail.
 
-use std::time::Duration;
-
 use callboard_engine::{
     Board,
     core::run::{CancelRun, ResumeRun, Status},
@@ -13,8 +11,8 @@ use serde_json::json;
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        Models, asked, done, journal, memory, of_type, patch, reason, run_of, session, session_on, soon, start, texts,
-        to, user, whole_run,
+        Models, PATIENCE, asked, done, journal, memory, of_type, patch, reason, run_of, session, session_on, soon,
+        start, texts, to, user, whole_run,
     },
 };
 
@@ -149,7 +147,7 @@ async fn a_session_that_goes_during_a_call_ends_the_drive_at_once() {
     let models = Models::new(|_, _| Reply::silence());
     let driver = models.driver(&session, "test");
     let driving = tokio::spawn(async move { driver.drive(&run).await.map_err(|error| error.to_string()) });
-    tokio::task::block_in_place(|| models.endpoint.wait_for(1, Duration::from_secs(30)));
+    tokio::task::block_in_place(|| models.endpoint.wait_for(1, PATIENCE));
     let other: Board = crate::fixture::board(&store);
     other.delete(session.id()).await.unwrap();
     assert_eq!(soon("the end", driving).await.unwrap().unwrap_err(), "there is no session s");
