@@ -16,20 +16,26 @@ use callboard_store::{
 };
 use tokio::task::JoinSet;
 
-use super::fixtures::{self, Admin, Native, Rest};
+use super::{
+    fixtures::{self, Admin, Native, Rest},
+    soon,
+};
 
 const WRITERS: usize = 6;
 const EACH: usize = 40;
 
 /// All that is there, once the server can be asked.
 async fn read_surely(journal: &JournalWriter) -> Vec<Entry> {
-    loop {
-        match journal.store.read(&journal.session, everything()).await {
-            Ok(entries) => return entries,
-            Err(error) => assert_eq!(error.code(), "store_failed", "{error}"),
+    soon("the server", async {
+        loop {
+            match journal.store.read(&journal.session, everything()).await {
+                Ok(entries) => return entries,
+                Err(error) => assert_eq!(error.code(), "store_failed", "{error}"),
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
-    }
+    })
+    .await
 }
 
 /// Writes until it is in, once. Where nobody knows whether it is, it looks.
@@ -81,7 +87,8 @@ fn assert_complete(entries: &[Entry]) {
 
 /// Waits until the journal is so long.
 async fn grown(journal: &JournalWriter, length: u64) {
-    while read_surely(journal).await.len() < usize::try_from(length).unwrap() {}
+    let length = usize::try_from(length).unwrap();
+    soon("more entries", async { while read_surely(journal).await.len() < length {} }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,7 +104,7 @@ async fn connections_that_are_cut_lose_nothing() {
         grown(&looking, round * 20).await;
         admin.tell::<()>("CLIENT KILL TYPE normal SKIPME yes").await;
     }
-    tasks.join_all().await;
+    soon("all writers", tasks.join_all()).await;
     assert_complete(&read_surely(&looking).await);
 }
 
@@ -117,7 +124,7 @@ async fn a_server_that_is_killed_under_load_loses_nothing_that_was_acknowledged(
         .await
         .unwrap();
     }
-    tasks.join_all().await;
+    soon("all writers", tasks.join_all()).await;
     assert_complete(&read_surely(&looking).await);
 }
 
