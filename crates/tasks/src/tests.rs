@@ -20,6 +20,7 @@ fn failing(times: u32) -> impl FnMut() -> futures::future::BoxFuture<'static, ()
 async fn a_task_that_panics_is_named_and_started_again() {
     let supervisor = Supervisor::default();
     let task = tokio::spawn(supervisor.keep("sweep", failing(2)));
+    // clock: the time is paused
     sleep(Duration::from_millis(100)).await;
     assert_eq!((supervisor.troubled(), supervisor.panics()), (vec!["sweep"], vec![("sweep", 1)]));
     sleep(Duration::from_secs(10)).await;

@@ -11,7 +11,7 @@ fn click(selector: &str) -> Action {
 }
 
 async fn next<T>(changes: &mut Receiver<Change>, mut wanted: impl FnMut(Change) -> Option<T>) -> T {
-    let found = timeout(Duration::from_secs(10), async {
+    let found = timeout(Duration::from_secs(60), async {
         loop {
             if let Some(found) = wanted(changes.recv().await.unwrap()) {
                 return found;
@@ -226,11 +226,12 @@ async fn a_running_browser_is_attached_to_and_left_running() {
         .spawn()
         .expect("Chromium is installed: apt-get install chromium");
     let file = profile.path().join("DevToolsActivePort");
-    let port = timeout(Duration::from_secs(30), async {
+    let port = timeout(Duration::from_secs(60), async {
         loop {
             if let Some((port, _)) = std::fs::read_to_string(&file).unwrap_or_default().split_once('\n') {
                 return port.to_owned();
             }
+            // clock: a pause that stands for nothing, only lets others run
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });

@@ -117,13 +117,13 @@ async fn silence_and_a_stall_end_in_time() {
         for reply in [Reply::silence(), Reply::stall("Well")] {
             let endpoint = Scripted::start(move |_, _| reply.clone());
             let mut settings = settings(&endpoint);
-            settings.timeouts.idle = Duration::from_millis(100);
+            settings.timeouts.idle = Duration::from_secs(2);
             let error = ask(settings, &request(provider, "hi")).await.0.unwrap_err();
             assert_eq!((error.code(), endpoint.requests().len()), ("model_timed_out", 1), "{error}");
         }
         let endpoint = Scripted::start(|_, _| Reply::error(503, "busy"));
         let mut settings = settings(&endpoint);
-        settings.timeouts.whole = Duration::from_millis(100);
+        settings.timeouts.whole = Duration::from_secs(2);
         settings.retries.first_wait = Duration::from_secs(60);
         let error = ask(settings, &request(provider, "hi")).await.0.unwrap_err();
         assert!(error.to_string().contains("whole answer"), "{error}");
@@ -133,7 +133,7 @@ async fn silence_and_a_stall_end_in_time() {
 #[tokio::test]
 async fn an_answer_may_take_its_time_as_long_as_it_begins() {
     for provider in BOTH {
-        let answer = always(provider, Reply::text("Here.").after(Duration::from_millis(50))).await.0.unwrap();
+        let answer = always(provider, Reply::text("Here.").after(Duration::from_secs(1))).await.0.unwrap();
         assert_eq!(answer.text, "Here.");
     }
 }

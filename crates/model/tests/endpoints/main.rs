@@ -1,6 +1,6 @@
 //! Every way in which an endpoint behaves, over real HTTP.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may")]
 
 mod anthropic;
 mod both;
@@ -8,7 +8,7 @@ mod embeddings;
 mod openai;
 mod sources;
 
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_model::{
@@ -19,13 +19,19 @@ use serde_json::json;
 /// What endpoints speak.
 const BOTH: [Provider; 2] = [Provider::OpenAi, Provider::Anthropic];
 
+/// What a future comes to, which it must soon.
+async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let patience = Duration::from_secs(60);
+    tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
 /// Settings for `endpoint` that lose no time.
 fn settings(endpoint: &Scripted) -> Settings {
     Settings {
         openai_base_url: Some(endpoint.base_url()),
         anthropic_base_url: Some(endpoint.base_url()),
         timeouts: Timeouts { idle: Duration::from_secs(20), ..Timeouts::default() },
-        retries: Retries { first_wait: Duration::from_millis(1), ..Retries::default() },
+        retries: Retries { first_wait: Duration::ZERO, ..Retries::default() },
         ..Settings::default()
     }
 }
