@@ -1,6 +1,9 @@
 //! Checks of dependencies: licences, sources, the layers of our own crates, and import cycles between the files of a crate.
+//! And that no test goes by the clock.
 //!
 //! Known vulnerabilities are not checked, since that needs an external database.
+
+mod clock;
 
 use std::collections::BTreeSet;
 
@@ -52,12 +55,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         "callboard",
         &["core", "tasks", "tokens", "store", "model", "files", "convert", "engine", "run", "api", "mcp", "server"],
     ),
-    ("callboard-bench", &["core", "tokens", "store", "recall", "model", "files", "engine", "run", "api", "server"]),
+    (
+        "callboard-bench",
+        &["core", "tokens", "store", "recall", "model", "files", "browser", "engine", "run", "api", "server"],
+    ),
 ];
 
 /// Checks everything and reports every fault.
 pub(crate) fn audit() -> anyhow::Result<()> {
-    eprintln!("checking licences, sources, dependencies between crates, and import cycles (not known vulnerabilities)");
+    eprintln!(
+        "checking licences, sources, dependencies between crates, import cycles, and tests that go by the clock (not known vulnerabilities)"
+    );
     let metadata =
         command::output(command::cargo().args(["metadata", "--format-version=1", "--all-features", "--locked"]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
@@ -69,6 +77,10 @@ pub(crate) fn audit() -> anyhow::Result<()> {
     let circles = circles::circles(&cache::repository())?;
     if !circles.is_empty() {
         bail!("{}\nmove what the files share into a file below them", circles.join("\n"));
+    }
+    let clock = clock::faults(&cache::repository())?;
+    if !clock.is_empty() {
+        bail!("{}\nwait for an event instead, or say why in a comment: `// clock: the reason`", clock.join("\n"));
     }
     Ok(())
 }
