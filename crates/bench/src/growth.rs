@@ -1,15 +1,20 @@
-//! Whether an append costs more the longer the history is.
+//! Whether an append costs more the longer the history is, and a message the more are added with it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use callboard_core::entry::Actor;
-use callboard_engine::Session;
+use callboard_core::{
+    conversation::{AddMessages, NewMessage, Role},
+    entry::Actor,
+    id::ThreadId,
+};
+use callboard_engine::{Board, Session};
 use callboard_store::Durability;
 
 use crate::{
     Scale, board,
     report::{Goal, Report},
     rounds::{ROUNDS, Rate, ratio, typical},
+    timing::ms,
 };
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
@@ -38,8 +43,33 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let measured = format!("{large} bytes of JSON beside {small}");
     let what = format!("state of a session of {many} messages ÷ of {few}");
     report.promised(what, large as f64 / small as f64, Goal::AtMost(1.3), measured);
+
+    // Each message has an id of its own, which no other of the same call may have.
+    let (few, many) = (scale.of(2000), scale.of(20_000));
+    let [at_few, at_many] = [time_to_add(&board, few).await?, time_to_add(&board, many).await?];
+    let measured = format!("{:.1} ms beside {:.1} ms", ms(at_many), ms(at_few));
+    let each = |time: Duration, count: usize| time.as_secs_f64() / count as f64;
+    let what = format!("time of a message of {many} in one call ÷ of {few}");
+    report.promised(what, each(at_many, many) / each(at_few, few), Goal::AtMost(2.0), measured);
     board.close().await;
     Ok(())
+}
+
+/// How long it takes to add so many messages in one call, at best.
+async fn time_to_add(board: &Board, count: usize) -> anyhow::Result<Duration> {
+    let mut best = Duration::MAX;
+    for round in 0..ROUNDS {
+        let session = board::session(board, &format!("call-{count}-{round}")).await?;
+        let message = |n: usize| -> anyhow::Result<NewMessage> {
+            let message_id = Some(format!("id-{n}").parse()?);
+            Ok(NewMessage { message_id, ..NewMessage::text(Role::User, "x") })
+        };
+        let messages = (0..count).map(message).collect::<anyhow::Result<_>>()?;
+        let began = Instant::now();
+        session.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages }).await?;
+        best = best.min(began.elapsed());
+    }
+    Ok(best)
 }
 
 async fn append(session: &Session, count: usize) -> anyhow::Result<Rate> {

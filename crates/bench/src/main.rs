@@ -24,6 +24,7 @@ mod report;
 mod rounds;
 mod served;
 mod size;
+mod snapshot;
 mod stores;
 mod sweep;
 mod timing;
@@ -87,6 +88,8 @@ enum Measure {
     Sweep,
     /// How long context files take.
     Files,
+    /// How long it takes to read a large page in a browser.
+    Snapshot,
 }
 
 /// How much data is used.
@@ -148,5 +151,6 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,
         Measure::Files => files::measure(scale, report),
+        Measure::Snapshot => snapshot::measure(scale, report).await,
     }
 }
