@@ -7,7 +7,9 @@
 )]
 
 use std::{
-    env, process,
+    env,
+    net::TcpListener,
+    process,
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -23,6 +25,18 @@ pub use rest::{Fault, Proxy};
 pub fn namespace() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("test_{}_{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A free port below those that the system gives to whoever asks for any, so that it is free again for a server that starts
+/// again.
+fn free_port() -> u16 {
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Other processes begin elsewhere.
+    let next = || FIRST + process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
+    let mut ports = (0..COUNT).filter_map(|_| u16::try_from(next()).ok());
+    ports.find(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok()).expect("a free port")
 }
 
 /// The ports of servers that another process started for all tests: those after `name=` in the variable

@@ -2,7 +2,6 @@
 
 use std::{
     env, fs,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{self, Child, Command, Output, Stdio},
     sync::{
@@ -10,6 +9,8 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
+
+use super::free_port;
 
 /// How many ports are tried: another process may take a port that was free a moment ago.
 const TRIES: usize = 5;
@@ -243,11 +244,6 @@ fn binaries() -> PathBuf {
     let complete = |folder: &PathBuf| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file();
     let found = in_path.into_iter().chain(installed).chain(said).find(complete);
     found.expect("no Postgres here: `apt-get install postgresql`, or put the folder of initdb and pg_ctl in PATH")
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    listener.unwrap_or_else(|error| panic!("there is no free port: {error}")).port()
 }
 
 fn succeed(command: &mut Command, what: &str) {

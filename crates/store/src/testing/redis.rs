@@ -2,12 +2,13 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    net::TcpListener,
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, Weak},
     thread,
 };
+
+use super::free_port;
 
 /// How many ports are tried: another process may take a port that was free a moment ago.
 const TRIES: usize = 8;
@@ -191,11 +192,6 @@ fn of_this_process<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc
         *shared = Arc::downgrade(&started);
         started
     })
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
 }
 
 /// Starts a server and waits until it is ready; `None` if it ended instead.
