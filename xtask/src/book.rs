@@ -42,7 +42,7 @@ fn bring() -> anyhow::Result<PathBuf> {
     // It is built faster than the time that optimising it would save.
     install.arg("--debug");
     // Its files would only fill up the target folder of this repository.
-    command::run(install.env("CARGO_TARGET_DIR", place.join("target")))?;
+    command::output(install.env("CARGO_TARGET_DIR", place.join("target"))).context("cannot install mdBook")?;
     fs::remove_dir_all(place.join("target")).context("cannot remove what was left of the build of mdBook")?;
     Ok(program)
 }

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use anyhow::Context as _;
+
 use crate::{cache, command};
 
 /// The version that is installed where there is none.
@@ -43,7 +45,7 @@ fn bring() -> anyhow::Result<Command> {
         let mut install = command::cargo();
         install.args(["install", "cargo-nextest", "--version", VERSION, "--locked", "--debug", "--quiet", "--root"]);
         // It is built in a folder of its own, which goes with it.
-        command::run(install.arg(&place).env_remove("CARGO_TARGET_DIR"))?;
+        command::output(install.arg(&place).env_remove("CARGO_TARGET_DIR")).context("cannot install cargo-nextest")?;
     }
     let mut nextest = Command::new(program);
     nextest.arg("nextest").current_dir(cache::repository());

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::{cache, command};
 
@@ -27,7 +27,8 @@ impl Packages {
         if self.is_installed() {
             return Ok(());
         }
-        command::run(self.npm()?.args(["ci", "--no-audit", "--no-fund"]))
+        let installed = command::output(self.npm()?.args(["ci", "--no-audit", "--no-fund"]));
+        installed.map(drop).with_context(|| format!("cannot install the packages of npm that {} needs", self.0))
     }
 
     /// `npm` in this folder.
