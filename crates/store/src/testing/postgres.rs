@@ -72,7 +72,7 @@ impl PostgresServer {
         Self::start_from(&["ssl = on"], &[("server.crt", certificate), ("server.key", key)])
     }
 
-    /// The server that tests share: one of another process, see [`ports`](super::ports), else one of this process, which
+    /// The server that tests share: one of another process, see the example `databases`, else one of this process, which
     /// the first call starts.
     ///
     /// # Panics

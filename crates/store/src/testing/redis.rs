@@ -54,7 +54,7 @@ impl RedisServer {
         panic!("redis-server did not start on any of {TRIES} free ports");
     }
 
-    /// The server that tests share: one of another process, see [`ports`](super::ports), else one of this process, which ends
+    /// The server that tests share: one of another process, see the example `databases`, else one of this process, which ends
     /// when nobody uses it any more.
     pub fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<RedisServer>> = Mutex::new(Weak::new());
