@@ -20,8 +20,8 @@ def parameters(model, name, threads, template):
     # The model's own template knows no tools.
     with open(template, encoding="utf-8") as text:
         chosen.use_jinja, chosen.chat_template = True, text.read()
-    # The same prompt gets the same answer, unless a request asks for another temperature.
-    chosen.sampling.temp, chosen.sampling.seed = 0.0, 1
+    # The same prompt gets the same answer. A small model needs a low temperature; without any it repeats itself for ever.
+    chosen.sampling.temp, chosen.sampling.seed = 0.2, 1
     # Warnings and errors only.
     chosen.verbosity = 2
     return chosen
