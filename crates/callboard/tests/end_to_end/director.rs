@@ -299,13 +299,15 @@ const TRIES: usize = 4;
 #[test]
 fn a_director_on_a_real_model_plans_and_makes_a_node() {
     let home = Home::at(model_url(), "openai:qwen2.5-coder-0.5b");
-    let has_built = (1..=TRIES).any(|nth| builds(&home, &format!("try-{nth}")));
+    let has_built = (1..=TRIES).any(|nth| builds(&home, nth));
     assert!(has_built, "no node was made in {TRIES} tries");
     home.assert_sound();
 }
 
-/// Lets the director work in a session of its own, which holds whatever the model says. Whether it made a plan and a node.
-fn builds(home: &Home, session: &str) -> bool {
+/// Lets the director work in a session of its own, which holds whatever the model says. Whether it made a plan and a node. The
+/// model gives the same answer to the same question, so each try is about another page.
+fn builds(home: &Home, nth: usize) -> bool {
+    let (session, page) = (&format!("try-{nth}"), format!("https://example.com/{nth}"));
     home.write("small.toml", DIRECTOR.replace("24000", "15000\nanswer_tokens = 300"));
     home.json(&format!("session new small.toml --id {session}"));
     let line = |message: &str| {
@@ -314,9 +316,9 @@ fn builds(home: &Home, session: &str) -> bool {
     };
     let task = json!({"task_id": 1, "description": "Make the node", "status": "pending"});
     let phase = json!({"phase_name": "Open", "status": "pending", "tasks": [task]});
-    let plan = json!({"overall_goal": "Open https://example.com", "current_phase": "Open", "phases": [phase]});
+    let plan = json!({"overall_goal": format!("Open {page}"), "current_phase": "Open", "phases": [phase]});
     let plan = json!({"reason": "It begins", "plan": plan});
-    let config = json!({"action": "navigate", "url": "https://example.com"});
+    let config = json!({"action": "navigate", "url": page});
     let node = json!({"type": "browser_action", "config": config, "description": "Opens the page"});
     let asks = [
         format!("Call the tool update_plan now, with these arguments: {plan}"),

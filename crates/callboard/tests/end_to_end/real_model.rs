@@ -63,15 +63,15 @@ fn a_long_conversation_is_compressed_by_a_real_model() {
     let settings = json!({
         "id": "demo",
         "agents": [{"name": "lead", "role": "manager"}, {"name": "painter", "role": "worker"}],
-        "prompt": {"budget": 8000, "answer_tokens": 120},
-        "compression": {"compress_tokens": 6000, "target_tokens": 1500},
+        "prompt": {"budget": 4000, "answer_tokens": 120},
+        "compression": {"compress_tokens": 3000, "target_tokens": 750},
         "limits": {"turns": 2},
     });
     http.done("POST", "/v1/sessions", &settings);
     let said = history();
     http.done("POST", "/v1/sessions/demo/threads/main/messages", &json!({ "messages": said }));
     let before = home.json("context --session demo");
-    assert!(before["tokens"].as_u64() >= Some(6000), "{before}");
+    assert!(before["tokens"].as_u64() >= Some(3000), "{before}");
 
     let output = home.command(["run", "--session", "demo", "--json", NEWEST]).output().unwrap();
     let played = Played::of(&output);
@@ -82,7 +82,7 @@ fn a_long_conversation_is_compressed_by_a_real_model() {
     // A small model may write nothing that can be used. Then the summary is made of excerpts, and says why.
     assert!(done["spent"]["completion_tokens"].as_u64() > Some(0), "{done}");
     assert!(done["model"] == "openai:qwen2.5-coder-0.5b" || done["reason"].is_string(), "{done}");
-    assert!(done["tokens_before"].as_u64() > Some(5000) && done["tokens_after"].as_u64() <= Some(1500), "{done}");
+    assert!(done["tokens_before"].as_u64() > Some(2500) && done["tokens_after"].as_u64() <= Some(750), "{done}");
     let prompt = home.json("prompt --session demo --agent lead");
     let text = prompt["text"].as_str().unwrap();
     // The newest message names the facts itself: what stands before it must hold them.
@@ -90,7 +90,7 @@ fn a_long_conversation_is_compressed_by_a_real_model() {
     for fact in FACTS {
         assert!(before.contains(fact), "{fact} is lost: {before}");
     }
-    assert!(played.data("turn.requested").iter().all(|turn| turn["prompt"]["tokens"].as_u64() < Some(6000)));
+    assert!(played.data("turn.requested").iter().all(|turn| turn["prompt"]["tokens"].as_u64() < Some(3000)));
     let (_, all) = http.get("/v1/sessions/demo/threads/main/messages?limit=1000");
     let texts: Vec<&Value> = all["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
     assert!(said.iter().all(|message| texts.contains(&&message["content"])), "an original is lost");
@@ -102,7 +102,7 @@ const FACTS: [&str; 4] = ["/srv/data/tides-2026.csv", "https://tides.example/api
 const NEWEST: &str = "Compare /srv/data/tides-2026.csv with https://tides.example/api/v2?port=7 for #buoy-4711, and mind the \
                       12.5 m. Then end the work.";
 
-/// Talk of more than 6,000 tokens, with the facts in its older part.
+/// Talk of more than 3,000 tokens, with the facts in its older part.
 fn history() -> Vec<Value> {
     let [file, address, buoy, depth] = FACTS;
     let facts = [
@@ -112,7 +112,7 @@ fn history() -> Vec<Value> {
         format!("Below {depth} the sensor is not to be trusted."),
     ];
     let ports = ["Aberdeen", "Bergen", "Calais", "Dover", "Esbjerg", "Faro", "Galway", "Hull"];
-    let talk = (0..80).map(|day| {
+    let talk = (0..42).map(|day| {
         let port = ports[day % ports.len()];
         format!(
             "Day {day}: in {port} high water came {} minutes late and stood {} centimetres over the forecast. The wind was \
