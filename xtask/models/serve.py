@@ -20,8 +20,9 @@ def parameters(model, name, threads, template):
     # The model's own template knows no tools.
     with open(template, encoding="utf-8") as text:
         chosen.use_jinja, chosen.chat_template = True, text.read()
-    # The same prompt gets the same answer. A small model needs a low temperature; without any it repeats itself for ever.
-    chosen.sampling.temp, chosen.sampling.seed = 0.2, 1
+    # A small model needs a low temperature. The seed is another one for each request: an answer that cannot be read, such as a
+    # call of a tool that was cut off, is asked for again, and the same seed would give the same answer.
+    chosen.sampling.temp = 0.2
     # Warnings and errors only.
     chosen.verbosity = 2
     return chosen

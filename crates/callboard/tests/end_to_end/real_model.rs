@@ -125,8 +125,8 @@ fn history() -> Vec<Value> {
     facts.into_iter().chain(talk).map(|text| json!({"role": "user", "content": text})).collect()
 }
 
-/// What the team may look for: a small model wanders, and may end the work before it has asked anybody. To the same question it
-/// gives the same answer, so each try asks for something else.
+/// What the team may look for: a small model wanders, and may end the work before it has asked anybody. Each
+/// try asks for something else.
 const COLOURS: [&str; 4] = ["warm", "cold", "dark", "bright"];
 
 fn works_on(model: &'static str) {
