@@ -19,6 +19,11 @@ BOARD = os.environ.get("CALLBOARD_URL", "http://127.0.0.1:7420")
 MODEL = os.environ.get("OPENAI_BASE_URL")
 
 
+def say(text):
+    """Prints a line whole, whichever thread prints beside it."""
+    sys.stdout.write(f"{text}\n")
+
+
 def send(method, url, body=None, headers={}):
     """Sends JSON and reads JSON. What the board refuses it explains: what, where, and what to do."""
     data = None if body is None else json.dumps(body).encode()
@@ -39,21 +44,21 @@ def follow(path, after):
     for line in urllib.request.urlopen(f"{BOARD}/v1/sessions{path}/events?after={after}"):
         if line.startswith(b"data: "):
             entry = json.loads(line[6:])
-            print(f"  entry {entry['seq']}: {entry['type']} by {entry['by']}")
+            say(f"  entry {entry['seq']}: {entry['type']} by {entry['by']}")
 
 
 def turn(session, agent, thread):
     """One turn of an agent: the prompt that it may see, a model's answer to it, and the answer on the board."""
     wanted = {"agent": agent, "thread": thread, "format": "openai", "budget": 4000}
     prompt = board("POST", f"/{session}/prompt", wanted)
-    print(f"{agent} is shown {prompt['tokens']} of at most {prompt['budget']} tokens")
+    say(f"{agent} is shown {prompt['tokens']} of at most {prompt['budget']} tokens")
     if MODEL is None:
-        print(json.dumps(prompt["messages"], indent=2))
+        say(json.dumps(prompt["messages"], indent=2))
         return
     ask = {"model": os.environ.get("MODEL", "default"), "messages": prompt["messages"], "max_tokens": 60}
     key = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
     said = send("POST", f"{MODEL}/chat/completions", ask, key)["choices"][0]["message"]["content"]
-    print(f"{agent}: {said}")
+    say(f"{agent}: {said}")
     board("POST", f"/{session}/threads/{thread}/messages?as={agent}", {"messages": [{"role": "assistant", "content": said}]})
 
 
@@ -79,9 +84,9 @@ def main():
 
     shown = board("POST", f"/{session}/prompt", {"agent": "critic", "thread": "main"})["text"]
     assert "50 minutes" in shown and "For sailors" not in shown
-    print("the critic saw the facts, and never the brief")
+    say("the critic saw the facts, and never the brief")
     for message in board("GET", f"/{session}/threads/main/messages")["messages"]:
-        print(f"{message.get('agent', 'user')}: {message['content']}")
+        say(f"{message.get('agent', 'user')}: {message['content']}")
 
 
 if __name__ == "__main__":

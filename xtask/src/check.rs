@@ -6,12 +6,15 @@ use anyhow::Context as _;
 
 use crate::databases::Databases;
 use crate::nextest::{Cases, nextest};
-use crate::server::{Server, Share};
+use crate::server::Server;
 use crate::steps::Steps;
 use crate::{audit, binary, book, cache, command, mcp, npm, page, schema, services, weights};
 
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
+
+/// The tests that ask the small model.
+const WITH_MODEL: &str = "test(/real_model/) | binary(real_model) | test(/^examples::the_example_/)";
 
 /// Runs everything, and says how long each step took.
 pub(crate) fn ci() -> anyhow::Result<()> {
@@ -44,26 +47,23 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
     };
     steps.run("what the tests need", || services::bring().and_then(|()| npm::EXAMPLE.bring()))?;
     let build = ["run", "--no-run", "--workspace", "--all-features"];
-    let run = ["run", "--all-features"];
-    if arguments.is_empty() {
-        steps.run("building the tests", || command::run(nextest(cases)?.args(build)))?;
+    steps.run("building the tests", || command::run(nextest(cases)?.args(build)))?;
+    let tests = || -> anyhow::Result<_> {
+        let mut tests = nextest(cases)?;
+        tests.args(["run", "--workspace", "--all-features"]);
+        Ok(tests)
+    };
+    if !arguments.is_empty() {
+        let databases = Databases::start()?;
+        return with_model(tests()?.args(arguments).env(Databases::VARIABLE, databases.ports()));
     }
+    // A model is slow beside other work.
+    steps.run("tests with a small model", || with_model(tests()?.args(["--test-threads", "1", "-E", WITH_MODEL])))?;
     steps.run("tests", || {
         let databases = Databases::start()?;
-        let mut tests = nextest(cases)?;
-        tests.args(run).args(arguments).env(Databases::VARIABLE, databases.ports());
-        if arguments.is_empty() {
-            tests.arg("--workspace");
-        }
-        if std::env::var_os(MODEL_URL).is_some() {
-            return command::run(&mut tests);
-        }
-        let server = Server::start(&weights::named("0.5b")?, Share::Half)?;
-        command::run(tests.env(MODEL_URL, server.url()))
+        let others = format!("not ({WITH_MODEL})");
+        command::run(tests()?.args(["-E", &others]).env(Databases::VARIABLE, databases.ports()))
     })?;
-    if !arguments.is_empty() {
-        return Ok(());
-    }
     // The tests have built the binary.
     steps.run("examples in the documentation of the code", || {
         command::run(command::cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]))
@@ -73,6 +73,15 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
     steps.run("a newcomer's trial", || trial(&[]))?;
     steps.run("the book", book::build)?;
     steps.run("the page in a browser", page::test)
+}
+
+/// Runs tests with the endpoint of the small model that they ask: the one that is set, else one that is started for them.
+fn with_model(tests: &mut Command) -> anyhow::Result<()> {
+    if std::env::var_os(MODEL_URL).is_some() {
+        return command::run(tests);
+    }
+    let server = Server::start(&weights::named("0.5b")?)?;
+    command::run(tests.env(MODEL_URL, server.url()))
 }
 
 /// Repeats a newcomer's trial in a clean clone and a clean home, or those of its checks that `arguments` name.

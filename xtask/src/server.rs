@@ -32,11 +32,11 @@ pub(crate) fn bring(weights: &Weights) -> anyhow::Result<Packages> {
 
 impl Server {
     /// Starts a server for `weights` on a free port of this machine, and waits until it answers.
-    pub(crate) fn start(weights: &Weights, share: Share) -> anyhow::Result<Self> {
+    pub(crate) fn start(weights: &Weights) -> anyhow::Result<Self> {
         let scripts = cache::repository().join("xtask/models");
         let mut command = bring(weights)?.python();
         command.arg(scripts.join("serve.py")).arg(weights.bring()?).arg(weights.model);
-        command.arg(share.threads().to_string()).arg(scripts.join("qwen-coder-tools.jinja"));
+        command.arg(threads().to_string()).arg(scripts.join("qwen-coder-tools.jinja"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -82,7 +82,7 @@ impl Drop for Server {
 
 /// Runs a server until this process is ended.
 pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
-    let mut server = Server::start(weights, Share::All)?;
+    let mut server = Server::start(weights)?;
     println!("CALLBOARD_TEST_MODEL_URL={url} OPENAI_BASE_URL={url}", url = server.url());
     bail!("the server of {} ended:\n{}", weights.model, server.end()?);
 }
@@ -96,22 +96,8 @@ fn last_lines(errors: impl Read) -> String {
     last
 }
 
-/// How much of this machine a server gets.
-#[derive(Clone, Copy)]
-pub(crate) enum Share {
-    /// As much as is useful.
-    All,
-    /// Half of it, for two servers at the same time: threads that wait for each other are slow without a core each.
-    Half,
-}
-
-impl Share {
-    /// The number of threads. More than eight are not faster, and cores are often counted twice.
-    fn threads(self) -> usize {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        match self {
-            Self::All => (cores / 2).clamp(cores.min(4), 8),
-            Self::Half => (cores / 2).clamp(1, 4),
-        }
-    }
+/// How many threads a server gets. More than eight are not faster, and cores are often counted twice.
+fn threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    (cores / 2).clamp(cores.min(4), 8)
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 
 use crate::endpoint;
-use crate::server::{self, Server, Share};
+use crate::server::{self, Server};
 use crate::weights::{self, Weights};
 
 /// The model, if only a key is given.
@@ -65,7 +65,7 @@ impl Model {
             Self::There(environment) => return Ok(Endpoint { environment, _server: None }),
             Self::Small(weights) => weights,
         };
-        let server = Server::start(&weights, Share::All).context(OTHERS)?;
+        let server = Server::start(&weights).context(OTHERS)?;
         let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
         Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], _server: Some(server) })
     }

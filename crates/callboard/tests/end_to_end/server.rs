@@ -169,7 +169,9 @@ impl Http {
     pub fn new(server: &Server) -> Self {
         // Another test of this process may have been faster.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        // The runtime stands still between calls, and would not notice that the server has closed an idle connection.
+        let client =
+            reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(0).build().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { runtime, client, url: server.url.clone(), token: None }
     }
