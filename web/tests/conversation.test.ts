@@ -57,31 +57,6 @@ test("a tool call is one line that unfolds to its result", async () => {
   await page.getByText("checkout-6 WARN pool exhausted").first().waitFor();
 });
 
-test("what was unfolded stays so when its row has left the page, and after a look at another view", async () => {
-  const page = await harness.open("sessions/outage/conversation");
-  const call = page.getByRole("button", { name: /search_logs/ });
-  const result = page.getByText("checkout-6 WARN pool exhausted").first();
-  const list = page.getByRole("list", { name: "Messages" });
-  await article(page, "critic has looked at it.").waitFor();
-  await list.getByRole("listitem").last().focus();
-  await page.keyboard.press("Home");
-  await call.click();
-  await result.waitFor();
-  await list.getByRole("listitem").last().focus();
-  await page.keyboard.press("End");
-  await call.waitFor({ state: "detached" });
-  await list.getByRole("listitem").last().focus();
-  await page.keyboard.press("Home");
-  await result.waitFor();
-  await page.getByRole("link", { name: "Files" }).click();
-  await call.waitFor({ state: "detached" });
-  await page.goBack();
-  await article(page, "critic has looked at it.").waitFor();
-  await list.getByRole("listitem").last().focus();
-  await page.keyboard.press("Home");
-  await result.waitFor();
-});
-
 test("what people and models wrote is text", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=main");
   const evil = `<img src=x onerror="document.title='broken'">`;

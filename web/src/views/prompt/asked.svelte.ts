@@ -43,8 +43,6 @@ export function ask(wish: () => Wish | undefined): Asked {
   let loading = $state(true);
   let again = $state(0);
   let next: Wish | undefined;
-  /** Of which prompt the value is, whatever the entry. */
-  let about: string | undefined;
   let isAsking = false;
 
   async function work() {
@@ -57,7 +55,6 @@ export function ask(wish: () => Wish | undefined): Asked {
         const got = kept.get(key) ?? (await read(session, wanted, aborter.signal));
         if (aborter.signal.aborted) return;
         if (wanted.at !== undefined || wanted.turn !== undefined) keep(key, got);
-        if (aboutOf(wanted) !== about) continue;
         value = got;
         error = undefined;
       } catch (reason) {
@@ -81,13 +78,6 @@ export function ask(wish: () => Wish | undefined): Asked {
   $effect(() => {
     void again;
     next = wish();
-    const now = next && aboutOf(next);
-    if (now !== about) {
-      // What one agent is told never stands under the name of another, not even until the next answer comes.
-      about = now;
-      value = undefined;
-      loading = true;
-    }
     if (next && !isAsking) void work();
   });
   // Words that were erased are not kept here either.
@@ -107,8 +97,6 @@ export function ask(wish: () => Wish | undefined): Asked {
     reload: () => void (again += 1),
   };
 }
-
-const aboutOf = ({ at: _, head: __, ...rest }: Wish) => JSON.stringify(rest);
 
 async function read(session: LiveSession, wish: Wish, signal: AbortSignal): Promise<Prompt> {
   const { turn, head: _, ...asked } = wish;

@@ -1,1 +1,0 @@
-import{m as e}from"./live.svelte-DsZbGQK_.js";import{T as t}from"./index-D5RWC7Wu.js";var n=new WeakMap;function r(t,n){let r=i(e());return{get value(){let e=t();return r.has(e)?r.get(e):n},set value(e){e===n?r.delete(t()):r.set(t(),e)}}}function i(e){let r=n.get(e)??new t;return n.set(e,r),r}export{r as t};
