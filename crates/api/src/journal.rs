@@ -108,30 +108,6 @@ pub struct ErasedEntry {
     pub head: Seq,
 }
 
-/// Why the secrets in stored words are masked.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScrubSecrets {
-    /// The reason: 1 to 1,000 characters.
-    #[schema(value_type = String, pattern = "\\S", max_length = 1000)]
-    pub reason: Arc<str>,
-}
-
-/// What was masked in stored words.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ScrubbedSecrets {
-    /// The entry that says who did it and why. Absent if no entry held a secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>)]
-    pub scrubbed_by: Option<Seq>,
-    /// The entries that held secrets.
-    #[schema(value_type = Vec<u64>)]
-    pub entries: Vec<Seq>,
-    /// The head of the session afterwards.
-    #[schema(value_type = u64)]
-    pub head: Seq,
-}
-
 /// Selects the entries of a stream.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -89,8 +89,7 @@ pub use self::{
     },
     form::{Form, FormAnswers},
     journal::{
-        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalOrder, JournalPage, JournalQuery, ScrubSecrets,
-        ScrubbedSecrets, WhyQuery,
+        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalOrder, JournalPage, JournalQuery, WhyQuery,
     },
     login::{Login, Me},
     message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
@@ -116,7 +115,10 @@ pub use self::{
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
     turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
-    variable::{PutVariable, ReasonQuery, RevealQuery, Variable, VariableList, VariableValue},
+    variable::{
+        PutVariable, ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList,
+        VariableValue,
+    },
     workflow::{
         ChangedWorkflowNode, ExecutionList, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, RunWorkflow,
         WorkflowChangeQuery, WorkflowNodePatch, WorkflowPatch,

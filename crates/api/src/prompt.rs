@@ -138,4 +138,8 @@ pub struct Prompt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<u64>)]
     pub erased: Vec<Seq>,
+    /// The entries shown in it in whose words a secret was hidden later: the prompt shows `[hidden]` there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<u64>)]
+    pub rewritten: Vec<Seq>,
 }

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use callboard_core::{id::VariableName, time::Timestamp, variable::Origin};
+use callboard_core::{
+    id::{Seq, SessionId, VariableName},
+    time::Timestamp,
+    variable::Origin,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
@@ -53,7 +57,7 @@ pub struct VariableValue {
     /// Its name.
     #[schema(value_type = String)]
     pub name: VariableName,
-    /// Its value. `[hidden:NAME]` stands in the place of each secret.
+    /// Its value. `[hidden]` stands in the place of each secret.
     #[schema(value_type = Value)]
     pub value: Box<RawValue>,
     /// Whether its value contains a secret.
@@ -81,6 +85,51 @@ pub struct PutVariable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 20, nullable = false)]
     pub origins: Option<Vec<Origin>>,
+}
+
+/// A variable that was set. The rest is told to the user alone, where its value holds a secret.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct VariableAfter {
+    /// The variable.
+    #[serde(flatten)]
+    pub variable: Variable,
+    /// In how many earlier entries the secret was hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewritten: Option<usize>,
+    /// The sessions that still have the words of those entries: forks and copies that were made before, or the session that this
+    /// one was forked from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub forks: Vec<SessionId>,
+    /// `false` where a value is too short to be looked for in texts: it is sealed and not hidden elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub searched: Option<bool>,
+}
+
+/// A secret that is to be one no more.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreSecret {
+    /// The name of the variable.
+    #[schema(value_type = String)]
+    pub name: VariableName,
+    /// The reason: 1 to 1,000 characters.
+    #[schema(value_type = String, pattern = "\\S", max_length = 1000)]
+    pub reason: Arc<str>,
+}
+
+/// A secret that was restored.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RestoredSecret {
+    /// The name of the variable.
+    #[schema(value_type = String)]
+    pub name: VariableName,
+    /// The entries in which its value stands again.
+    #[schema(value_type = Vec<u64>)]
+    pub entries: Vec<Seq>,
+    /// The head of the session afterwards.
+    #[schema(value_type = u64)]
+    pub head: Seq,
 }
 
 /// How a variable is read.

@@ -197,7 +197,7 @@ pub struct NodeResult {
     pub node: NodeId,
     /// What happened to it.
     pub status: NodeStatus,
-    /// The result. `[hidden:NAME]` stands in the place of each secret.
+    /// The result. `[hidden]` stands in the place of each secret.
     #[schema(value_type = Value)]
     pub result: Box<RawValue>,
     /// When it was recorded.

@@ -249,7 +249,7 @@ impl Browser {
             match piece {
                 Piece::Plain(text) => type_plain(live, target, text).await?,
                 Piece::Secret(secret) => {
-                    self.inner.shared.mask.add(&secret.name, &secret.value);
+                    self.inner.shared.mask.add(&secret.value);
                     // What was typed before may have led elsewhere. Between this check and the typing the page could only be
                     // left for another whose field takes the focus at once.
                     let found = self.find(live, target, &selector, "focusField", &again).await?;

@@ -28,13 +28,11 @@ impl fmt::Debug for MaskFn {
 /// The caller's mask, and the secrets that were typed in this browser: those are hidden even if the caller forgets them.
 pub(crate) struct Mask {
     given: Option<MaskFn>,
-    typed: Mutex<Vec<Typed>>,
+    typed: Mutex<Vec<String>>,
 }
 
-struct Typed {
-    name: String,
-    value: String,
-}
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[hidden]";
 
 /// A shorter value turns up by chance, and hiding it would tell what it is.
 const SHORTEST: usize = 4;
@@ -45,19 +43,18 @@ impl Mask {
     }
 
     /// Notes that a secret is about to be typed.
-    pub(crate) fn add(&self, name: &str, value: &str) {
+    pub(crate) fn add(&self, value: &str) {
         let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        if value.chars().count() >= SHORTEST && !typed.iter().any(|known| known.value == value) {
-            typed.push(Typed { name: name.to_owned(), value: value.to_owned() });
+        if value.chars().count() >= SHORTEST && !typed.iter().any(|known| known == value) {
+            typed.push(value.to_owned());
             // A secret that is part of another must not leave the rest of it behind.
-            typed.sort_by_key(|known| std::cmp::Reverse(known.value.len()));
+            typed.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
     }
 
     /// The secrets that were typed, for painting over what shows them.
     pub(crate) fn typed_values(&self) -> Vec<String> {
-        let typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        typed.iter().map(|known| known.value.clone()).collect()
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The text without secrets.
@@ -78,8 +75,8 @@ impl Mask {
         let masked = self.given.as_ref().and_then(|mask| (mask.0)(text));
         let mut shown = Cow::Borrowed(masked.as_deref().unwrap_or(text));
         for known in self.typed.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            if shown.contains(&known.value) {
-                shown = Cow::Owned(shown.replace(&known.value, &format!("[hidden:{}]", known.name)));
+            if shown.contains(known) {
+                shown = Cow::Owned(shown.replace(known, HIDDEN));
             }
         }
         match shown {
@@ -118,10 +115,10 @@ mod tests {
     #[test]
     fn hides_what_was_typed_also_in_encoded_addresses() {
         let mask = Mask::new(None);
-        mask.add("gmail.password", "p@ss word");
-        mask.add("short", "abc");
-        assert_eq!(mask.text("it is p@ss word!"), "it is [hidden:gmail.password]!");
-        assert_eq!(mask.url("http://a/?p=p%40ss+word&x=1"), "http://a/?p=[hidden:gmail.password]&x=1");
+        mask.add("p@ss word");
+        mask.add("abc");
+        assert_eq!(mask.text("it is p@ss word!"), "it is [hidden]!");
+        assert_eq!(mask.url("http://a/?p=p%40ss+word&x=1"), "http://a/?p=[hidden]&x=1");
         assert_eq!(mask.url("http://a/%41?q=a+b"), "http://a/%41?q=a+b");
         assert_eq!(mask.text("abc"), "abc");
     }
@@ -129,9 +126,9 @@ mod tests {
     #[test]
     fn asks_the_mask_of_the_caller_too() {
         let mask =
-            Mask::new(Some(MaskFn::new(|text| text.contains("key-1").then(|| text.replace("key-1", "[hidden:key]")))));
-        mask.add("pin", "123456");
-        assert_eq!(mask.text("key-1 and 123456"), "[hidden:key] and [hidden:pin]");
+            Mask::new(Some(MaskFn::new(|text| text.contains("key-1").then(|| text.replace("key-1", "[hidden]")))));
+        mask.add("123456");
+        assert_eq!(mask.text("key-1 and 123456"), "[hidden] and [hidden]");
         assert_eq!(mask.text("nothing"), "nothing");
     }
 }

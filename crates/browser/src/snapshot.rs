@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn lines_are_short_and_have_no_secrets() {
         let mask = Mask::new(None);
-        mask.add("pin", "654321");
+        mask.add("654321");
         let item = Item {
             depth: 1,
             role: "textbox".into(),
@@ -199,7 +199,7 @@ mod tests {
             ..Item::default()
         };
         let expected = format!(
-            "  - textbox \"{}... (10 more characters)\" (required) = \"is [hidden:pin] or\" #a\n",
+            "  - textbox \"{}... (10 more characters)\" (required) = \"is [hidden] or\" #a\n",
             "x".repeat(200)
         );
         assert_eq!(line_of(&item, &mask), expected);

@@ -168,7 +168,7 @@ pub(crate) enum Command {
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand)]
     Token(token::Token),
-    /// Secrets: replace the master key, mask secrets in stored texts (rotate, scrub)
+    /// Secrets: replace the master key, put back what is none (rotate, restore)
     #[command(subcommand)]
     Secrets(secrets::Secrets),
     /// Stores: check a store, or copy it into another one (check, copy)
@@ -376,7 +376,7 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
-            Command::Secrets(secrets::Secrets::Scrub(args)) => secrets::scrub(self, args).await,
+            Command::Secrets(secrets::Secrets::Restore(args)) => secrets::restore(self, args).await,
             Command::Run(_)
             | Command::Director(_)
             | Command::Team(_)

@@ -15,7 +15,6 @@ use crate::{
     count::Tokens,
     form::Form,
     id::{AgentName, Seq, SetName},
-    secret::HideSecrets,
     text::{Text, first_chars},
     time::Timestamp,
 };
@@ -80,21 +79,6 @@ impl ContextSets {
     /// All sets by name, visible or not.
     pub fn iter(&self) -> impl Iterator<Item = &Held> {
         self.0.values()
-    }
-
-    /// The sets with known secrets hidden in what they say; `None` where there are none. A long text stands beside the
-    /// journal, and stays as it is.
-    pub(crate) fn without_secrets(&self, secrets: &dyn HideSecrets) -> Option<Self> {
-        let mut sets = None;
-        for held in self.iter() {
-            let Text::Inline(content) = &held.set.content else { continue };
-            if let Some(hidden) = secrets.hidden(content) {
-                let set = Arc::new(ContextSet { content: Text::Inline(hidden), ..(*held.set).clone() });
-                let sets = sets.get_or_insert_with(|| self.clone());
-                sets.0.insert_mut(set.name.clone(), Held { set, ..held.clone() });
-            }
-        }
-        sets
     }
 }
 

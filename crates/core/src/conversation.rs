@@ -33,6 +33,49 @@ use crate::{
     time::Timestamp,
 };
 
+/// The [words of the API](crate::api_words) in parts of messages: keys, and what may stand under them.
+pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
+    (
+        "type",
+        &[
+            "image",
+            "image_url",
+            "input_audio",
+            "input_image",
+            "input_text",
+            "output_text",
+            "refusal",
+            "document",
+            "base64",
+            "thinking",
+            "redacted_thinking",
+            "reasoning",
+            "reasoning_content",
+            "function",
+            "function_call",
+            "tool_use",
+            "tool_result",
+            "ephemeral",
+        ],
+    ),
+    ("image_url", &[]),
+    ("input_audio", &[]),
+    ("source", &[]),
+    ("media_type", &[]),
+    ("refusal", &[]),
+    ("thinking", &[]),
+    ("signature", &[]),
+    ("reasoning", &[]),
+    ("reasoning_content", &[]),
+    ("cache_control", &[]),
+    ("function", &[]),
+    ("function_call", &[]),
+    ("arguments", &[]),
+    ("annotations", &[]),
+    ("content", &[]),
+    ("outcome", &["created", "updated", "unchanged", "deleted", "created_empty", "conflict", "rejected"]),
+];
+
 /// How many messages one call adds at most.
 pub const MAX_MESSAGES: usize = 25_000;
 

@@ -1,18 +1,19 @@
 //! Erasure: the one exception to appending. The words in an entry are taken away for good, and with them all copies that
 //! Callboard made of them. Its header and the hash of its data stay, so the chain of tags still holds.
 
+mod changed;
 mod check;
 pub mod copies;
 mod decide;
 pub mod facts;
-mod scrub;
 mod words;
 
+pub(crate) use self::decide::{check_reason, forget_prompt};
 pub use self::{
+    changed::{CHANGING, ChangedEntry, changed_by, is_changing},
     check::ErasureCheck,
     copies::CopySearch,
     facts::Erased,
-    scrub::{ScrubEntries, Scrubbed, ScrubbedEntry},
 };
 
 use std::sync::Arc;

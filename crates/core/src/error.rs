@@ -220,6 +220,10 @@ conflicts! {
     SecretGone = "secret_gone",
     /// The key of the session's secrets was replaced.
     KeyReplaced = "key_replaced",
+    /// The secrets of the session changed meanwhile.
+    SecretsChanged = "secrets_changed",
+    /// Another secret has the same value.
+    ValueIsSecret = "value_is_secret",
     /// No tool call with this id waits for a result.
     NoToolCall = "no_tool_call",
 }

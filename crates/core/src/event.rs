@@ -18,7 +18,6 @@ use crate::{
     file, idempotency, plan,
     recall::Recallable,
     run, secret,
-    secret::HideSecrets,
     session,
     state::State,
     step,
@@ -69,9 +68,9 @@ impl EventType {
     }
 
     /// Changes what somebody's own words are in an entry of this type.
-    pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, TextKind)) {
+    pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, &TextField)) {
         for field in self.texts.iter().filter(|field| field.kind != TextKind::Sealed) {
-            field.values_mut(data).into_iter().for_each(|value| change(value, field.kind));
+            field.values_mut(data).into_iter().for_each(|value| change(value, field));
         }
     }
 
@@ -207,6 +206,8 @@ facts! {
     run::facts::ToolFinished,
     secret::facts::KeyWrapped,
     secret::facts::Revealed,
+    secret::facts::Hidden,
+    secret::facts::Restored,
     step::facts::ToolUsed,
     step::facts::SequenceAdvanced,
     step::facts::StepEntered,
@@ -231,14 +232,6 @@ facts! {
     idempotency::record::Begun,
     idempotency::record::Settled,
     session::expired::Expired,
-}
-
-/// An entry with known secrets hidden in its words; `None` where there are none in them. Whatever cuts texts takes this: of a
-/// value that was cut nothing is found.
-pub fn without_secrets(entry: &Entry, secrets: &dyn HideSecrets) -> Option<Entry> {
-    let kind = EventType::named(&entry.header.kind)?;
-    let mut data = serde_json::from_str(&entry.json()).ok()?;
-    fact::hide_words(kind.texts, &mut data, secrets).then(|| reworded(entry, data))
 }
 
 /// An entry with `data` in the place of its own, where secrets are hidden. Where it could not be read then, all of its words

@@ -143,6 +143,11 @@ impl TextField {
         found
     }
 
+    /// The key under which it stands.
+    pub fn key(&self) -> &'static str {
+        self.path.rsplit('.').find(|name| *name != "*").unwrap_or_default()
+    }
+
     /// The same, to be changed.
     pub(crate) fn values_mut<'a>(&self, data: &'a mut Value) -> Vec<&'a mut Value> {
         let mut found = vec![data];
@@ -269,7 +274,7 @@ pub(crate) fn hide_words(texts: &[TextField], data: &mut Value, secrets: &dyn Hi
         for value in field.values_mut(data) {
             let is_reference = field.kind != TextKind::Json && value.is_object();
             let words = if is_reference { value.get_mut("beginning") } else { Some(value) };
-            any |= words.is_some_and(|words| secrets.hide(words));
+            any |= words.is_some_and(|words| secrets.hide(field.key(), words));
         }
     }
     any

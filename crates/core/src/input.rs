@@ -13,8 +13,13 @@ pub trait InputVisitor {
     /// A free text.
     fn text(&mut self, text: &mut dyn FreeText);
 
-    /// JSON of any shape. All texts in it are free, also the keys of objects.
+    /// JSON of any shape. All texts in it are free, also the keys of objects, but for [words of the API](crate::api_words).
     fn json(&mut self, value: &mut Value);
+
+    /// The answer of a model: a text that may be JSON, or hold some.
+    fn answer(&mut self, text: &mut dyn FreeText) {
+        self.text(text);
+    }
 
     /// JSON that a person or a program brings, before it is visited otherwise: the keys of its objects are
     /// [names](Self::name). `pointer` is the place of the JSON. A model may bring any keys.

@@ -102,6 +102,9 @@ pub mod tool;
 pub mod variable;
 pub mod workflow;
 
+// The words of all of these.
+pub mod api_words;
+
 // Who sees what of it, and what an agent is shown.
 pub mod view;
 pub mod viewer;

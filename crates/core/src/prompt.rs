@@ -151,6 +151,8 @@ pub struct Prompt {
     pub observed: Observations,
     /// The entries that it shows whose words were erased. Whoever reads the journal says so.
     pub erased: Vec<Seq>,
+    /// The entries that it shows in whose words secrets were hidden. Whoever reads the journal says so.
+    pub rewritten: Vec<Seq>,
 }
 
 /// What a model gets.
@@ -326,6 +328,7 @@ pub fn prompt_of(
         subjects,
         observed: spec.observed.clone(),
         erased: Vec::new(),
+        rewritten: Vec::new(),
     };
     Ok((prompt, pieces))
 }

@@ -4,6 +4,8 @@
 
 mod decide;
 pub mod facts;
+mod restore;
+mod rewriting;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +19,11 @@ use serde_json::Value;
 use crate::{
     entry::Hash,
     id::{Seq, SessionId, VariableName},
-    variable::is_shown_name_of,
+};
+
+pub use self::{
+    restore::{RestoreSecret, RestoredSecret},
+    rewriting::{Rewriting, Rewritten},
 };
 
 /// A text that is stored beside the journal, with its hash.
@@ -63,11 +69,6 @@ impl Secrets {
         key.chain(self.iter().map(|(_, hash)| hash)).collect()
     }
 
-    /// Whether a secret may be called `shown`, as in `[hidden:NAME]`.
-    pub fn has(&self, shown: &str) -> bool {
-        self.sealed.keys().any(|name| is_shown_name_of(shown, name))
-    }
-
     /// The newest sealed value of the variable `name`.
     pub fn newest(&self, name: &str) -> Option<Hash> {
         self.sealed.get(name)?.last().copied()
@@ -101,17 +102,9 @@ impl Secrets {
 
 /// Hides known secrets. Whoever has the keys implements it.
 pub trait HideSecrets: Sync {
-    /// Puts `[hidden:NAME]` in the place of each known secret in all texts of `value`. Says whether there were any.
-    fn hide(&self, value: &mut Value) -> bool;
-
-    /// A text with known secrets hidden; `None` where there are none in it.
-    fn hidden(&self, text: &str) -> Option<Arc<str>> {
-        let mut value = Value::from(text);
-        match self.hide(&mut value) {
-            true => Some(value.as_str()?.into()),
-            false => None,
-        }
-    }
+    /// Puts `[hidden]` in the place of each known secret in all texts of `value`, which stands under `key`. [Words of the
+    /// API](crate::api_words) stay. Says whether there were any.
+    fn hide(&self, key: &str, value: &mut Value) -> bool;
 }
 
 /// What was sealed of a command's input before it is decided.
@@ -123,11 +116,13 @@ pub struct SealedInput {
     pub known: BTreeMap<Arc<str>, Hash>,
     /// The key that they were sealed with, where the session had none: it is wrapped, and recorded with the first value.
     pub new_key: Option<(WrappedKey, Arc<str>)>,
+    /// What is rewritten of earlier entries if the values are recorded.
+    pub rewriting: Option<Arc<Rewriting>>,
 }
 
 impl SealedInput {
     /// Nothing was sealed.
-    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None };
+    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None, rewriting: None };
 }
 
 /// That the data key of a session was wrapped anew, under another master key.

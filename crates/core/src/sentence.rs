@@ -65,6 +65,11 @@ impl Said<'_> {
             },
             "secret.revealed" => format!("{by} looked at the secret {}", self.name()),
             "secret.key_wrapped" => "the key of the session's secrets was wrapped".to_owned(),
+            "secret.hidden" => match self.data.get("entries").and_then(Value::as_array).map_or(0, Vec::len) {
+                1 => "a new secret was hidden in 1 earlier entry".to_owned(),
+                entries => format!("a new secret was hidden in {entries} earlier entries"),
+            },
+            "secret.restored" => format!("{by} made {} a secret no more{}", self.name(), self.about("reason")),
             "entry.erased" => format!("{by} erased entry {}{}", self.text("seq"), self.about("reason")),
             _ => self.of_work(),
         }

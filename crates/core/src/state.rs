@@ -17,7 +17,7 @@ use crate::{
     id::Seq,
     plan,
     run::Runs,
-    secret::{HideSecrets, Secrets},
+    secret::Secrets,
     session::{Session, Share},
     step::Progress,
     time::Timestamp,
@@ -84,18 +84,6 @@ impl State {
         self.head = entry.head();
         self.last_at = entry.header.at;
         self.size_bytes = self.size_bytes.saturating_add(entry.data.len() as u64);
-    }
-
-    /// The state with known secrets hidden in what prompts may cut, the context sets and the plan; `None` where there are none.
-    /// It is for prompts alone: what is decided on it would change what is true.
-    pub fn without_secrets(&self, secrets: &dyn HideSecrets) -> Option<Self> {
-        let sets = self.sets.without_secrets(secrets);
-        let plan = self.plan.as_ref().and_then(|held| held.without_secrets(secrets));
-        (sets.is_some() || plan.is_some()).then(|| Self {
-            sets: sets.unwrap_or_else(|| self.sets.clone()),
-            plan: plan.map(Arc::new).or_else(|| self.plan.clone()),
-            ..self.clone()
-        })
     }
 
     /// Who may see what is for the user and the manager unless the session shares it.

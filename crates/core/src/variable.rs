@@ -1,7 +1,7 @@
 //! Variables: named values of any JSON that a team works with, such as what the nodes of a workflow produced.
 //!
 //! The state has of a variable how it is shown, and which entry has its value. A secret never is in the value: it was
-//! [split off](split) before, and `[hidden:NAME]` stands in its place.
+//! [split off](split) before, and `[hidden]` stands in its place.
 
 pub(crate) mod decide;
 mod display;
@@ -26,7 +26,7 @@ use crate::{
 pub use self::{
     display::{HIDDEN, display, is_cut, is_placeholder},
     origin::{BadOrigin, Origin},
-    secret::{Found, find_secrets, is_secret_name, is_shown_name_of, shown_name, split},
+    secret::{Found, find_secrets, is_secret_name, shown_name, split},
 };
 
 /// A variable as the state holds it: all but its value.

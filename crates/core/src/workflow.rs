@@ -33,6 +33,7 @@ use crate::{
 
 use self::execution::Execution;
 
+pub(crate) use self::work::CONFIG_WORDS;
 pub use self::{
     document::{About, Document, Shown},
     references::{Edge, EdgeKind},
@@ -78,7 +79,7 @@ pub struct Node {
     /// The kind of its work.
     #[serde(rename = "type")]
     pub kind: Arc<str>,
-    /// Its configuration, with `[hidden:NAME]` in the place of each secret.
+    /// Its configuration, with `[hidden]` in the place of each secret.
     pub config: Map<String, Value>,
     /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "in tests a surprise is a failure")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
-    erasure::Erased,
+    erasure::changed_by,
     event,
-    fact::{self, Fact},
     id::Seq,
     state::State,
 };
@@ -36,12 +35,11 @@ fn the_tags_of_samples_chain_over_what_they_say() {
 #[test]
 fn what_stands_in_the_place_of_erased_data_is_part_of_the_chain() {
     let samples = samples();
-    let erased: Vec<_> = samples.iter().filter(|entry| *entry.header.kind == *Erased::TYPE).collect();
-    let facts = erased.iter().flat_map(|entry| fact::read::<Erased>(entry).unwrap().entries().collect::<Vec<_>>());
-    let hashes: Vec<_> = facts.collect();
+    let changed = samples.iter().flat_map(|entry| changed_by(entry).unwrap());
+    let hashes: BTreeMap<_, _> = changed.map(|changed| (changed.seq, changed.sha256)).collect();
     let stands = |entry: &&Entry| entry.erasure().is_some();
-    let found: Vec<_> =
-        samples.iter().filter(stands).map(|entry| (entry.header.seq, Hash::of(entry.data.as_bytes()))).collect();
+    let found = samples.iter().filter(stands).map(|entry| (entry.header.seq, Hash::of(entry.data.as_bytes())));
+    let found: BTreeMap<_, _> = found.collect();
     assert_eq!(hashes, found);
     assert!(!found.is_empty());
 }

@@ -18,7 +18,6 @@ use crate::{
         session::Live,
     },
     read::last::said,
-    seal::reading::ReadingMask,
     session::Session,
     session_info::SessionInfo,
     settings::Settings,
@@ -247,16 +246,6 @@ impl Board {
         }
     }
 
-    /// What hides the secrets of a session in what `viewer` reads of it, as in
-    /// [`Session::reading_mask`](crate::Session::reading_mask). To ask is no use of it.
-    pub async fn reading_mask(&self, id: &SessionId, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        let (loaded, row) = self.load(id).await?;
-        if loaded.state.secrets.key.is_none() {
-            return Ok(None);
-        }
-        self.keep(id.clone(), loaded, row.last_activity).await?.reading_mask(viewer).await
-    }
-
     /// What is known of a session with its last entry, as the user sees it; and the head at which it is so.
     async fn info_with_last(&self, id: &SessionId) -> Result<(Head, SessionInfo), Error> {
         let (loaded, row) = self.load(id).await?;
@@ -265,13 +254,9 @@ impl Board {
         }
         let mut info = SessionInfo::of(id.clone(), &loaded.state, row);
         let state = loaded.state.clone();
-        let mask = match state.secrets.key {
-            Some(_) => self.keep(id.clone(), loaded, row.last_activity).await?.reading_mask(&Viewer::User).await?,
-            None => None,
-        };
         let last = read(&*self.inner.store, id, state.head.seq.previous(), state.head.seq, 1).await?;
         if let Some(last) = last.first() {
-            info.last = said(&View::new(&state, &Viewer::User, sizes())?, last, mask.as_ref())?;
+            info.last = said(&View::new(&state, &Viewer::User, sizes())?, last)?;
         }
         Ok((state.head, info))
     }

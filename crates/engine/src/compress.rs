@@ -15,7 +15,6 @@ use callboard_core::{
     id::ThreadId,
     state::State,
     text::Values,
-    viewer::Viewer,
 };
 use callboard_store::{Order, Query};
 
@@ -51,18 +50,12 @@ impl Session {
     ) -> Result<T, Error> {
         let state = self.state().await?;
         let wanted = Wanted::of(&state, thread, scope)?;
-        let mut entries = self.entries_of(&state, &wanted).await?;
+        let entries = self.entries_of(&state, &wanted).await?;
         self.live.confirm(&state).await?;
-        // Excerpts are cut, and of a value that is cut nothing would be found. Where secrets cannot be opened, nothing can be
-        // written that says them again.
-        let mask = self.reading_mask(&Viewer::User).await?;
-        mask.iter().for_each(|mask| mask.hide_in_entries(&mut entries));
         let read = Reading { state, wanted, entries, values: Values::new() };
         let (mut read, mut material) = read.go_on().await?;
         while let Err(Unread::Values(hashes)) = material {
-            let mut values = self.values(hashes).await?;
-            mask.iter().for_each(|mask| mask.hide_in_texts(&mut values));
-            read.values.extend(values);
+            read.values.extend(self.values(hashes).await?);
             (read, material) = read.go_on().await?;
         }
         let material = material.map_err(|unread| match unread {

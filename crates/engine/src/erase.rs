@@ -31,9 +31,7 @@ impl Session {
 
     /// Erases the words of the entry `seq`, and says where copies of them were.
     pub async fn erase(&self, by: impl Into<Actor>, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
-        let receipt = self.execute(by, self.erasure(seq, reason).await?).await?;
-        self.forget_erased().await?;
-        Ok(receipt)
+        self.execute(by, self.erasure(seq, reason).await?).await
     }
 
     /// Looks at the entries up to `head`; at those before too, if a long text may be theirs.
@@ -56,8 +54,8 @@ impl Session {
 }
 
 impl Board {
-    /// The other sessions, or for a collection the other collections, that hold the entry `seq` of `session` with its words: forks and copies of it, or what it was
-    /// forked from.
+    /// The other sessions, or for a collection the other collections, that hold the entry `seq` of `session` as it was before it
+    /// was changed: forks and copies of it, or what it was forked from.
     pub async fn holders(&self, session: &Session, seq: Seq) -> Result<Vec<SessionId>, Error> {
         let Some(entry) = session.entry(seq).await? else { return Ok(Vec::new()) };
         let collections = session.id().as_collection().map(|_| SessionId::before_collections());
@@ -83,6 +81,6 @@ impl Board {
 
     async fn holds(&self, session: &SessionId, seq: Seq, tag: Tag) -> Result<bool, Error> {
         let there = self.store().read_each(session, &[seq]).await?;
-        Ok(there.first().is_some_and(|entry| entry.tag == tag && !event::is_erased(entry)))
+        Ok(there.first().is_some_and(|entry| entry.tag == tag && entry.erasure().is_none()))
     }
 }

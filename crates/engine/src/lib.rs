@@ -43,7 +43,6 @@ mod prompt_memory;
 mod read;
 mod recall;
 mod record;
-mod scrub;
 mod seal;
 mod secrets;
 mod session;
@@ -81,7 +80,6 @@ pub use recall::{
 pub use seal::{
     keys::{MasterKey, MasterKeys, NoMasterKeys},
     mask::Mask,
-    reading::ReadingMask,
     stream::MaskedStream,
 };
 pub use secrets::SecretForPages;

@@ -28,8 +28,6 @@ pub struct Overview {
     pub used: Vec<(Option<String>, Usage)>,
     /// How large its entries are together, without the long texts beside them.
     pub size_bytes: u64,
-    /// Whether it ever had secrets: these have to be hidden in what is shown of it.
-    pub has_secrets: bool,
 }
 
 /// The largest of the prompts with which the agents were asked last.
@@ -86,7 +84,6 @@ impl Overview {
             run: run.map(|run| RunOverview::of(run)),
             used: state.runs.used().map(|(model, usage)| (model.map(str::to_owned), usage)).collect(),
             size_bytes: state.size_bytes,
-            has_secrets: state.secrets.key.is_some(),
         }
     }
 }

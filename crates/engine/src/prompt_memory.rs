@@ -13,7 +13,6 @@ use callboard_core::{
     text::Values,
 };
 
-use crate::seal::reading::ReadingMask;
 
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
@@ -49,7 +48,7 @@ pub(crate) struct MemoryKey {
     format: Format,
     style: Style,
     vocabulary: String,
-    /// The entry that had last erased something when the prompt was asked for: also a prompt as of an older entry shows
+    /// The entry that had last changed what older ones say when the prompt was asked for: also a prompt as of an older entry shows
     /// nothing that was erased since.
     erased: Seq,
 }
@@ -63,8 +62,6 @@ pub(crate) struct Remembered {
     /// The long texts of context sets.
     pub(crate) values: Values,
     pub(crate) made: MadePrompts,
-    /// What hid secrets in it.
-    pub(crate) mask: Option<ReadingMask>,
 }
 
 /// The pieces of prompts that were made before.
@@ -241,14 +238,6 @@ impl Contents {
 }
 
 impl Remembered {
-    /// Whether the same is hidden in it as `mask` hides.
-    pub(crate) fn hides_as(&self, mask: Option<&ReadingMask>) -> bool {
-        match (&self.mask, mask) {
-            (Some(before), Some(mask)) => before.is(mask),
-            (before, mask) => before.is_none() && mask.is_none(),
-        }
-    }
-
     fn bytes(&self) -> usize {
         self.history.bytes() + self.made.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
     }

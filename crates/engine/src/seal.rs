@@ -1,16 +1,17 @@
 //! Secrets: sealed with a key of their session before anything is decided, and masked wherever they come in later.
 //!
 //! `keys` has the keys and what is done with them, `mask` finds known values in texts. `known` is what a session in
-//! memory knows of its secrets, `session` reads it, and `masking` applies it to the input of a command, which `sealer` seals. `reading` and `prompt` hide in what is read.
+//! memory knows of its secrets, `session` reads it, and `masking` applies it to the input of a command, which `sealer` seals. `rewrite` hides what earlier entries
+//! say of what becomes a secret, and `restore` puts it back.
 
 mod digest;
 pub(crate) mod keys;
 pub(crate) mod known;
-mod layer;
+pub(crate) mod layer;
 pub(crate) mod mask;
 pub(crate) mod masking;
-mod prompt;
-pub(crate) mod reading;
+pub(crate) mod restore;
+pub(crate) mod rewrite;
 pub(crate) mod sealer;
 mod session;
 pub(crate) mod stream;

@@ -8,9 +8,9 @@ use std::{
 use callboard_core::{
     entry::{Actor, Hash},
     error::{ConflictKind, Error as Refusal},
-    fact,
-    id::VariableName,
-    secret::{RevealSecret, RewrapKey},
+    fact::{self, Fact as _},
+    id::{Seq, VariableName},
+    secret::{RevealSecret, RewrapKey, facts::Hidden},
     state::State,
     variable::{Origin, facts::Set, shown_name},
 };
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    seal::{keys::DataKey, known::wipe, mask::Mask, reading::check_name},
+    seal::{keys::DataKey, known::wipe, mask::Mask, masking::check_name},
     session::Session,
 };
 
@@ -49,6 +49,15 @@ impl Session {
         Ok(self.live.known_secrets(&state).await?.mask.clone())
     }
 
+    /// What finds the secrets of the session in what comes from outside to be shown, such as a question. Where they cannot be
+    /// opened, it finds none.
+    pub async fn mask_of_input(&self) -> Result<Arc<Mask>, Error> {
+        match self.mask().await {
+            Err(error) if error.is_sealed() => Ok(Arc::default()),
+            mask => mask,
+        }
+    }
+
     /// The same as it was known last, without a look at the store. It is for what cannot wait.
     pub fn known_mask(&self) -> Arc<Mask> {
         self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).mask.clone()
@@ -59,16 +68,42 @@ impl Session {
         Ok(check_name(&*self.mask().await?, pointer, name)?)
     }
 
-    /// The value of a variable with its secrets. That `by` saw it is recorded first; only the user may.
+    /// The value of a variable with its secrets. That `by` saw it is recorded; only the user may.
     pub async fn reveal(&self, by: impl Into<Actor>, name: &VariableName) -> Result<Value, Error> {
         let by = by.into();
         let state = self.state().await?;
-        let secrets = match &by {
+        let value = match &by {
             Actor::Agent(_) => None,
             // What cannot be opened is not recorded as revealed.
-            Actor::User | Actor::System => self.secrets_of(&state, name).await?,
+            Actor::User | Actor::System => Some(self.value_with_secrets(&state, name).await?),
         };
-        let seq = self.execute(by, RevealSecret { name: name.clone() }).await?.answer;
+        self.execute(by, RevealSecret { name: name.clone() }).await?;
+        value.ok_or_else(|| Refusal::not_found("secret variable", name).into())
+    }
+
+    /// Whether all secrets in the value of a variable are looked for in texts; those that are too short are not.
+    pub async fn is_looked_for(&self, name: &VariableName) -> Result<bool, Error> {
+        let state = self.state().await?;
+        let known = self.live.known_secrets(&state).await?;
+        Ok(known.newest(&state.secrets, name.as_str()).is_none_or(|(_, secret)| secret.is_looked_for()))
+    }
+
+    /// The entries in which a secret was hidden by the append that ended with the entry `head`.
+    pub async fn rewritten_by(&self, head: Seq) -> Result<Vec<Seq>, Error> {
+        let (mut rewritten, mut at) = (Vec::new(), head);
+        while let Some(entry) = self.entry(at).await?.filter(|entry| *entry.header.kind == *Hidden::TYPE) {
+            rewritten.extend(fact::read::<Hidden>(&entry)?.changed().map(|changed| changed.seq));
+            at = at.previous();
+        }
+        rewritten.sort_unstable();
+        Ok(rewritten)
+    }
+
+    /// The value of a variable with its secrets.
+    pub(crate) async fn value_with_secrets(&self, state: &State, name: &VariableName) -> Result<Value, Error> {
+        let secrets = self.secrets_of(state, name).await?;
+        let variable = state.variables.get(name).filter(|variable| variable.secret);
+        let seq = variable.ok_or_else(|| Refusal::not_found("secret variable", name))?.seq;
         let entry = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
         let set: Set = fact::read(&entry)?;
         let mut value = match (set.value, &set.long_value) {
@@ -94,7 +129,7 @@ impl Session {
         Ok(value)
     }
 
-    /// The secret that is shown as `[hidden:NAME]`, to be typed into pages; `None` where no variable has it now, or it is no
+    /// The secret that is called `name`, to be typed into pages: a variable, with `.key` for each step into its value; `None` where no variable has it now, or it is no
     /// text.
     pub async fn secret_for_pages(&self, name: &str) -> Result<Option<SecretForPages>, Error> {
         let state = self.state().await?;

@@ -97,8 +97,14 @@ impl Session {
         command: C,
     ) -> Result<Receipt<C::Answer>, Error> {
         count_before(&command).await?;
-        let by = by.into();
-        self.live.ask(|answer| Job::Execute(Box::new(Waiting::new(by, command, expected, answer)))).await
+        let (by, before) = (by.into(), self.live.known()?.erased);
+        let job = |answer| Job::Execute(Box::new(Waiting::new(by, command, expected, answer)));
+        let receipt = self.live.ask(job).await?;
+        // Once it is answered, what older entries do not say any more is not in the index either.
+        if self.live.known().is_ok_and(|state| state.erased != before) {
+            self.forget_changed().await?;
+        }
+        Ok(receipt)
     }
 
     /// Adds one message that is a text, and says where it is.

@@ -1,7 +1,6 @@
 //! Compressing a thread: a model writes the summary, and where none does, it is made without one. So it cannot fail.
 
 use std::{
-    borrow::Cow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,7 +20,7 @@ use callboard_core::{
     prompt::{LayoutName, PartName, PromptSpec},
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, Measure, ReadingMask, Session, sizes, window_of};
+use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
 use serde_json::{Value, json};
 
@@ -108,8 +107,8 @@ struct Author<'a> {
     plan: &'a Plan,
     model: ModelName,
     measure: Measure,
-    /// Hides what was said before it was known to be secret.
-    mask: Option<ReadingMask>,
+    /// Hides secrets in what the model answers.
+    mask: Arc<Mask>,
     spent: &'a mut Spent,
 }
 
@@ -252,7 +251,7 @@ impl Compressor {
         let long = state.sets.iter().filter_map(|held| held.set.content.stored());
         let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
         let context = context(&state, plan, layout, &values);
-        let mask = self.session.reading_mask(&Viewer::User).await.map_err(|error| error.to_string())?;
+        let mask = self.session.mask_of_input().await.map_err(|error| error.to_string())?;
         Author { compressor: self, plan, model, measure, mask, spent }.write(&context).await
     }
 }
@@ -266,8 +265,8 @@ impl Author<'_> {
         // The summary so far is read, the next one is written, and once it may be asked for again.
         let around = self.measure.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
         let half = Tokens(window.minus(around).0 / 2);
-        let whole = self.hidden(context);
-        let mut context = self.fitting(&whole, half);
+        let whole = context;
+        let mut context = self.fitting(whole, half);
         if context.len() < whole.len() {
             context.push_str(CUT);
         }
@@ -277,7 +276,7 @@ impl Author<'_> {
         }
         let mut so_far = self.plan.earlier.as_ref().map(|earlier| {
             let identifiers: String = earlier.identifiers().map(|one| format!("- {one}\n")).collect();
-            self.hidden(&format!("{}\n{identifiers}", earlier.text)).into_owned()
+            format!("{}\n{identifiers}", earlier.text)
         });
         let pieces = self.pieces(room);
         let mut summary = None;
@@ -287,7 +286,7 @@ impl Author<'_> {
                 so_far.as_ref().map(|text| format!("SUMMARY OF WHAT WAS SAID BEFORE\n{text}\n")).unwrap_or_default();
             let question = format!("{context}\n{earlier}MESSAGES\n{piece}\nWrite the summary now.");
             let written = self.good(&instructions, question, is_last).await?;
-            so_far = Some(self.hidden(written.text()).into_owned());
+            so_far = Some(self.hidden(written.text()));
             summary = Some(written);
         }
         summary.ok_or_else(|| "there is nothing to summarise".to_owned())
@@ -359,9 +358,9 @@ impl Author<'_> {
         Ok(answer)
     }
 
-    /// A text without secrets. It is hidden before it is cut, so that no half of one is left.
-    fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.mask.as_ref().map_or(Cow::Borrowed(text), |mask| mask.hide(text))
+    /// A text without secrets. They are hidden before it is cut, so that no half of one is left.
+    fn hidden(&self, text: &str) -> String {
+        self.mask.mask(text).unwrap_or_else(|| text.to_owned())
     }
 
     /// Says whether an answer is a good summary.
@@ -377,7 +376,7 @@ impl Author<'_> {
     fn pieces(&self, room: Tokens) -> Vec<String> {
         let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), Tokens(0));
         for spoken in &self.plan.old {
-            let mut rest = self.hidden(&spoken.transcript()).into_owned();
+            let mut rest = spoken.transcript();
             while !rest.is_empty() {
                 let tokens = self.measure.count(&rest);
                 if used + tokens <= room {

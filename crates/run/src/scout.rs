@@ -204,8 +204,7 @@ impl Scout<'_> {
         let turn = session.execute(Actor::Agent(self.agent.clone()), begin).await?.answer.0;
         let state = session.state().await?;
         // The last time there is nothing left but to report.
-        let mut request = request(&state, &self.model, &prompt, !is_last);
-        self.driver.hide_in_tools(&mut request, self.agent).await?;
+        let request = request(&state, &self.model, &prompt, !is_last);
         let (began, timeout) = (Instant::now(), self.driver.settings.turn_timeout);
         let asked = tokio::time::timeout(timeout, self.driver.models.chat(&request, &mut |_: &str| {})).await;
         self.was_asked = true;

@@ -17,7 +17,6 @@ use callboard_core::{
     },
     state::State,
     tool::bundled,
-    viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
@@ -56,7 +55,6 @@ impl Driver {
             strict: false,
         };
         request.response_schema = turn.ask.turn.output.map(structured);
-        self.hide_in_tools(&mut request, &turn.ask.agent).await?;
         let recorded = match self.ask(&turn, &request).await? {
             Ok(answer) => {
                 let reply = turn.reply(answer);
@@ -77,16 +75,6 @@ impl Driver {
             }
             recorded => recorded,
         }
-    }
-
-    /// Hides secrets in the descriptions of tools. The prompt has none any more.
-    pub(crate) async fn hide_in_tools(&self, request: &mut ChatRequest, agent: &AgentName) -> Result<(), Error> {
-        if let Some(mask) = self.session.reading_mask(&Viewer::Agent(agent.clone())).await? {
-            request.tools.iter_mut().for_each(|tool| {
-                mask.hide_in(tool);
-            });
-        }
-        Ok(())
     }
 
     /// The model that `agent` uses in `thread`.

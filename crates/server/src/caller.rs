@@ -11,7 +11,6 @@ use crate::{
         Authorized, AuthorizedIfThere, AuthorizedOnServer, AuthorizedToAdd, CallError, Caller, Credentials,
         rights::Right,
     },
-    masking::Admitted,
     params::{self, Place},
 };
 
@@ -24,9 +23,7 @@ macro_rules! from_requests {
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
                 let caller = caller(parts, app)?;
                 let id = params::session_id(parts, app).await?;
-                let entered = Self::enter(app, &caller, &id).await?;
-                Admitted::note(parts, &entered);
-                Ok(entered)
+                Self::enter(app, &caller, &id).await
             }
         })*
     };
@@ -39,12 +36,10 @@ impl<R: Right> FromRequestParts<App> for Authorized<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let caller = caller(parts, app)?;
-        let entered = match params::place(parts, app).await? {
-            Place::Session(id) => Self::enter(app, &caller, &id).await?,
-            Place::Collection(name) => Self::enter_collection(app, &caller, &name).await?,
-        };
-        Admitted::note(parts, &entered);
-        Ok(entered)
+        match params::place(parts, app).await? {
+            Place::Session(id) => Self::enter(app, &caller, &id).await,
+            Place::Collection(name) => Self::enter_collection(app, &caller, &name).await,
+        }
     }
 }
 

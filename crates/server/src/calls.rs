@@ -66,7 +66,7 @@ pub(crate) mod rights {
         ExportSession,  "the session",      "export",   Who::User;
         ReadJournal,    "the journal",      "read",     Who::Worker;
         EraseEntries,   "entries",          "erase",    Who::User;
-        ScrubSecrets,   "secrets",          "scrub",    Who::User;
+        RestoreSecrets, "secrets",          "restore",  Who::User;
         AskWhy,         "the journal",      "search",   Who::Worker;
         ReadSets,       "context sets",     "read",     Who::Worker;
         WriteSets,      "context sets",     "write",    Who::Granted(Grant::ContextSets);

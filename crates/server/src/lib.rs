@@ -44,7 +44,6 @@ mod elsewhere;
 mod executions;
 mod files;
 mod gateway;
-mod masking;
 mod mcp;
 mod metrics;
 

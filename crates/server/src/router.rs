@@ -11,7 +11,7 @@ use axum::{
 };
 use futures::FutureExt as _;
 
-use crate::{app::App, calls::CallError, controllers, gateway, guard, masking, mcp};
+use crate::{app::App, calls::CallError, controllers, gateway, guard, mcp};
 
 /// All routes behind the guard. It is one layer, since each layer wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
@@ -23,7 +23,6 @@ pub(crate) fn guarded(app: &App) -> Router {
 /// All routes.
 pub(crate) fn routes(app: &App) -> Router {
     let (routes, _) = controllers::routes().split_for_parts();
-    let routes = routes.route_layer(middleware::from_fn(masking::hide));
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 

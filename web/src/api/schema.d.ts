@@ -2901,7 +2901,7 @@ export interface components {
             at: string;
             /** @description The node. */
             node: components["schemas"]["NodeId"];
-            /** @description The result. `[hidden:NAME]` stands in the place of each secret. */
+            /** @description The result. `[hidden]` stands in the place of each secret. */
             result: unknown;
             /** @description What happened to it. */
             status: components["schemas"]["NodeStatus"];
@@ -4181,7 +4181,7 @@ export interface components {
              * @description When it was last set.
              */
             updated_at: string;
-            /** @description Its value. `[hidden:NAME]` stands in the place of each secret. */
+            /** @description Its value. `[hidden]` stands in the place of each secret. */
             value: unknown;
         };
         /**
@@ -4274,7 +4274,7 @@ export interface components {
         };
         /** @description A node as prompts and callers are shown it. */
         WorkflowNode: {
-            /** @description Its configuration, with `[hidden:NAME]` in the place of each secret. */
+            /** @description Its configuration, with `[hidden]` in the place of each secret. */
             config: Record<string, never>;
             /** @description Its purpose; null if nobody gave one. */
             description: string | null;

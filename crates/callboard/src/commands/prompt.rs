@@ -148,6 +148,10 @@ pub(super) fn show(prompt: &api::Prompt, output: Output) {
     };
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);
     output.note_table(&["PART", "TOKENS", ""], &rows);
+    if !prompt.rewritten.is_empty() {
+        let rewritten: Vec<_> = prompt.rewritten.iter().map(ToString::to_string).collect();
+        output.note(format!("a secret was hidden in entries: {}", rewritten.join(", ")));
+    }
     if !prompt.erased.is_empty() {
         let erased: Vec<_> = prompt.erased.iter().map(ToString::to_string).collect();
         output.note(format!("erased entries: {}", erased.join(", ")));

@@ -1,9 +1,9 @@
-//! `callboard secrets`: the master key under which the keys of sessions are stored, and secrets in stored texts.
+//! `callboard secrets`: the master key under which the keys of sessions are stored, and secrets that are to be none.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use callboard_api as api;
-use callboard_engine::{Board, MasterKey, MasterKeys, store::Lease};
+use callboard_engine::{Board, MasterKey, MasterKeys, core::id::VariableName, store::Lease};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -27,21 +27,21 @@ old one. Servers can keep running: they read the file again. If the command is i
 secrets can still be read; run it again to continue. With CALLBOARD_MASTER_KEY, put the new key
 before the old one, for the servers too, and remove the old one afterwards.";
 
-const SCRUB_EXAMPLES: &str = "\
+const RESTORE_EXAMPLES: &str = "\
 Examples:
-  callboard secrets scrub
-  callboard secrets scrub --session demo --reason \"the key was pasted into the chat\"
+  callboard secrets restore greeting
+  callboard secrets restore greeting --session demo --reason \"it is no password\"
 
-What is read is masked in any case. This rewrites what is stored, and cannot be undone.";
+The variable is no secret any more, and its value stands again wherever it was hidden.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
     /// Replace the master key: wrap the keys of all sessions under a new one
     #[command(after_help = ROTATE_EXAMPLES)]
     Rotate(Rotate),
-    /// Mask known secrets in all that a session stored before they were known
-    #[command(after_help = SCRUB_EXAMPLES)]
-    Scrub(Scrub),
+    /// Put a value back that was marked as a secret by mistake
+    #[command(after_help = RESTORE_EXAMPLES)]
+    Restore(Restore),
 }
 
 /// Replace the master key: wrap the keys of all sessions under a new one
@@ -52,27 +52,26 @@ pub(crate) struct Rotate {
     pub(crate) data: Option<PathBuf>,
 }
 
-/// Mask known secrets in all that a session stored before they were known
+/// Put a value back that was marked as a secret by mistake
 #[derive(Args, Debug)]
-pub(crate) struct Scrub {
+pub(crate) struct Restore {
     #[command(flatten)]
     pub(crate) on: On,
+    /// The name of the variable
+    pub(crate) name: VariableName,
     /// Why, for the journal
-    #[arg(long, value_name = "TEXT", default_value = "secrets are masked in stored texts")]
+    #[arg(long, value_name = "TEXT", default_value = "it is no secret")]
     pub(crate) reason: String,
 }
 
-pub(super) async fn scrub(context: &Context, args: Scrub) -> Result<(), Failure> {
+pub(super) async fn restore(context: &Context, args: Restore) -> Result<(), Failure> {
     let session = context.session(&args.on.session_arg).await?;
-    let body = api::ScrubSecrets { reason: args.reason.into() };
-    let done = session.post(&["secrets", "scrub"], &body).acting_as(&args.on.acting_as);
-    let done = done.answer::<api::ScrubbedSecrets>().await?;
-    context.output.answer(&done.json, |output| match done.it.scrubbed_by {
-        Some(by) => {
-            let entries = done.it.entries.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            output.line(format!("masked secrets in {entries}, as entry {by} says"));
-        }
-        None => output.line("no stored text holds a known secret"),
+    let body = api::RestoreSecret { name: args.name, reason: args.reason.into() };
+    let done = session.post(&["secrets", "restore"], &body).acting_as(&args.on.acting_as);
+    let done = done.answer::<api::RestoredSecret>().await?;
+    context.output.answer(&done.json, |output| {
+        let entries = counted(done.it.entries.len(), "entry");
+        output.line(format!("{} is no secret any more; its value stands again in {entries}", done.it.name));
     });
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::Context;
 use crate::{
     cli::{ActingAs, SessionArg},
     failure::Failure,
-    output::Output,
+    output::{Output, counted},
     terminal,
 };
 
@@ -137,9 +137,17 @@ async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
     let origins = (!origins.is_empty()).then_some(origins);
     let put = api::PutVariable { value, reason: reason.reason.into(), secret, origins };
     let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put).acting_as(&acting_as);
-    let variable = call.answer::<api::Variable>().await?;
+    let variable = call.answer::<api::VariableAfter>().await?;
     context.output.answer(&variable.json, |output| {
-        output.line(format!("{} = {}", variable.it.name, variable.it.display));
+        let api::VariableAfter { variable, rewritten, forks, searched } = &variable.it;
+        output.line(format!("{} = {}", variable.name, variable.display));
+        if let Some(rewritten) = rewritten.filter(|rewritten| *rewritten > 0) {
+            output.note(format!("hidden in {} that said it before", counted(rewritten, "entry")));
+        }
+        if *searched == Some(false) {
+            output.note("a value of fewer than six characters is not looked for in texts");
+        }
+        forks.iter().for_each(|id| output.note(format!("{id} still has it: it was forked or copied before")));
     });
     Ok(())
 }

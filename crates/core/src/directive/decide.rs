@@ -47,7 +47,10 @@ impl Command for Direct {
                 name(format!("/form/fields/{at}/key"), &field.key);
             }
         }
-        visitor.json(&mut self.0);
+        match &mut self.0 {
+            Value::String(text) => visitor.answer(text),
+            directive => visitor.json(directive),
+        }
     }
 
     fn texts(&self) -> Vec<Arc<str>> {

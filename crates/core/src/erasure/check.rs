@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Erased;
+use super::{ChangedEntry, changed_by};
 use crate::{
     entry::{Entry, Hash},
     error::Error,
-    fact::{self, Fact},
     id::Seq,
 };
 
@@ -23,19 +22,15 @@ impl ErasureCheck {
         if let Some(erasure) = entry.erasure() {
             self.0.insert(seq, (Hash::of(entry.data.as_bytes()), erasure.by));
         }
-        if *entry.header.kind != *Erased::TYPE {
-            return Ok(());
-        }
-        let erased: Erased = fact::read(entry)?;
-        // What a later entry erased once more is checked there.
-        let is_wrong = |(erased, sha256): &(Seq, Hash)| match self.0.get(erased) {
+        // What a later entry changed once more is checked there.
+        let is_wrong = |changed: &ChangedEntry| match self.0.get(&changed.seq) {
             Some((_, by)) if *by > seq => false,
-            there => there.map(|(there, _)| there) != Some(sha256),
+            there => there.map(|(there, _)| there) != Some(&changed.sha256),
         };
-        match erased.entries().find(is_wrong) {
+        match changed_by(entry)?.iter().find(|changed| is_wrong(changed)) {
             None => Ok(()),
-            Some((changed, _)) => {
-                let detail = format!("entry {changed} is not as it was when its words were erased");
+            Some(ChangedEntry { seq: changed, .. }) => {
+                let detail = format!("entry {changed} is not as it was left when its words were changed");
                 Err(Error::Damaged { seq, kind: entry.header.kind.to_string(), detail })
             }
         }

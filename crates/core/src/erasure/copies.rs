@@ -22,6 +22,7 @@ use crate::{
     idempotency::facts::Answered,
     run::facts::ToolFinished,
     run::turn_facts::{TurnAnswered, TurnRequested},
+    secret::facts::Hidden,
     text::Text,
     time::Timestamp,
 };
@@ -53,6 +54,8 @@ pub struct CopySearch {
     long: BTreeSet<Hash>,
     /// The long texts that other entries refer to, and one of those entries.
     needed: BTreeMap<Hash, Seq>,
+    /// What was sealed of entries in which a secret was hidden.
+    sealed: BTreeMap<Seq, Hash>,
     /// The last call of one of Callboard's own tools that was done.
     finished: Option<(Seq, String)>,
     /// Results of tools that were said with the answer that called them, if that answer is what follows. They repeat the
@@ -71,7 +74,7 @@ impl CopySearch {
             words.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
         words.into_iter().for_each(|value| strings(value, &mut found));
         found.retain(|text| !text.trim().is_empty());
-        let (copies, versions, turns, needed, finished, told) = Default::default();
+        let (copies, versions, turns, needed, sealed, finished, told) = Default::default();
         let at = entry.header.at;
         Self {
             seq,
@@ -85,6 +88,7 @@ impl CopySearch {
             turns,
             long,
             needed,
+            sealed,
             finished,
             told,
         }
@@ -100,6 +104,10 @@ impl CopySearch {
         self.through = entry.header.seq;
         if event::is_erased(entry) {
             return;
+        }
+        if *entry.header.kind == *Hidden::TYPE {
+            let hidden = fact::read::<Hidden>(entry).map(|hidden| hidden.entries).unwrap_or_default();
+            self.sealed.extend(hidden.iter().filter_map(|one| Some((one.seq, one.sealed?))));
         }
         let is_version = self.is_version(entry);
         if !is_version && self.is_copy(entry) {
@@ -189,6 +197,11 @@ impl CopySearch {
     /// The long texts of the entry and its copies.
     pub fn long_texts(&self) -> impl Iterator<Item = Hash> {
         self.long.iter().copied()
+    }
+
+    /// What was sealed of an entry, because a secret was hidden in it.
+    pub(super) fn sealed(&self, seq: Seq) -> Option<Hash> {
+        self.sealed.get(&seq).copied()
     }
 
     /// The long texts that nobody refers to any more.

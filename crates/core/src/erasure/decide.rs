@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{
     EraseEntry, ErasedEntry,
-    facts::{Erased, ErasedCopy},
+    ChangedEntry,
+    facts::Erased,
 };
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
@@ -75,11 +76,14 @@ impl Command for EraseEntry {
             rewritten.extend(without_hash(&turn, by).map(|data| (seq, data)));
         }
         rewritten.sort_unstable();
-        let copied = rewritten.iter().map(|(seq, data)| ErasedCopy { seq: *seq, sha256: Hash::of(data.as_bytes()) });
+        let copied = rewritten.iter().map(|(seq, data)| ChangedEntry { seq: *seq, sha256: Hash::of(data.as_bytes()) });
         let copied: Vec<_> = copied.collect();
         let answer = answer(seq, Some(by), &copied);
-        decision.erased.entries.extend(rewritten.into_iter().chain([(seq, data)]));
         decision.erased.values = copies.unneeded();
+        for (seq, data) in rewritten.into_iter().chain([(seq, data)]) {
+            decision.erased.values.extend(copies.sealed(seq));
+            decision.erased.entries.insert(seq, data);
+        }
         decision.record(Erased { seq, reason: self.reason.clone(), sha256, copies: copied });
         Ok(answer)
     }
@@ -102,14 +106,14 @@ impl Command for EraseEntry {
 fn before(decision: &DecisionBuilder<'_>, seq: Seq, by: Seq) -> Result<ErasedEntry, Undecided> {
     let erasing = if by <= decision.state.head.seq { decision.entry(by)? } else { None };
     let erased = erasing.filter(|entry| *entry.header.kind == *Erased::TYPE).map(|entry| fact::read::<Erased>(&entry));
-    let erased = erased.transpose()?.filter(|erased| erased.entries().any(|(erased, _)| erased == seq));
+    let erased = erased.transpose()?.filter(|erased| erased.entries().any(|erased| erased.seq == seq));
     Ok(match erased {
         Some(erased) => answer(erased.seq, Some(by), &erased.copies),
         None => answer(seq, None, &[]),
     })
 }
 
-fn answer(seq: Seq, erased_by: Option<Seq>, copies: &[ErasedCopy]) -> ErasedEntry {
+fn answer(seq: Seq, erased_by: Option<Seq>, copies: &[ChangedEntry]) -> ErasedEntry {
     ErasedEntry { seq, erased_by, copies: copies.iter().map(|copy| copy.seq).collect() }
 }
 
@@ -138,13 +142,13 @@ fn in_place_of(entry: &Entry, by: Seq, data: &Value) -> Arc<str> {
 }
 
 /// Takes away the hash of a prompt: whoever knows the rest of the prompt could guess short words from it.
-fn forget_prompt(data: &mut Value) {
+pub(crate) fn forget_prompt(data: &mut Value) {
     if let Some(sha256) = data.pointer_mut("/prompt/sha256") {
         *sha256 = Hash::default().to_string().into();
     }
 }
 
-pub(super) fn check_reason(reason: &str) -> Result<(), Error> {
+pub(crate) fn check_reason(reason: &str) -> Result<(), Error> {
     if reason.trim().is_empty() {
         return Err(Error::invalid("/reason", "say why in at least one word"));
     }

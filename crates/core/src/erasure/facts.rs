@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::ChangedEntry;
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
@@ -25,22 +26,13 @@ pub struct Erased {
     pub sha256: Hash,
     /// The same for each entry that held copies of its words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub copies: Vec<ErasedCopy>,
-}
-
-/// An entry that held copies of words that were erased.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErasedCopy {
-    /// The entry.
-    pub seq: Seq,
-    /// The hash of what stands in the place of its data.
-    pub sha256: Hash,
+    pub copies: Vec<ChangedEntry>,
 }
 
 impl Erased {
     /// Each entry that it erased, with the hash of what stands in the place of its data.
-    pub fn entries(&self) -> impl Iterator<Item = (Seq, Hash)> {
-        [(self.seq, self.sha256)].into_iter().chain(self.copies.iter().map(|copy| (copy.seq, copy.sha256)))
+    pub fn entries(&self) -> impl Iterator<Item = ChangedEntry> {
+        [ChangedEntry { seq: self.seq, sha256: self.sha256 }].into_iter().chain(self.copies.iter().copied())
     }
 }
 

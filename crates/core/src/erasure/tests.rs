@@ -18,6 +18,7 @@ use crate::{
     idempotency::{Keyed, Request},
     plan::{PatchTask, PutPlan},
     run::{FinishTool, StartTool, ToolResults, TurnRequest, Used},
+    secret::Rewritten,
     session::Settings,
     state::State,
     testing::Board,
@@ -61,18 +62,18 @@ fn what_is_left_of_an_entry_of_any_type_is_valid() {
     }
 }
 
-/// Each entry of the samples with words is scrubbed in turn as if all words in it were secrets, and what is left folds.
+/// Each entry of the samples with words is rewritten in turn as if all words in it were secrets, and what is left folds.
 #[test]
-fn what_is_left_of_a_scrubbed_entry_of_any_type_is_valid() {
+fn what_is_left_of_a_rewritten_entry_of_any_type_is_valid() {
     fn hide(value: &mut Value) {
         match value {
             Value::Array(all) => all.iter_mut().for_each(hide),
             Value::Object(fields) => {
                 let named = std::mem::take(fields).into_iter().enumerate();
-                fields.extend(named.map(|(at, (_, inner))| (format!("[hidden:x] {at}"), inner)));
+                fields.extend(named.map(|(at, (_, inner))| (format!("[hidden] {at}"), inner)));
                 fields.values_mut().for_each(hide);
             }
-            Value::String(_) | Value::Number(_) => *value = "[hidden:x]".into(),
+            Value::String(_) | Value::Number(_) => *value = "[hidden]".into(),
             Value::Null | Value::Bool(_) => {}
         }
     }
@@ -80,28 +81,28 @@ fn what_is_left_of_a_scrubbed_entry_of_any_type_is_valid() {
     for (at, entry) in samples.iter().enumerate() {
         let kind = EventType::named(&entry.header.kind).unwrap();
         let mut data: Value = serde_json::from_str(&entry.json()).unwrap();
-        kind.change_words(&mut data, |value, kind| {
-            if kind == TextKind::Json || value.is_string() {
+        kind.change_words(&mut data, |value, field| {
+            if field.kind == TextKind::Json || value.is_string() {
                 hide(value);
             }
         });
         let mut left = samples.clone();
-        left[at].data = ScrubbedEntry::new(entry, data).data;
+        left[at].data = Rewritten::new(entry, data, None).data;
         State::fold(&left).unwrap_or_else(|error| panic!("{}: {error}", entry.header.kind));
     }
 }
 
 #[test]
-fn an_entry_that_needs_a_word_that_is_a_secret_is_erased_when_it_is_scrubbed() {
+fn an_entry_that_needs_a_word_that_is_a_secret_is_erased_when_it_is_rewritten() {
     let turn = samples().into_iter().find(|entry| &*entry.header.kind == "turn.requested").unwrap();
     let mut data: Value = serde_json::from_str(&turn.json()).unwrap();
     // As if somebody had the password `failed`.
-    data["prompt"]["observed"] = json!({"tabs": {"[hidden:password]": "it took too long"}});
+    data["prompt"]["observed"] = json!({"tabs": {"[hidden]": "it took too long"}});
     let read = |data: &Value| event::is_readable(&Entry { data: data.to_string().into(), ..turn.clone() });
     assert!(!read(&data));
-    let scrubbed: Value = serde_json::from_str(&ScrubbedEntry::new(&turn, data).data).unwrap();
-    assert!(read(&scrubbed), "{scrubbed}");
-    assert_eq!(scrubbed["prompt"]["observed"], json!({}));
+    let rewritten: Value = serde_json::from_str(&Rewritten::new(&turn, data, None).data).unwrap();
+    assert!(read(&rewritten), "{rewritten}");
+    assert_eq!(rewritten["prompt"]["observed"], json!({}));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::{Document, Held, Plan};
 use crate::{
@@ -13,7 +12,6 @@ use crate::{
     fact::{self, Description, Earlier, Fact, Repeats, Seen, text},
     id::Seq,
     recall::{Recallable, Source},
-    secret::HideSecrets,
     session::Share,
     state::State,
     time::Timestamp,
@@ -45,16 +43,6 @@ fn held(updated: Updated, header: &Header, created_at: Timestamp) -> Held {
     let Updated { version, plan, reason } = updated;
     let (by, updated_at, seq) = (header.by.clone(), header.at, header.seq);
     Held { version, plan: Arc::new(plan), reason, by, created_at, updated_at, seq }
-}
-
-impl Held {
-    /// The version with known secrets hidden in what is planned; `None` where there are none.
-    pub(crate) fn without_secrets(&self, secrets: &dyn HideSecrets) -> Option<Self> {
-        let mut data = json!({ "plan": self.plan });
-        let any = fact::hide_words(Updated::DESCRIPTION.texts, &mut data, secrets);
-        let plan = data.get_mut("plan").filter(|_| any)?.take();
-        Some(Self { plan: Arc::new(serde_json::from_value(plan).ok()?), ..self.clone() })
-    }
 }
 
 impl<'a> View<'a> {

@@ -87,7 +87,7 @@ fn speaker(utterance: &Utterance, from: &From, reader: &Agent) -> String {
 fn call(call: &ToolCall, team: &Team) -> String {
     let arguments = call.arguments_json();
     let has_none = arguments.is_null() || arguments.as_object().is_some_and(serde_json::Map::is_empty);
-    let short = if has_none { String::new() } else { display(&arguments, &|_| true) };
+    let short = if has_none { String::new() } else { display(&arguments) };
     labelled(CALL, &format!("{} {short}", call.name), team)
 }
 

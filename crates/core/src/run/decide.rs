@@ -72,7 +72,7 @@ impl Command for TurnReply {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text(&mut self.text);
+        visitor.answer(&mut self.text);
         conversation::reasoning::input(&mut self.reasoning, visitor);
         for call in &mut self.tool_calls {
             // A model's answer is not refused for what it calls things: it would be paid for once more.

@@ -137,7 +137,9 @@ impl Command for AnswerTurn {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         let Self { turn: _, text, reasoning, tool_calls, usage: _, error } = self;
-        visitor.text_if_any(text);
+        if let Some(text) = text {
+            visitor.answer(text);
+        }
         conversation::reasoning::input(reasoning, visitor);
         visitor.text_if_any(error);
         for call in tool_calls {

@@ -1,13 +1,16 @@
 //! What can happen to secrets.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use serde::{Deserialize, Serialize};
 
 use super::WrappedKey;
 use crate::{
     audience::Audience,
-    entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, sealed},
-    id::VariableName,
+    entry::{Hash, Header},
+    erasure::ChangedEntry,
+    fact::{Description, Earlier, Fact, Repeats, Seen, sealed, text},
+    id::{Seq, VariableName},
     state::State,
     view::View,
 };
@@ -73,5 +76,101 @@ impl Fact for Revealed {
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
         view.is_in_charge().then(|| Seen::fact(&self)).flatten()
+    }
+}
+
+/// What earlier entries said of values that became secrets was hidden. It is for the user alone: what it names may be hidden
+/// from agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// The variables whose values they are, each with the hash under which its value is sealed.
+    pub secrets: BTreeMap<Arc<str>, Hash>,
+    /// The entries.
+    pub entries: Vec<HiddenEntry>,
+}
+
+/// An entry in which a secret was hidden.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenEntry {
+    /// The entry.
+    pub seq: Seq,
+    /// See [`ChangedEntry::sha256`].
+    pub sha256: Hash,
+    /// The hash under which its data of before is stored beside the journal, sealed; absent where an older original is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<Hash>,
+}
+
+impl Hidden {
+    /// The entries that it changes.
+    pub fn changed(&self) -> impl Iterator<Item = ChangedEntry> {
+        self.entries.iter().map(|HiddenEntry { seq, sha256, .. }| ChangedEntry { seq: *seq, sha256: *sha256 })
+    }
+}
+
+impl Fact for Hidden {
+    const TYPE: &'static str = "secret.hidden";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[sealed("entries.*.sealed")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        "secrets".to_owned()
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::None
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.erased = header.seq;
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        None
+    }
+}
+
+/// A variable is no secret any more, and its value stands again where it was hidden. It is for the user alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Restored {
+    /// The variable.
+    pub name: VariableName,
+    /// Why.
+    pub reason: Arc<str>,
+    /// The entries.
+    pub entries: Vec<ChangedEntry>,
+}
+
+impl Fact for Restored {
+    const TYPE: &'static str = "secret.restored";
+
+    const DESCRIPTION: Description<Self> = Description {
+        texts: &[text("reason")],
+        gone_as: None,
+        earlier: Earlier::Stands,
+        repeats: Repeats::Nothing,
+        said: None,
+    };
+
+    fn subject(&self) -> String {
+        format!("variable:{}", self.name)
+    }
+
+    fn audience(&self, _: &State) -> Audience {
+        Audience::None
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.erased = header.seq;
+    }
+
+    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
+        None
     }
 }

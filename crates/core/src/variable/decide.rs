@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     ClearVariable, ClearVariables, Found, SetVariable, display,
     facts::{Cleared, Set},
-    find_secrets, is_shown_name_of,
+    find_secrets,
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
@@ -58,11 +58,7 @@ impl Command for SetVariable {
         let text: Arc<str> = serde_json::to_string(value).unwrap_or_default().into();
         let kept = Text::keep(&text, "the value", &mut decision.values)?;
         let is_long = kept.stored().is_some();
-        let is_secret = |shown: &str| {
-            let is_own = || sealed.is_some() && is_shown_name_of(shown, name.as_str());
-            is_own() || decision.state.secrets.has(shown)
-        };
-        let display = display(value, &is_secret).into();
+        let display = display(value).into();
         decision.record(Set {
             name: name.clone(),
             value: (!is_long).then(|| value.clone()),

@@ -15,20 +15,18 @@ pub const HIDDEN: &str = "[hidden]";
 /// An object is `{key: "text", n: 1}`, with keys that are no identifiers in quotes. The elements of an array are JSON.
 /// A value of up to 100 characters is shown in full. Of a longer array the number of its elements and the beginning of
 /// the first are shown; of anything else the first 100 characters, and of a text those between the quotes. What is cut
-/// ends with `...`. Control characters are escaped. A masked secret is [`HIDDEN`]: `[hidden:NAME]`, where `is_secret`
-/// says that a secret has this name. Any other text of this form is a text.
-pub fn display(value: &Value, is_secret: &dyn Fn(&str) -> bool) -> String {
-    let line = || Line { is_secret, text: String::new(), length: 0 };
+/// ends with `...`. Control characters are escaped. A value that is a secret as a whole is [`HIDDEN`] without quotes.
+pub fn display(value: &Value) -> String {
     match value {
-        Value::String(text) if line().hides(text) => HIDDEN.to_owned(),
+        Value::String(text) if is_placeholder(text) => HIDDEN.to_owned(),
         Value::String(text) => display_text(text),
         Value::Array(all) if all.is_empty() => "[] (empty)".to_owned(),
         Value::Object(fields) if fields.is_empty() => "{} (empty)".to_owned(),
         value => {
-            let mut whole = line();
+            let mut whole = Line::default();
             match (whole.bare(value), value) {
                 (Ok(()), _) => whole.text,
-                (Err(Full), Value::Array(all)) => display_array(all, line()),
+                (Err(Full), Value::Array(all)) => display_array(all),
                 (Err(Full), _) => whole.text + "...",
             }
         }
@@ -40,14 +38,9 @@ pub fn is_cut(display: &str) -> bool {
     display.ends_with("...")
 }
 
-/// Whether a text has the form of what stands for a secret: `[hidden:NAME]`.
+/// Whether a text is what stands in the place of a secret.
 pub fn is_placeholder(text: &str) -> bool {
-    hidden_name(text).is_some()
-}
-
-/// The name in `[hidden:NAME]`.
-fn hidden_name(text: &str) -> Option<&str> {
-    text.strip_prefix("[hidden:")?.strip_suffix(']').filter(|name| !name.is_empty())
+    text == HIDDEN
 }
 
 fn display_text(text: &str) -> String {
@@ -60,7 +53,8 @@ fn display_text(text: &str) -> String {
     shown + end
 }
 
-fn display_array(all: &[Value], mut line: Line<'_>) -> String {
+fn display_array(all: &[Value]) -> String {
+    let mut line = Line::default();
     // What does not fit is cut.
     let _ = line
         .add(&format!("[Array of {} results - first: ", all.len()))
@@ -69,8 +63,8 @@ fn display_array(all: &[Value], mut line: Line<'_>) -> String {
 }
 
 /// A line that takes [`SHOWN`] characters.
-struct Line<'a> {
-    is_secret: &'a dyn Fn(&str) -> bool,
+#[derive(Default)]
+struct Line {
     text: String,
     length: usize,
 }
@@ -78,12 +72,7 @@ struct Line<'a> {
 /// That the line takes no more.
 struct Full;
 
-impl Line<'_> {
-    /// Whether a text stands for a secret.
-    fn hides(&self, text: &str) -> bool {
-        hidden_name(text).is_some_and(self.is_secret)
-    }
-
+impl Line {
     /// Writes the whole of `text`, or as many characters as fit.
     fn add(&mut self, text: &str) -> Result<(), Full> {
         for c in text.chars() {
@@ -146,7 +135,6 @@ impl Line<'_> {
                 }
                 self.add("]")
             }
-            Value::String(text) if self.hides(text) => self.quoted(HIDDEN),
             Value::String(text) => self.quoted(text),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.add(&value.to_string()),
         }

@@ -54,7 +54,7 @@ impl View<'_> {
 pub struct Set {
     /// Its name.
     pub name: VariableName,
-    /// Its value, with `[hidden:NAME]` in the place of each secret; absent where it is long.
+    /// Its value, with `[hidden]` in the place of each secret; absent where it is long.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// The JSON text of a long value, which stands beside the journal.
@@ -121,7 +121,7 @@ impl Fact for Set {
         erase_words(Self::DESCRIPTION.texts, data);
         erase_json(data, "value", "long_value");
         if let Some(shown) = data.get_mut("display") {
-            *shown = display(&ERASED.into(), &|_| false).into();
+            *shown = display(&ERASED.into()).into();
         }
     }
 

@@ -4,12 +4,28 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::display::is_placeholder;
+use super::display::{HIDDEN, is_placeholder};
 use crate::{id::is_control, text::first_chars};
 
 /// What the name of a secret ends with.
-const SECRETS: [&str; 9] =
-    ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "pin", "otp"];
+const SECRETS: [&str; 13] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "token",
+    "credential",
+    "credentials",
+    "pin",
+    "otp",
+    "authorization",
+    "bearer",
+    "cookie",
+];
+
+/// Before `token`, these words make it a place in a list, which is no secret.
+const CURSORS: [&str; 3] = ["page", "cursor", "continuation"];
 
 /// Before these words, `key` is a secret.
 const KEYS: [&str; 5] = ["api", "access", "private", "secret", "signing"];
@@ -42,41 +58,30 @@ pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> Found {
 }
 
 /// Takes the secrets that [are found](find_secrets) out of a value, and says what they are, by their JSON pointers. In
-/// the place of each it leaves `[hidden:NAME]`: the name of the variable, with `.key` or `.index` for each step to what
-/// is inside of it. What was split once has no secrets.
+/// the place of each it leaves [`HIDDEN`]. What was split once has no secrets.
 pub fn split(name: &str, value: &mut Value, marked: Option<bool>) -> BTreeMap<String, Value> {
     let found = find_secrets(name, value, marked);
     let take = |pointer: String| {
         let place = value.pointer_mut(&pointer)?;
-        let secret = std::mem::replace(place, Value::String(placeholder(name, &pointer)));
+        let secret = std::mem::replace(place, Value::String(HIDDEN.to_owned()));
         Some((pointer, secret))
     };
     found.secrets.into_iter().filter_map(take).collect()
 }
 
 /// Whether what is called `name` is a secret: its last word is `password`, `token` or the like, or `key` after `api`,
-/// `access`, `private`, `secret` or `signing`. Words end at capital letters, digits and all other characters that are no
-/// letters. What stands for a secret in it counts as any word: the name was no other before it was masked.
+/// `access`, `private`, `secret` or `signing`. The token of a page is none. Words end at capital letters, digits and all other characters that are no
+/// letters.
 pub fn is_secret_name(name: &str) -> bool {
-    let words = words(&with_words_for_placeholders(name));
+    let words = words(name);
     match words.as_slice() {
+        [.., before, word] if word == "token" && CURSORS.contains(&before.as_str()) => false,
         [.., word] if SECRETS.contains(&word.as_str()) => true,
         [.., before, word] if word == "key" => KEYS.contains(&before.as_str()),
         // `apikey`, `APIKEY`
         [.., word] => word.strip_suffix("key").is_some_and(|before| KEYS.contains(&before)),
         [] => false,
     }
-}
-
-/// A name with `x` in the place of each `[hidden:NAME]`.
-fn with_words_for_placeholders(name: &str) -> String {
-    let (mut words, mut rest) = (String::new(), name);
-    while let Some((before, after)) = rest.split_once("[hidden:").filter(|(_, after)| after.contains(']')) {
-        words.push_str(before);
-        words.push('x');
-        rest = after.split_once(']').map_or("", |(_, after)| after);
-    }
-    words + rest
 }
 
 /// The words of a name in small letters: `APIKey_2` is `api`, `key`.
@@ -143,21 +148,9 @@ impl Path<'_> {
     }
 }
 
-/// What stands in the place of the secret at `pointer`. A long path is cut.
-fn placeholder(name: &str, pointer: &str) -> String {
-    format!("[hidden:{}]", shown_name(name, pointer))
-}
-
 /// What the secret at `pointer` in the variable `name` is called.
 pub fn shown_name(name: &str, pointer: &str) -> String {
     let path = pointer.replace('/', ".").replace("~1", "/").replace("~0", "~");
-    let plain = |c: char| if c == ']' || is_control(c) { '_' } else { c };
-    // A bracket within would end the placeholder early.
+    let plain = |c: char| if is_control(c) { '_' } else { c };
     format!("{name}{}", first_chars(&path, PATH_CHARS)).chars().map(plain).collect()
-}
-
-/// Whether `shown` is what some secret in the variable `name` [is called](shown_name).
-pub fn is_shown_name_of(shown: &str, name: &str) -> bool {
-    let inside = shown.strip_prefix(&*shown_name(name, ""));
-    inside.is_some_and(|path| path.is_empty() || path.starts_with('.'))
 }

@@ -57,7 +57,7 @@ pub struct Shown {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
-    /// Its configuration, with `[hidden:NAME]` in the place of each secret.
+    /// Its configuration, with `[hidden]` in the place of each secret.
     #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub config: Map<String, Value>,
     /// Its purpose; null if nobody gave one.

@@ -6,5 +6,5 @@ use serde_json::Value;
 
 use crate::id::VariableName;
 
-/// Values by the names of their variables, with `[hidden:NAME]` in the place of each secret.
+/// Values by the names of their variables, with `[hidden]` in the place of each secret.
 pub type Values = BTreeMap<VariableName, Value>;

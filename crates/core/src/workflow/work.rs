@@ -44,6 +44,40 @@ pub enum Work {
 /// The types of nodes that can be executed.
 pub const KINDS: [&str; 6] = ["browser_action", "browser_query", "transform", "model", "route", "iterate"];
 
+/// The [words of the API](crate::api_words) in nodes and their configurations: keys, and what may stand under them.
+pub(crate) const CONFIG_WORDS: &[(&str, &[&str])] = &[
+    ("type", &KINDS),
+    ("status", &["not_run", "running", "success", "failed", "skipped"]),
+    ("action", &["navigate", "select", "scroll"]),
+    ("actions", &[]),
+    ("attribute", &[]),
+    ("collect", &[]),
+    ("config", &[]),
+    ("created_at", &[]),
+    ("description", &[]),
+    ("expect", &[]),
+    ("fields", &[]),
+    ("instructions", &[]),
+    ("node_id", &[]),
+    ("optional", &[]),
+    ("plan_id", &[]),
+    ("position", &[]),
+    ("prompt", &[]),
+    ("properties", &[]),
+    ("required", &[]),
+    ("routes", &[]),
+    ("schema", &[]),
+    ("selector", &[]),
+    ("tabName", &[]),
+    ("tab_name", &[]),
+    ("temperature", &[]),
+    ("updated_at", &[]),
+    ("version", &[]),
+    ("workflow", &[]),
+    ("workflow_id", &[]),
+    ("workflow_version", &[]),
+];
+
 /// Where expressions stand in the configuration of a node of this type; `*` is any field or element.
 fn expression_places(kind: &str) -> &'static [&'static str] {
     match kind {

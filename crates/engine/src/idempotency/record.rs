@@ -13,7 +13,7 @@ use callboard_core::{
 };
 use serde_json::Value;
 
-use crate::{board::Board, error::Error, journal::read, record::append_to, seal::reading::check_name, upkeep::expiry};
+use crate::{board::Board, error::Error, journal::read, record::append_to, seal::masking::check_name, upkeep::expiry};
 
 /// How long a record is kept, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;

@@ -17,9 +17,10 @@ use crate::{
     error::Error,
     journal::{PAGE, journal_kind, read},
     live::{
-        job::{Batch, Execute},
+        job::{Batch, Execute, Missing},
         writer::Writer,
     },
+    seal::rewrite::Scan,
     upkeep::{expiry, lease},
 };
 
@@ -45,21 +46,40 @@ enum Outcome {
 impl Writer {
     /// Executes commands in order and answers each.
     pub(crate) async fn execute(&mut self, mut jobs: Vec<Box<dyn Execute>>) {
-        let appended = self.append(&mut jobs).await;
-        for job in jobs {
-            job.answer(appended.clone());
+        while !jobs.is_empty() {
+            let mut later = Vec::new();
+            let appended = self.append(&mut jobs, &mut later).await;
+            for job in jobs {
+                job.answer(appended.clone());
+            }
+            jobs = later;
         }
     }
 
-    async fn append(&mut self, jobs: &mut Vec<Box<dyn Execute>>) -> Result<(), Error> {
+    /// Appends what commands lead to. Those that have to wait for the ones before them go to `later`.
+    async fn append(
+        &mut self,
+        jobs: &mut Vec<Box<dyn Execute>>,
+        later: &mut Vec<Box<dyn Execute>>,
+    ) -> Result<(), Error> {
         let mut lookups = self.look_up_entries(jobs).await?;
-        let mut tries = 0;
+        let (mut tries, mut scan) = (0, None);
         loop {
             let before = self.state()?;
-            let batch = match self.decide(jobs, &before, &lookups).await? {
-                Ok(batch) => batch,
-                Err(seq) => {
+            let batch = match self.decide(jobs, &before, &lookups, scan.clone()).await? {
+                Decided::All(batch) => batch,
+                Decided::Some(count) => {
+                    let rest = jobs.split_off(count);
+                    *later = rest.into_iter().chain(std::mem::take(later)).collect();
+                    continue;
+                }
+                Decided::Not(Missing::Entry(seq)) => {
                     self.look_up(&[seq], &mut lookups).await?;
+                    continue;
+                }
+                Decided::Not(Missing::Scan(wanted)) => {
+                    let known = scan.take().and_then(Arc::into_inner);
+                    scan = Some(Arc::new(self.scan(wanted, &before, known).await?));
                     continue;
                 }
             };
@@ -142,14 +162,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Decides commands one after the other. A refused command stops no other. Returns the entry that has to be looked up
-    /// first, if there is one. Commands with many items are decided on a thread for blocking work.
+    /// Decides commands one after the other. A refused command stops no other. Commands with many items are decided on a thread for blocking work.
     async fn decide(
         &self,
         jobs: &mut Vec<Box<dyn Execute>>,
         before: &State,
         lookups: &Lookups,
-    ) -> Result<Result<Batch, Seq>, Error> {
+        scan: Option<Arc<Scan>>,
+    ) -> Result<Decided, Error> {
         let (at, nonce) = (self.settings.clock.now(), self.nonce);
         let known = match self.known_secrets(before).await {
             Err(error) if !error.is_sealed() => return Err(error),
@@ -157,7 +177,7 @@ impl Writer {
         };
         let (entries, values, erased) = Default::default();
         let (state, salt, sealer) = (before.clone(), self.settings.salt(), self.sealer());
-        let batch = Batch { entries, values, erased, state, salt, sealer, known };
+        let batch = Batch { entries, values, erased, state, salt, sealer, known, scan };
         if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }
@@ -226,6 +246,16 @@ fn rewrites(erased: &ErasedData) -> Vec<Rewrite> {
     erased.entries.iter().map(|(seq, data)| Rewrite { seq: *seq, data: data.clone() }).collect()
 }
 
+/// What came of deciding commands.
+enum Decided {
+    /// All of them are decided.
+    All(Batch),
+    /// Only so many can be decided together.
+    Some(usize),
+    /// Something has to be looked up first.
+    Not(Missing),
+}
+
 /// Decides commands one after the other, each on the state that the ones before it led to.
 fn decide(
     jobs: &mut [Box<dyn Execute>],
@@ -233,11 +263,16 @@ fn decide(
     lookups: &Lookups,
     at: Timestamp,
     nonce: Option<u32>,
-) -> Result<Batch, Seq> {
+) -> Decided {
     let mut lookups = Cow::Borrowed(lookups);
     let (last, mut found) = (jobs.len().saturating_sub(1), 0);
     for (place, job) in jobs.iter_mut().enumerate() {
-        job.decide(&mut batch, &lookups, at, nonce)?;
+        match job.decide(&mut batch, &lookups, at, nonce) {
+            Ok(()) if place < last && !batch.erased.entries.is_empty() => return Decided::Some(1),
+            Ok(()) => {}
+            Err(Missing::Scan(_)) if place > 0 => return Decided::Some(place),
+            Err(missing) => return Decided::Not(missing),
+        }
         if place < last && found < batch.entries.len() {
             // Later commands of this batch find the entry, as if it were in the journal.
             let lookups = lookups.to_mut();
@@ -249,7 +284,7 @@ fn decide(
             found = batch.entries.len();
         }
     }
-    Ok(batch)
+    Decided::All(batch)
 }
 
 /// Appends a batch. If the outcome is unknown, it repeats the same append. The tag shows whether an earlier attempt has

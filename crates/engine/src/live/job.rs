@@ -18,6 +18,9 @@ use crate::{
     error::Error,
     seal::{
         known::{Brought, Known},
+        layer::Hidden,
+        masking::Masked,
+        rewrite::Scan,
         sealer::Sealer,
     },
     sizes::sizes,
@@ -69,9 +72,10 @@ pub(crate) enum Job {
 
 /// A waiting command of any type.
 pub(crate) trait Execute: Send + Sync {
-    /// Decides it as the next one of `batch`, and keeps its answer. An error is the entry that has to be looked up before it
-    /// can be decided.
-    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, now: Timestamp, nonce: Option<u32>) -> Result<(), Seq>;
+    /// Decides it as the next one of `batch`, and keeps its answer. An error is what has to be looked up before it can be
+    /// decided.
+    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, now: Timestamp, nonce: Option<u32>)
+    -> Result<(), Missing>;
 
     /// Sends the kept answer once its entries are durable, or the error of the append.
     fn answer(self: Box<Self>, appended: Result<(), Error>);
@@ -84,6 +88,14 @@ pub(crate) trait Execute: Send + Sync {
 
     /// See [`Command::ERASES`].
     fn erases(&self) -> bool;
+}
+
+/// What a command cannot be decided without.
+pub(crate) enum Missing {
+    /// An older entry.
+    Entry(Seq),
+    /// What older entries say of these values, which become secrets. The command is decided by itself then.
+    Scan(Vec<Arc<Hidden>>),
 }
 
 /// Commands that are decided one after the other.
@@ -99,9 +111,28 @@ pub(crate) struct Batch {
     pub(crate) sealer: Sealer,
     /// What is known of the secrets in that state, or why nothing is.
     pub(crate) known: Result<Arc<Known>, Error>,
+    /// What older entries say of values that become secrets, once that was looked for.
+    pub(crate) scan: Option<Arc<Scan>>,
 }
 
 impl Batch {
+    /// Has rewritten what older entries say of the values that a command makes secrets.
+    fn rewrite(&self, masked: &mut Masked<impl Command>) -> Result<Result<(), Missing>, Error> {
+        let Ok(known) = &self.known else { return Ok(Ok(())) };
+        let wanted = masked.brought.wanted(known);
+        let Some(key) = masked.brought.key.as_ref().or(known.key.as_ref()) else { return Ok(Ok(())) };
+        if wanted.is_empty() || self.state.head.seq.is_zero() {
+            return Ok(Ok(()));
+        }
+        let Some(scan) = self.scan.as_ref().filter(|scan| scan.is_whole(&wanted, &self.state)) else {
+            return Ok(Err(Missing::Scan(wanted)));
+        };
+        let rewriting = scan.rewriting(&masked.brought, key);
+        let rewriting = rewriting.ok_or_else(|| self.sealer.sealed("this machine has no randomness to seal with"))?;
+        masked.sealed.rewriting = Some(Arc::new(rewriting));
+        Ok(Ok(()))
+    }
+
     /// Takes in which secrets there are now, where the last command changed that.
     fn note_secrets(&mut self, brought: Brought) {
         let secrets = &self.state.secrets;
@@ -135,19 +166,32 @@ impl<C: Command> Waiting<C> {
 }
 
 impl<C: Command> Execute for Waiting<C> {
-    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, at: Timestamp, nonce: Option<u32>) -> Result<(), Seq> {
+    fn decide(
+        &mut self,
+        batch: &mut Batch,
+        lookups: &Lookups,
+        at: Timestamp,
+        nonce: Option<u32>,
+    ) -> Result<(), Missing> {
         let head = batch.state.head.seq;
         if let Some(expected) = self.expected.filter(|expected| *expected != head) {
             self.decided = Some(Err(Error::Stale { expected, head }));
             return Ok(());
         }
-        let masked = match batch.sealer.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
+        let mut masked = match batch.sealer.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
             Ok(masked) => masked,
             Err(error) => {
                 self.decided = Some(Err(error));
                 return Ok(());
             }
         };
+        match masked.as_mut().map_or(Ok(Ok(())), |masked| batch.rewrite(masked)) {
+            Ok(ready) => ready?,
+            Err(error) => {
+                self.decided = Some(Err(error));
+                return Ok(());
+            }
+        }
         let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
         let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
         let hide = masked.as_ref().map(|masked| &masked.mask as &dyn HideSecrets);
@@ -157,14 +201,14 @@ impl<C: Command> Execute for Waiting<C> {
             Ok(Decision { entries, values, answer, erased, state }) => {
                 batch.entries.extend(entries);
                 batch.values.extend(values);
-                // A command that erases is the only one of its batch.
+                // A command that changes what older entries say is the only one of its batch.
                 batch.erased = erased;
                 batch.state = state;
                 batch.note_secrets(masked.map(|masked| masked.brought).unwrap_or_default());
                 Ok(Receipt { answer, head: batch.state.head.seq })
             }
             Err(Undecided::Refused(error)) => Err(error.into()),
-            Err(Undecided::MissingEntry(seq)) => return Err(seq),
+            Err(Undecided::MissingEntry(seq)) => return Err(Missing::Entry(seq)),
         });
         Ok(())
     }

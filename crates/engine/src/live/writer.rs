@@ -5,8 +5,7 @@ use std::{ops::Deref, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
-    erasure::Erased,
-    fact::Fact,
+    erasure::is_changing,
     state::State,
 };
 use tokio::sync::oneshot;
@@ -160,7 +159,7 @@ impl Writer {
             self.end(EndReason::Gone);
             return Err(self.gone());
         }
-        if fresh.iter().any(|entry| *entry.header.kind == *Erased::TYPE) {
+        if fresh.iter().any(is_changing) {
             let loaded = snapshot::load(&*self.store, &self.id, row.head.seq).await?;
             let Some(anew) = loaded.filter(|anew| anew.state.head == row.head) else {
                 self.end(EndReason::Gone);
@@ -175,13 +174,13 @@ impl Writer {
         Ok(())
     }
 
-    /// After entries were erased here: forgets all that was made of them, and folds the state anew.
+    /// After older entries were changed here: forgets all that was made of them, and folds the state anew.
     pub(crate) async fn fold_anew(&mut self) {
         self.forget_all();
         if let Err(error) = self.catch_up().await {
             self.jobs().appending = None;
-            // It is erased. Whoever needs the state next catches up again.
-            tracing::warn!(session = %self.id, %error, "the state could not be folded anew after an erasure yet");
+            // It is done. Whoever needs the state next catches up again.
+            tracing::warn!(session = %self.id, %error, "the state could not be folded anew after older entries were changed yet");
         }
     }
 

@@ -82,10 +82,6 @@ impl Session {
         let other = query.seen_by.clone().map(Viewer::Agent);
         let other = other.as_ref().map(|other| View::new(&state, other, sizes())).transpose()?;
         let words = query.saying.as_deref().map(str::to_lowercase);
-        let mask = match query.sentences || words.is_some() {
-            true => self.live.reading_mask(&state, viewer).await?,
-            false => None,
-        };
         let head = state.head.seq;
         let (mut start, mut end) = (query.after.next(), query.before.unwrap_or(head.next()).min(head.next()));
         let chooses = other.is_some() || words.is_some() || query.filter.chooses();
@@ -117,8 +113,8 @@ impl Session {
                     None => true,
                 };
                 let Some(mut seen) = query.filter.project(&view, entry)?.filter(|_| is_seen) else { continue };
-                if words.as_ref().is_none_or(|words| last::says(&seen, mask.as_ref(), words)) {
-                    seen.sentence = query.sentences.then(|| last::sentence_of(&seen, mask.as_ref()));
+                if words.as_ref().is_none_or(|words| last::says(&seen, words)) {
+                    seen.sentence = query.sentences.then(|| last::sentence_of(&seen));
                     entries.push(seen);
                 }
             }

@@ -1,12 +1,12 @@
 //! Prompts: what is wanted, and how it comes about.
 
-mod erased;
+mod changed;
 mod last;
 mod make;
 mod measure;
 mod recalled;
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use callboard_core::{
     command::{Command, DecisionContext, Lookups, Undecided, decide},
@@ -27,7 +27,6 @@ use crate::{
     error::Error,
     outside::Outside,
     prompt_memory::MemoryKey,
-    seal::reading::ReadingMask,
     session::Session,
     sizes::{DEFAULT_WINDOW, Measure, sizes, window_of},
 };
@@ -40,17 +39,8 @@ impl Session {
         prompt.answer_tokens = wanted.answer_tokens;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         self.live.prompts.remember(wanted.memory_key(), remembered);
-        prompt.erased = self.erased_in(&wanted, &prompt).await?;
-        // What was said before it was known as a secret may take more room now.
-        let measure = Measure { counter: wanted.count, factor: wanted.spec.factor };
-        match self.hide_in_prompt(&mut prompt, &wanted.viewer, measure).await? {
-            Tokens(0) => Ok(prompt),
-            Tokens(excess) => {
-                let budget = Tokens(prompt.budget.0.saturating_sub(excess));
-                let smaller = PromptSpec { budget: Some(budget), ..spec.clone() };
-                Ok(Prompt { budget: prompt.budget, ..Box::pin(self.prompt(&smaller)).await? })
-            }
-        }
+        (prompt.erased, prompt.rewritten) = self.changed_in(&wanted, &prompt).await?;
+        Ok(prompt)
     }
 
     /// The prompt as it would be after `command`, which is not executed.
@@ -102,8 +92,10 @@ impl Session {
         if spec.counted.is_none() && wanted.state.head == head {
             self.calibrate(&mut wanted).await?;
         }
-        let mask = self.reading_mask(&wanted.viewer).await?;
-        wanted.hide(mask);
+        wanted.spec.task = match wanted.spec.task.take() {
+            Some(task) => Some(self.mask_of_input().await?.mask(&task).unwrap_or(task)),
+            None => None,
+        };
         self.add_recalled(&mut wanted, spec).await?;
         Ok(Arc::new(wanted))
     }
@@ -130,14 +122,12 @@ struct Wanted {
     spec: ResolvedSpec,
     /// How much of the model's window is kept for its answer.
     answer_tokens: Tokens,
-    /// The entry that had last erased something when it was asked for.
+    /// The entry that had last changed what older ones say when it was asked for.
     erased: Seq,
     /// The texts of what was found for it.
     recalled: Values,
     /// Entries of the state that are not in the journal.
     drafts: Vec<Entry>,
-    /// What hides secrets in what it is made from: of a value that was cut nothing would be found in the prompt.
-    mask: Option<ReadingMask>,
 }
 
 impl Wanted {
@@ -188,29 +178,8 @@ impl Wanted {
             erased,
             recalled: Values::new(),
             drafts: Vec::new(),
-            mask: None,
             state,
         })
-    }
-
-    /// Hides secrets in what it is made from.
-    fn hide(&mut self, mask: Option<ReadingMask>) {
-        if let Some(mask) = &mask {
-            self.state = self.state.without_secrets(mask).map_or_else(|| self.state.clone(), Arc::new);
-            self.spec.task = self.spec.task.take().map(|task| mask.hide(&task).into_owned());
-        }
-        self.mask = mask;
-    }
-
-    /// Entries without secrets.
-    fn hide_in(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
-        self.mask.iter().for_each(|mask| mask.hide_in_entries(&mut entries));
-        entries
-    }
-
-    /// An entry without secrets.
-    fn hidden<'a>(&self, entry: &'a Entry) -> Cow<'a, Entry> {
-        self.mask.as_ref().map_or(Cow::Borrowed(entry), |mask| mask.hide_in_entry(entry))
     }
 
     /// Under which key something is remembered of it.

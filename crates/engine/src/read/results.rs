@@ -17,7 +17,7 @@ use crate::{error::Error, session::Session};
 pub struct NodeResult {
     /// How it went.
     pub status: NodeStatus,
-    /// What it gave, as JSON, with `[hidden:NAME]` in the place of each secret.
+    /// What it gave, as JSON, with `[hidden]` in the place of each secret.
     pub result: Arc<str>,
     /// When it was recorded.
     pub at: Timestamp,

@@ -17,7 +17,7 @@ use crate::{error::Error, journal::PAGE, session::Session};
 const TOGETHER_BYTES: usize = 256 * 1024;
 
 impl Session {
-    /// A variable that `viewer` sees, and its value as JSON, with `[hidden:NAME]` in the place of each secret.
+    /// A variable that `viewer` sees, and its value as JSON, with `[hidden]` in the place of each secret.
     pub async fn variable(&self, viewer: &Viewer, name: &VariableName) -> Result<(Variable, Arc<str>), Error> {
         let state = self.state().await?;
         let variable = self.view(viewer, |view| view.variable(name).cloned()).await?;
@@ -26,7 +26,7 @@ impl Session {
         Ok((variable, value))
     }
 
-    /// The value of a variable as JSON, with `[hidden:NAME]` in the place of each secret.
+    /// The value of a variable as JSON, with `[hidden]` in the place of each secret.
     pub async fn value_of(&self, variable: &Variable) -> Result<Arc<str>, Error> {
         let entry = self.entry(variable.seq).await?.ok_or_else(|| self.live.gone())?;
         let Set { value, long_value, .. } = read(&entry)?;

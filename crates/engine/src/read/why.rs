@@ -12,19 +12,13 @@ use serde_json::Value;
 use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes, texts};
 
 impl Session {
-    /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know. It is looked for
-    /// where secrets are hidden. Only the user, who may see them, can ask for one.
+    /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know.
     pub async fn why(&self, viewer: &Viewer, text: &str) -> Result<Vec<Finding>, Error> {
         if text.trim().is_empty() {
             return Err(Refusal::invalid("/text", "say which text is meant").into());
         }
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
-        let mask = self.reading_mask(viewer).await?;
-        let text = match (&mask, viewer) {
-            (Some(mask), Viewer::User) => mask.hide(text),
-            _ => text.into(),
-        };
         let (mut why, mut after) = (Why::new(text), Seq::ZERO);
         while after < state.head.seq {
             let page = self.page(after, state.head.seq, PAGE).await?;
@@ -33,12 +27,9 @@ impl Session {
             for entry in &page {
                 if let Some(seen) = view.project(entry)? {
                     // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.
-                    let mut values = self.values(texts::of(&seen.kind, &seen.data)).await?;
-                    let mut words: Value = serde_json::from_str(&seen.data).unwrap_or_default();
-                    if let Some(mask) = &mask {
-                        mask.hide_in(&mut words);
-                        mask.hide_in_texts(&mut values);
-                    }
+                    let values = self.values(texts::of(&seen.kind, &seen.data)).await?;
+                    // Data that cannot be read has been refused before.
+                    let words: Value = serde_json::from_str(&seen.data).unwrap_or_default();
                     why.read(&seen, &words, &values.into_values().collect::<Vec<_>>());
                 }
             }

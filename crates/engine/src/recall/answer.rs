@@ -1,4 +1,4 @@
-//! Answers: passages that were found, with who says them, and without secrets.
+//! Answers: passages that were found, with who says them.
 
 use std::{ops::Range, sync::Arc};
 
@@ -14,10 +14,7 @@ use callboard_core::{
 pub use callboard_recall::Why;
 
 use super::elsewhere::FromElsewhere;
-use crate::{error::Error, seal::reading::ReadingMask};
-
-/// How much of a text is shown around a secret that two passages share.
-const SHOWN: usize = 2000;
+use crate::error::Error;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +42,7 @@ pub struct RecallHit {
     pub origin: String,
     /// What the entry is about, such as `thread:main`.
     pub subject: Arc<str>,
-    /// What it says, without secrets.
+    /// What it says.
     pub text: String,
     /// Where that stands in all that the entry says, in bytes; the name of a thing does not count.
     pub bytes: Range<usize>,
@@ -77,26 +74,20 @@ pub(super) struct Place {
 }
 
 /// A hit with its text; `None` where that was erased meanwhile.
-pub(super) fn show(
-    place: Place,
-    entry: &Entry,
-    values: &Values,
-    mask: Option<&ReadingMask>,
-) -> Result<Option<RecallHit>, Error> {
+pub(super) fn show(place: Place, entry: &Entry, values: &Values) -> Result<Option<RecallHit>, Error> {
     let Some(said) = recallable(entry)? else { return Ok(None) };
     let Ok(whole) = said.text(values) else { return Ok(None) };
     let (name, Place { bytes, score, why }) = (said.name_bytes, place);
     // The name of a thing is no part of what it says, unless nothing else was found.
     let bytes = if bytes.end > name { bytes.start.max(name)..bytes.end } else { bytes };
     let Some(passage) = whole.get(bytes.clone()) else { return Ok(None) };
-    let text = mask.map_or_else(|| passage.to_owned(), |mask| hidden(mask, &whole, &bytes, passage));
     let header = &entry.header;
     Ok(Some(RecallHit {
         origin: said.origin(&header.subject),
         source: said.source,
         seq: header.seq,
         subject: header.subject.clone(),
-        text,
+        text: passage.to_owned(),
         bytes: bytes.start.saturating_sub(name)..bytes.end.saturating_sub(name),
         of_bytes: whole.len() - name,
         score,
@@ -108,12 +99,4 @@ pub(super) fn show(
         agent: said.speaker.and_then(|name| name.parse().ok()),
         role: said.role,
     }))
-}
-
-/// A passage without secrets, also without the half of one that goes on behind it.
-pub(crate) fn hidden(mask: &ReadingMask, whole: &str, bytes: &Range<usize>, passage: &str) -> String {
-    let (before, after) = (whole.get(..bytes.start).unwrap_or_default(), whole.get(bytes.end..).unwrap_or_default());
-    let (masked, all) = (mask.hide(passage), mask.hide(whole));
-    let is_cut = format!("{}{masked}{}", mask.hide(before), mask.hide(after)) != all;
-    if is_cut { all.chars().take(SHOWN).collect() } else { masked.into_owned() }
 }

@@ -23,7 +23,7 @@ use super::{
     query::RecallQuery,
     sight::Sight,
 };
-use crate::{error::Error, seal::reading::ReadingMask, session::Session, sizes::sizes, texts};
+use crate::{error::Error, session::Session, sizes::sizes, texts};
 
 /// How many passages of each source elsewhere a prompt shows at most.
 const ELSEWHERE: usize = 3;
@@ -58,7 +58,7 @@ impl Session {
         if let Some(thread) = &query.thread {
             view.thread(thread)?;
         }
-        let mask = self.hide_secrets(viewer, &mut query).await?;
+        self.hide_secrets(&mut query).await?;
         // Sources elsewhere know neither threads nor entries.
         let is_open = query.thread.is_none() && query.at.is_none();
         let asked = settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
@@ -66,7 +66,7 @@ impl Session {
         let here = async {
             let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
             let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
-            Ok::<_, Error>((behind, shown(&corpus, found, mask.as_ref()).await?, embedder))
+            Ok::<_, Error>((behind, shown(&corpus, found).await?, embedder))
         };
         let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
         corpus.confirm().await?;
@@ -87,7 +87,7 @@ impl Session {
     ) -> Result<Places, Error> {
         let settings = &self._board.indices.settings;
         query.check(settings)?;
-        self.hide_secrets(viewer, &mut query).await?;
+        self.hide_secrets(&mut query).await?;
         let corpus = self.corpus(query.at).await?;
         let here = async {
             let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
@@ -102,16 +102,15 @@ impl Session {
     }
 
     /// Hides secrets in a question: it must not find out what a secret is, and goes to models elsewhere.
-    async fn hide_secrets(&self, viewer: &Viewer, query: &mut RecallQuery) -> Result<Option<ReadingMask>, Error> {
-        let mask = self.reading_mask(viewer).await?;
-        if let Some(mask) = &mask {
-            query.text = mask.hide(&query.text).into_owned();
+    async fn hide_secrets(&self, query: &mut RecallQuery) -> Result<(), Error> {
+        if let Some(masked) = self.mask_of_input().await?.mask(&query.text) {
+            query.text = masked;
         }
-        Ok(mask)
+        Ok(())
     }
 
-    /// Takes what was erased out of the index, if the session has one. Whoever erases something calls it.
-    pub async fn forget_erased(&self) -> Result<(), Error> {
+    /// Takes what older entries do not say any more out of the index, if the session has one.
+    pub(crate) async fn forget_changed(&self) -> Result<(), Error> {
         if self._board.indices.knows(self.id()).await {
             let task = self.read_on(self.state().await?.head);
             if let Ok(read) = timeout(self._board.indices.settings.patience, task).await {
@@ -206,7 +205,7 @@ impl Session {
 }
 
 /// The hits with their texts, as they stand in the journals now.
-async fn shown(corpus: &Corpus, hits: Vec<Hit>, mask: Option<&ReadingMask>) -> Result<Vec<RecallHit>, Error> {
+async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
     let mut wanted: BTreeMap<usize, BTreeSet<Seq>> = BTreeMap::new();
     for hit in &hits {
         wanted.entry(hit.scope).or_default().insert(hit.seq);
@@ -225,7 +224,7 @@ async fn shown(corpus: &Corpus, hits: Vec<Hit>, mask: Option<&ReadingMask>) -> R
         };
         let values = journal.session.values(texts::long_texts(entry)).await?;
         let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
-        let hit = show(place, entry, &values, mask)?;
+        let hit = show(place, entry, &values)?;
         shown.extend(hit.map(|hit| RecallHit { collection: journal.collection.clone(), ..hit }));
     }
     Ok(shown)

@@ -10,20 +10,17 @@ use callboard_core::{
     id::{Seq, SessionId},
     recall::recallable,
     text::Values,
-    viewer::Viewer,
 };
 use callboard_recall::{Vector, VectorFile, Wanted};
 use tokio::time::{sleep, timeout};
 
 use super::{
-    answer::hidden,
     indices::Indices,
     vectors::{REST, lock},
 };
 use crate::{
     error::Error,
-    live::{open::OpenSessions, session::Live},
-    seal::reading::ReadingMask,
+    live::open::OpenSessions,
     texts,
 };
 
@@ -43,9 +40,11 @@ pub(crate) async fn keep_filled(board: Weak<OpenSessions>) {
             continue;
         };
         // A question brings the session back into memory, and wants them again.
-        let Some(live) = open.alive(&id) else { continue };
+        if open.alive(&id).is_none() {
+            continue;
+        }
         drop(open);
-        match indices.fill(&id, &live).await {
+        match indices.fill(&id).await {
             Ok(Filled::Wholly) => {}
             Ok(Filled::NoModel) => {
                 indices.vectors.want(&id);
@@ -68,31 +67,15 @@ enum Filled {
 
 impl Indices {
     /// Gives the passages of a session their vectors.
-    async fn fill(self: &Arc<Self>, id: &SessionId, live: &Live) -> Result<Filled, Error> {
+    async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
         let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
         loop {
-            // What became a secret after it was said does not leave the node either.
-            let mask = live.reading_mask(&*live.known()?, &Viewer::User).await?;
-            let hides_more = self.vectors.hides(id, mask.as_ref());
-            let wanted = self
-                .with(id, move |index| {
-                    if hides_more {
-                        index.drop_vectors();
-                    }
-                    Ok(index.without_vectors(AT_ONCE))
-                })
-                .await?;
+            let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
             if wanted.is_empty() {
                 return Ok(Filled::Wholly);
             }
-            let texts = self.texts(id, &wanted, mask.as_ref()).await?;
-            let hashes: Vec<Hash> = texts.iter().map(|(text, _)| Hash::of(text.as_bytes())).collect();
-            let hidden = wanted.iter().zip(&hashes).zip(&texts).filter(|(_, (_, is_hidden))| *is_hidden);
-            let hidden: Vec<(Seq, Hash)> = hidden.map(|((wanted, hash), _)| (wanted.seq, *hash)).collect();
-            let texts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
-            let journal = self.name(id);
-            // A vector that was made before a secret in its text was known goes.
-            self.vectors.with_file(move |file| file.renew(&journal, hidden)).await?;
+            let texts = self.texts(id, &wanted).await?;
+            let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
             let (known, dimension) = (hashes.clone(), self.vectors.dimension.get().copied());
             let mut vectors = self.vectors.with_file(move |file| file.find(&known)).await?;
             for vector in &mut vectors {
@@ -148,14 +131,8 @@ impl Indices {
         self.vectors.with_file(kept).await
     }
 
-    /// What gets the vectors of passages: who says it, and the words, empty where they are gone; and whether a secret is hidden
-    /// in it.
-    async fn texts(
-        &self,
-        id: &SessionId,
-        wanted: &[Wanted],
-        mask: Option<&ReadingMask>,
-    ) -> Result<Vec<(String, bool)>, Error> {
+    /// What gets the vectors of passages: who says it, and the words, empty where they are gone.
+    async fn texts(&self, id: &SessionId, wanted: &[Wanted]) -> Result<Vec<String>, Error> {
         let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
         let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
         let mut values = Values::new();
@@ -169,14 +146,11 @@ impl Indices {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
             let whole = said.and_then(|said| said.text(&values).ok());
             let whole = whole.as_deref().unwrap_or_default();
-            let clear = whole.get(wanted.bytes.clone()).unwrap_or_default();
-            let passage = mask.map_or(clear.to_owned(), |mask| hidden(mask, whole, &wanted.bytes, clear));
-            let is_hidden = passage != clear;
-            let text = match &wanted.speaker {
+            let passage = whole.get(wanted.bytes.clone()).unwrap_or_default();
+            Ok(match &wanted.speaker {
                 Some(speaker) if !passage.is_empty() => format!("{speaker}: {passage}"),
-                _ => passage,
-            };
-            Ok((text, is_hidden))
+                _ => passage.to_owned(),
+            })
         };
         wanted.iter().map(text).collect()
     }

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     conversation::Role as MessageRole,
     entry::{Entry, Head},
-    erasure::Erased,
+    erasure::changed_by,
     event::EventType,
-    fact::{self, Earlier, Fact},
+    fact::Earlier,
     id::{Seq, SessionId},
     recall::{Recallable, Source, recallable},
     text::Values,
@@ -122,8 +122,8 @@ impl Indices {
 
     async fn page(&self, id: &SessionId, entries: Vec<Entry>) -> Result<Page, Error> {
         let mut erasures = BTreeSet::new();
-        for entry in entries.iter().filter(|entry| *entry.header.kind == *Erased::TYPE) {
-            erasures.extend(fact::read::<Erased>(entry)?.entries().map(|(seq, _)| seq));
+        for entry in &entries {
+            erasures.extend(changed_by(entry)?.iter().map(|changed| changed.seq));
         }
         let seqs: Vec<Seq> = erasures.iter().copied().collect();
         let erased = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };

@@ -113,7 +113,6 @@ impl Indices {
     /// Drops all that was read of a journal, which is read anew.
     pub(super) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
         let name = self.name(id);
-        self.vectors.forget(id);
         self.vectors.remove(name.clone()).await?;
         self.with_all(move |all| all.remove(&name)).await
     }

@@ -1,6 +1,6 @@
 //! The exact form of recall. It reads the journals from their ends, so it is complete and needs no index.
 
-use std::{borrow::Cow, cmp::Reverse, sync::Arc};
+use std::{cmp::Reverse, sync::Arc};
 
 use callboard_core::{
     entry::Entry,
@@ -20,7 +20,7 @@ use super::{
     query::MOST,
     sight::Sight,
 };
-use crate::{error::Error, journal::PAGE, seal::reading::ReadingMask, session::Session, texts};
+use crate::{error::Error, journal::PAGE, session::Session, texts};
 
 impl Session {
     /// Finds where words stand as they are written, the newest first, as far as `viewer` may see it: in the session and in the
@@ -30,13 +30,10 @@ impl Session {
             return Err(Refusal::invalid("/limit", format!("ask for 1 to {MOST} hits")).into());
         }
         let corpus = self.corpus(None).await?;
-        let mask = self.reading_mask(viewer).await?;
-        // Who searches for a secret does not find out where it stands.
-        let words = mask.as_ref().map_or(words.into(), |mask| mask.hide(words));
-        let search = Search::parse(&words)?;
+        let search = Search::parse(words)?;
         let mut found = Vec::new();
         for journal in corpus.all() {
-            found.extend(journal.search(viewer, &search, limit, mask.as_ref()).await?);
+            found.extend(journal.search(viewer, &search, limit).await?);
         }
         // Those of one journal stay in their order.
         found.sort_by_key(|(written, _)| Reverse(*written));
@@ -52,7 +49,6 @@ impl Journal {
         viewer: &Viewer,
         search: &Search,
         limit: usize,
-        mask: Option<&ReadingMask>,
     ) -> Result<Vec<(Timestamp, RecallHit)>, Error> {
         let sight = Sight::of(&self.state, viewer)?;
         let types: Vec<Arc<str>> = event::recallable_types().map(Arc::from).collect();
@@ -67,8 +63,8 @@ impl Journal {
                 if hits.len() == limit {
                     break;
                 }
-                if let Some((place, values)) = self.found_in(&sight, search, entry, mask).await? {
-                    let hit = show(place, entry, &values, mask)?;
+                if let Some((place, values)) = self.found_in(&sight, search, entry).await? {
+                    let hit = show(place, entry, &values)?;
                     let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
                     hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
                 }
@@ -83,7 +79,6 @@ impl Journal {
         sight: &Sight<'_>,
         search: &Search,
         entry: &Entry,
-        mask: Option<&ReadingMask>,
     ) -> Result<Option<(Place, Values)>, Error> {
         let header = &entry.header;
         let Some(said) = recallable(entry)? else { return Ok(None) };
@@ -94,12 +89,6 @@ impl Journal {
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
-        // Words that stand in a secret alone are not found: who guesses it piece by piece does not find it out.
-        if let Some(Cow::Owned(hidden)) = mask.map(|mask| mask.hide(&text))
-            && search.find(header, &said, &hidden).is_none()
-        {
-            return Ok(None);
-        }
         let why = Why { terms: search.words().to_vec(), ..Why::default() };
         Ok(Some((Place { bytes: found.bytes, score: found.times as f32, why }, values)))
     }

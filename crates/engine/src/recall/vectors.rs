@@ -2,7 +2,7 @@
 //! its own a moment. Without them terms alone count, and the answer says so.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
@@ -19,7 +19,7 @@ use super::{
     blocking::off_runtime,
     elsewhere::{Embedder, NoVectors},
 };
-use crate::{error::Error, seal::reading::ReadingMask};
+use crate::error::Error;
 
 /// How long a model that could not be asked is not asked again.
 pub(super) const REST: Duration = Duration::from_secs(30);
@@ -39,8 +39,6 @@ pub(crate) struct Vectors {
     /// The sessions with passages that want their vectors.
     pub(super) wanting: Mutex<BTreeSet<SessionId>>,
     pub(super) wanted: Notify,
-    /// What was hidden in the texts of each session when its passages got their vectors.
-    masks: Mutex<HashMap<SessionId, Option<ReadingMask>>>,
 }
 
 impl Vectors {
@@ -50,8 +48,8 @@ impl Vectors {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             path.with_file_name(format!("{name}-vectors.db"))
         });
-        let (file, dimension, trouble, wanting, wanted, masks) = Default::default();
-        Self { embedder, path, file, dimension, trouble, wanting, wanted, masks }
+        let (file, dimension, trouble, wanting, wanted) = Default::default();
+        Self { embedder, path, file, dimension, trouble, wanting, wanted }
     }
 
     /// Notes that passages of a session may want their vectors.
@@ -60,15 +58,6 @@ impl Vectors {
             lock(&self.wanting).insert(id.clone());
             self.wanted.notify_one();
         }
-    }
-
-    /// Notes what is hidden in the texts of a session from now on. Says whether that is something else than before.
-    pub(super) fn hides(&self, id: &SessionId, mask: Option<&ReadingMask>) -> bool {
-        let before = lock(&self.masks).insert(id.clone(), mask.cloned());
-        before.is_some_and(|before| match (before, mask) {
-            (Some(before), Some(mask)) => !before.is(mask),
-            (before, mask) => before.is_some() || mask.is_some(),
-        })
     }
 
     /// The vector of a question; `None` without a model. It is waited for at most so long.
@@ -105,11 +94,6 @@ impl Vectors {
     /// Takes away all that is kept of a journal.
     pub(super) async fn remove(self: &Arc<Self>, journal: String) -> Result<(), Error> {
         self.with_file(move |file| file.remove(&journal)).await
-    }
-
-    /// Forgets what was hidden in the texts of a session that has gone.
-    pub(super) fn forget(&self, id: &SessionId) {
-        lock(&self.masks).remove(id);
     }
 
     /// The journals of which something is kept.

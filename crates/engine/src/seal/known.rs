@@ -5,14 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use callboard_core::{entry::Hash, id::Seq, secret::Secrets, variable::shown_name};
+use callboard_core::{entry::Hash, id::Seq, secret::Secrets};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::seal::{
     keys::DataKey,
     layer::{Hidden, TooMany},
-    mask::Mask,
+    mask::{Mask, is_looked_for},
 };
 
 /// The secrets of a session as of an entry.
@@ -42,11 +42,8 @@ impl Secret {
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
         let json = Zeroizing::new(serde_json::to_string(by_pointer).unwrap_or_default());
         let mut hidden = Vec::new();
-        for (pointer, value) in by_pointer {
-            let shown: Arc<str> = shown_name(&name, pointer).into();
-            for value in leaves(value) {
-                hidden.push(Arc::new(Hidden { name: shown.clone(), value }));
-            }
+        for value in by_pointer.values() {
+            hidden.extend(leaves(value).into_iter().map(Arc::new));
         }
         Self { name, json, hidden }
     }
@@ -61,6 +58,11 @@ impl Secret {
     /// What is looked for.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = &Arc<Hidden>> {
         self.hidden.iter()
+    }
+
+    /// Whether all of it is looked for.
+    pub(crate) fn is_looked_for(&self) -> bool {
+        self.hidden.iter().all(|value| is_looked_for(value))
     }
 
     /// Its secrets by their JSON pointers in the value.
@@ -125,6 +127,11 @@ impl Known {
         self.secrets.get(hash)
     }
 
+    /// Whether this very value is known.
+    pub(crate) fn has(&self, value: &Hidden) -> bool {
+        self.secrets.values().any(|secret| secret.hidden.iter().any(|known| **known == *value))
+    }
+
     /// The newest secrets of the variable `name`, and as what they are sealed.
     pub(crate) fn newest(&self, secrets: &Secrets, name: &str) -> Option<(Hash, &Arc<Secret>)> {
         let hash = secrets.newest(name)?;
@@ -139,4 +146,12 @@ pub(crate) struct Brought {
     pub(crate) key: Option<DataKey>,
     /// The secrets by the hashes of their sealed values.
     pub(crate) secrets: BTreeMap<Hash, Arc<Secret>>,
+}
+
+impl Brought {
+    /// The values that are to be looked for in what was said before: those that were not known.
+    pub(crate) fn wanted(&self, known: &Known) -> Vec<Arc<Hidden>> {
+        let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
+        hidden.filter(|value| is_looked_for(value) && !known.has(value)).cloned().collect()
+    }
 }

@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    ops::Range,
     sync::{Arc, OnceLock},
 };
 
@@ -31,26 +32,9 @@ impl fmt::Display for TooMany {
     }
 }
 
-/// A value to be hidden, and the name that is shown in its place.
-pub(crate) struct Hidden {
-    pub(crate) name: Arc<str>,
-    pub(crate) value: Zeroizing<String>,
-}
+/// A value to be hidden.
+pub(crate) type Hidden = Zeroizing<String>;
 
-/// A place in a text where a value stands.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
-    pub(super) start: usize,
-    /// Of two that begin at the same place, the longer one comes first.
-    pub(super) shortness: usize,
-    pub(super) name: Arc<str>,
-}
-
-impl Found {
-    pub(super) fn new(start: usize, bytes: usize, name: &Arc<str>) -> Self {
-        Self { start, shortness: usize::MAX - bytes, name: name.clone() }
-    }
-}
 
 pub(super) struct Layer {
     pub(super) hidden: Vec<Arc<Hidden>>,
@@ -64,8 +48,8 @@ pub(super) struct Layer {
 /// The beginning of one form or more.
 struct Head {
     bytes: Zeroizing<Vec<u8>>,
-    /// The name of the value that has this as a whole form.
-    whole: Option<Arc<str>>,
+    /// Whether some value has this as a whole form.
+    is_whole: bool,
     /// Forms that go on behind it.
     longer: Vec<Longer>,
 }
@@ -82,8 +66,8 @@ impl Layer {
         let (mut forms, mut heads) = (Vec::new(), Vec::<Head>::new());
         let mut bytes = 0;
         for hidden in &hidden {
-            for writing in variants(&hidden.value) {
-                let (beginning, is_whole) = writing.beginning(&hidden.value, HEAD_BYTES);
+            for writing in variants(hidden) {
+                let (beginning, is_whole) = writing.beginning(hidden, HEAD_BYTES);
                 bytes += beginning.len();
                 forms.push((Zeroizing::new(beginning), is_whole, hidden, writing));
             }
@@ -94,11 +78,11 @@ impl Layer {
         forms.sort_by(|a, b| a.0.cmp(&b.0));
         for (bytes, is_whole, hidden, writing) in forms {
             if heads.last().is_none_or(|last| last.bytes != bytes) {
-                heads.push(Head { bytes, whole: None, longer: Vec::new() });
+                heads.push(Head { bytes, is_whole: false, longer: Vec::new() });
             }
             let Some(head) = heads.last_mut() else { continue };
             if is_whole {
-                head.whole.get_or_insert_with(|| hidden.name.clone());
+                head.is_whole = true;
             } else {
                 head.longer.push(Longer { hidden: hidden.clone(), writing, digest: OnceLock::new() });
             }
@@ -117,21 +101,21 @@ impl Layer {
         self.places(text).next().is_some()
     }
 
-    /// Where they stand.
-    pub(super) fn found(&self, text: &str) -> Vec<Found> {
+    /// Where they stand, in any order.
+    pub(super) fn found(&self, text: &str) -> Vec<Range<usize>> {
         self.places(text).collect()
     }
 
-    fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + use<'a> {
+    fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let mut digested = None;
         self.heads_in(text).flat_map(move |(start, head)| {
-            let whole = head.whole.iter().map(|name| Found::new(start, head.bytes.len(), name));
+            let whole = head.is_whole.then(|| start..start + head.bytes.len());
             let longer = head.longer.iter().filter_map(|longer| {
                 let digest = longer.digest(text.len() - start)?;
                 let there = digested.get_or_insert_with(|| Digested::new(text)).has(start, digest);
-                there.then(|| Found::new(start, digest.bytes, &longer.hidden.name))
+                there.then(|| start..start + digest.bytes)
             });
-            whole.chain(longer).collect::<Vec<_>>()
+            whole.into_iter().chain(longer).collect::<Vec<_>>()
         })
     }
 
@@ -169,7 +153,7 @@ impl Layer {
         let of = |(head, starts): (&Head, Vec<usize>)| {
             let first = |longer: &Longer| {
                 let bytes = starts.iter().rev().map(|start| text.len() - start);
-                let beginnings = Digest::of_beginnings(longer.writing, &longer.hidden.value, bytes);
+                let beginnings = Digest::of_beginnings(longer.writing, &longer.hidden, bytes);
                 let mut there = beginnings.iter().rev().map(|digest| (text.len() - digest.bytes, digest));
                 there.find(|(start, digest)| digested.has(*start, digest)).map(|(start, _)| start)
             };
@@ -183,7 +167,6 @@ impl Longer {
     /// The digest of the form, unless it has more than `room` bytes for sure.
     fn digest(&self, room: usize) -> Option<&Digest> {
         // No form is shorter than half of its value, where pairs become line feeds.
-        (room >= self.hidden.value.len() / 2)
-            .then(|| self.digest.get_or_init(|| Digest::of(self.writing, &self.hidden.value)))
+        (room >= self.hidden.len() / 2).then(|| self.digest.get_or_init(|| Digest::of(self.writing, &self.hidden)))
     }
 }

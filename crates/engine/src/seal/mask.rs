@@ -1,17 +1,14 @@
-//! Masks: they find known values in texts, and put `[hidden:NAME]` in their places.
+//! Masks: they find known values in texts, and put `[hidden]` in their places.
 
 use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use callboard_core::secret::HideSecrets;
+use callboard_core::{api_words::API_WORDS, secret::HideSecrets, variable::HIDDEN};
 use serde_json::{Map, Value};
 
-use crate::seal::layer::{Found, Hidden, Layer, TooMany};
+use crate::seal::layer::{Hidden, Layer, TooMany};
 
 /// Values with fewer characters are not looked for: they would be found in every other text.
 pub(crate) const MIN_CHARS: usize = 6;
-
-/// What stands around the name of a secret.
-pub(crate) const HIDDEN: &str = "[hidden:";
 
 /// How many bytes the beginnings of all forms of the values of a mask have at most. To find them takes fifty times as many.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -25,8 +22,8 @@ pub struct Mask {
 }
 
 impl HideSecrets for Mask {
-    fn hide(&self, value: &mut Value) -> bool {
-        self.mask_json(value)
+    fn hide(&self, key: &str, value: &mut Value) -> bool {
+        self.mask_under(key, value)
     }
 }
 
@@ -37,7 +34,7 @@ impl Mask {
     }
 
     fn within(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Result<Self, TooMany> {
-        let mut newest: Vec<_> = hidden.into_iter().filter(|hidden| is_hidden(&hidden.value)).collect();
+        let mut newest: Vec<_> = hidden.into_iter().filter(|hidden| is_looked_for(hidden)).collect();
         if newest.is_empty() {
             return Ok(self.clone());
         }
@@ -68,27 +65,24 @@ impl Mask {
         }
         let mut masked = String::with_capacity(text.len());
         let mut end = 0;
-        for (range, name) in found {
+        for range in found {
             masked.push_str(text.get(end..range.start).unwrap_or_default());
             masked.push_str(HIDDEN);
-            masked.push_str(&name);
-            masked.push(']');
             end = range.end;
         }
         masked.push_str(text.get(end..).unwrap_or_default());
         Some(masked)
     }
 
-    /// Where known values stand in `text`, in order. Values that overlap are one place, under the name of the first.
-    pub(crate) fn found(&self, text: &str) -> Vec<(Range<usize>, Arc<str>)> {
+    /// Where known values stand in `text`, in order. Values that overlap are one place.
+    pub(crate) fn found(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<_> = self.layers.iter().flat_map(|layer| layer.found(text)).collect();
-        found.sort_unstable();
-        let mut places: Vec<(Range<usize>, Arc<str>)> = Vec::new();
-        for Found { start, shortness, name } in found {
-            let end = start + (usize::MAX - shortness);
+        found.sort_unstable_by_key(|range| range.start);
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for range in found {
             match places.last_mut() {
-                Some((last, _)) if start < last.end => last.end = last.end.max(end),
-                _ => places.push((start..end, name)),
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => places.push(range),
             }
         }
         places
@@ -101,9 +95,16 @@ impl Mask {
         starts.min().unwrap_or(text.len())
     }
 
-    /// Hides known values in all texts of `value`, also in the keys of objects. Says whether there were any.
+    /// Hides known values in all texts of `value`, also in the keys of objects, but for words of the API. Says whether there
+    /// were any.
     pub fn mask_json(&self, value: &mut Value) -> bool {
+        self.mask_under("", value)
+    }
+
+    /// The same of a value that stands under `key`.
+    fn mask_under(&self, key: &str, value: &mut Value) -> bool {
         match value {
+            Value::String(text) if API_WORDS.has_word(key, text) => false,
             Value::String(text) => match self.mask(text) {
                 Some(masked) => {
                     *text = masked;
@@ -111,45 +112,68 @@ impl Mask {
                 }
                 None => false,
             },
+            Value::Number(_) if API_WORDS.has_number(key) => false,
             // A number may be a secret as a whole.
             Value::Number(number) => match self.mask(&number.to_string()) {
-                Some(masked) if masked.starts_with(HIDDEN) && masked.ends_with(']') => {
+                Some(masked) if masked == HIDDEN => {
                     *value = masked.into();
                     true
                 }
                 _ => false,
             },
-            Value::Array(all) => all.iter_mut().fold(false, |any, inner| self.mask_json(inner) | any),
+            Value::Array(all) => all.iter_mut().fold(false, |any, inner| self.mask_under(key, inner) | any),
             Value::Object(fields) => self.mask_fields(fields),
             Value::Null | Value::Bool(_) => false,
         }
     }
 
     fn mask_fields(&self, fields: &mut Map<String, Value>) -> bool {
-        let mut any = fields.values_mut().fold(false, |any, inner| self.mask_json(inner) | any);
-        any |= rename_keys(fields, |key| self.mask(key));
-        any
+        let any = fields.iter_mut().fold(false, |any, (key, inner)| self.mask_under(key, inner) | any);
+        self.rename_keys(fields) | any
     }
-}
 
-/// Gives keys other names; `renamed` says which one, or `None`. Where a name is taken, a number is put behind it, so that
-/// no field is lost. Says whether there were any.
-pub(super) fn rename_keys(fields: &mut Map<String, Value>, renamed: impl Fn(&str) -> Option<String>) -> bool {
-    let names: Vec<_> = fields.keys().map(|key| renamed(key)).collect();
-    if names.iter().all(Option::is_none) {
-        return false;
+    /// Whether a key holds a known value, and is no word of the API.
+    pub(crate) fn finds_in_key(&self, key: &str) -> bool {
+        !API_WORDS.has_key(key) && self.finds(key)
     }
-    let stay = fields.keys().zip(&names).filter(|(_, name)| name.is_none());
-    let mut taken: BTreeSet<String> = stay.map(|(key, _)| key.clone()).collect();
-    let mut free = |name: String| {
-        let numbered = (2..).map(|number: usize| format!("{name} {number}"));
-        let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name))?;
-        taken.insert(name.clone());
-        Some(name)
-    };
-    let named = std::mem::take(fields).into_iter().zip(names);
-    *fields = named.map(|((key, value), name)| (name.and_then(&mut free).unwrap_or(key), value)).collect();
-    true
+
+    /// Hides known values in the keys of an object. Where a name is taken, a number is put behind it, so that no field is lost.
+    /// Says whether there were any.
+    fn rename_keys(&self, fields: &mut Map<String, Value>) -> bool {
+        if !fields.keys().any(|key| self.finds_in_key(key)) {
+            return false;
+        }
+        let mut taken: BTreeSet<String> = fields.keys().filter(|key| !self.finds_in_key(key)).cloned().collect();
+        let mut free = |name: String| {
+            let numbered = (2..).map(|number: usize| format!("{name} {number}"));
+            let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name))?;
+            taken.insert(name.clone());
+            Some(name)
+        };
+        let renamed = |(key, value): (String, Value)| {
+            let name = if self.finds_in_key(&key) { self.mask(&key).and_then(&mut free) } else { None };
+            (name.unwrap_or(key), value)
+        };
+        *fields = std::mem::take(fields).into_iter().map(renamed).collect();
+        true
+    }
+
+    /// What a model answered with known values hidden; `None` where there are none. JSON in it is JSON.
+    pub fn mask_answer(&self, text: &str) -> Option<String> {
+        if !self.finds(text) {
+            return None;
+        }
+        let json = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
+        let Some((json, mut value)) = json.and_then(|json| Some((json, serde_json::from_str::<Value>(json).ok()?)))
+        else {
+            return self.mask(text);
+        };
+        let (before, after) = text.split_once(json)?;
+        let is_masked = self.mask_json(&mut value);
+        let json = if is_masked { value.to_string() } else { json.to_owned() };
+        let masked = |text: &str| self.mask(text).unwrap_or_else(|| text.to_owned());
+        Some(masked(before) + &json + &masked(after))
+    }
 }
 
 impl fmt::Debug for Mask {
@@ -159,7 +183,7 @@ impl fmt::Debug for Mask {
 }
 
 /// Whether a value is looked for. What stands in every placeholder cannot be.
-fn is_hidden(value: &str) -> bool {
+pub(crate) fn is_looked_for(value: &str) -> bool {
     value.chars().nth(MIN_CHARS - 1).is_some() && !HIDDEN.contains(value)
 }
 

@@ -31,6 +31,14 @@ use crate::{
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
 
+/// What is wrong with a name.
+const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";
+
+/// Refuses a name that holds a secret. `pointer` says where it was given.
+pub(crate) fn check_name(mask: &Mask, pointer: &str, name: &str) -> Result<(), Refusal> {
+    if mask.finds(name) { Err(Refusal::invalid(pointer, HOLDS_SECRET)) } else { Ok(()) }
+}
+
 /// A command whose input was masked.
 pub(crate) struct Masked<C> {
     pub(crate) command: C,
@@ -209,10 +217,10 @@ impl InputVisitor for Masking<'_> {
                 Value::Object(fields) => {
                     for (key, inner) in fields.iter().rev() {
                         // A fault shows no value.
-                        let shown = self.mask.mask(key);
+                        let shown = if self.mask.finds_in_key(key) { self.mask.mask(key) } else { None };
                         let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
                         if shown.is_some() {
-                            self.name(format_args!("{pointer}"), key);
+                            self.faults.push(Fault { pointer: pointer.clone(), problem: HOLDS_SECRET.to_owned() });
                         }
                         rest.push((pointer, inner));
                     }
@@ -222,10 +230,15 @@ impl InputVisitor for Masking<'_> {
         }
     }
 
+    fn answer(&mut self, text: &mut dyn FreeText) {
+        if let Some(masked) = self.mask.mask_answer(text.as_str()) {
+            text.replace(masked);
+        }
+    }
+
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
-        if let Some((_, secret)) = self.mask.found(name).first() {
-            let problem = format!("it holds the value of the secret {secret}: use another name");
-            self.faults.push(Fault { pointer: pointer.to_string(), problem });
+        if self.mask.finds(name) {
+            self.faults.push(Fault { pointer: pointer.to_string(), problem: HOLDS_SECRET.to_owned() });
         }
     }
 

@@ -6,10 +6,7 @@ use callboard_core::{
     entry::Hash,
     idempotency::Fingerprint,
     secret::{Secrets, WrappedKey},
-    session::Share,
     state::State,
-    view::View,
-    viewer::Viewer,
 };
 use futures::future::try_join_all;
 
@@ -19,41 +16,12 @@ use crate::{
     seal::{
         keys::DataKey,
         known::{Known, Secret},
-        reading::ReadingMask,
         sealer::Sealer,
     },
-    session::Session,
-    sizes::sizes,
 };
 
 /// How many sealed values are read at once.
 const AT_ONCE: usize = 32;
-
-impl Session {
-    /// What hides secrets in what `viewer` reads; `None` where the session never had any. What cannot be opened is not
-    /// searched for.
-    pub async fn reading_mask(&self, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        let state = self.live.known()?;
-        self.live.reading_mask(&state, viewer).await
-    }
-}
-
-impl Live {
-    /// What hides secrets in what `viewer` reads, as of a state.
-    pub(crate) async fn reading_mask(&self, state: &State, viewer: &Viewer) -> Result<Option<ReadingMask>, Error> {
-        if state.secrets.key.is_none() {
-            return Ok(None);
-        }
-        let mask = match self.known_secrets(state).await {
-            Ok(known) => known.mask.clone(),
-            Err(error) if error.is_sealed() => Arc::default(),
-            Err(error) => return Err(error),
-        };
-        // Who has left the team sees no names.
-        let shows_names = View::new(state, viewer, sizes()).is_ok_and(|view| view.may_see(Share::Variables));
-        Ok(Some(ReadingMask::new(mask, shows_names)))
-    }
-}
 
 impl Live {
     /// What seals for this session.

@@ -31,8 +31,8 @@ impl MaskedStream {
         self.held.push_str(piece);
         let from = self.mask.begins(&self.held);
         // A value that is found may be a part of a longer one that is not whole yet.
-        let open = self.mask.found(&self.held).into_iter().find(|(found, _)| found.end > from);
-        let end = open.map_or(from, |(found, _)| found.start.min(from));
+        let open = self.mask.found(&self.held).into_iter().find(|found| found.end > from);
+        let end = open.map_or(from, |found| found.start.min(from));
         let rest = self.held.split_off(end);
         let ready = std::mem::replace(&mut self.held, rest);
         self.mask.mask(&ready).unwrap_or(ready)

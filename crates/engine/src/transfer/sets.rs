@@ -16,16 +16,9 @@ const FIELD: &str = "/context_sets_from";
 
 impl Session {
     /// The context sets that `viewer` sees here, for a new session with the agents `team`: each in its latest version,
-    /// without secrets, and for the same agents. Process Steps goes to the manager of the new team. Forms that wait for
-    /// the user are left out. A set for an agent that the new team does not have is refused, and so are sets whose secrets cannot be opened.
+    /// and for the same agents. Process Steps goes to the manager of the new team. Forms that wait for
+    /// the user are left out. A set for an agent that the new team does not have is refused.
     pub async fn sets_for(&self, viewer: &Viewer, team: &[Agent]) -> Result<Vec<PutSet>, Error> {
-        let state = self.live.known()?;
-        if state.secrets.key.is_some() {
-            // Secrets that cannot be opened could not be hidden in the copies.
-            self.live.known_secrets(&state).await?;
-        }
-        let mask = self.reading_mask(viewer).await?;
-        let hide = |text: &str| mask.as_ref().map_or_else(|| text.to_owned(), |mask| mask.hide(text).into_owned());
         let seen = |view: View<'_>| {
             let whole = view.sets().filter_map(|set| match set {
                 SetView::Whole(held) if !held.set.is_open_form() => Some(held.set.clone()),
@@ -37,10 +30,8 @@ impl Session {
         let mut copies = Vec::with_capacity(sets.len());
         for set in sets {
             let visible_to = audience(&set, team)?;
-            let name = hide(set.name.as_str());
-            let name = name.parse().map_err(|error| Refusal::invalid(FIELD, format!("the set {name}: {error}")))?;
-            let content = hide(&self.text(&set.content).await?).into();
-            copies.push(PutSet { name, content, visible_to, enabled: Some(set.enabled) });
+            let content = self.text(&set.content).await?;
+            copies.push(PutSet { name: set.name.clone(), content, visible_to, enabled: Some(set.enabled) });
         }
         Ok(copies)
     }

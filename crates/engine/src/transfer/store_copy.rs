@@ -1,15 +1,14 @@
 //! Copying a store into another one. Entries are copied exactly as they are.
 //!
 //! Existing entries are compared by tag; equal tags mean that all entries before are equal. So an interrupted copy continues
-//! where it stopped, a repeated copy adds what is new, and a different session with the same id is not changed. What was erased
-//! since then is erased in the copy too.
+//! where it stopped, a repeated copy adds what is new, and a different session with the same id is not changed. What was changed
+//! in them since then is changed in the copy too.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Hash, Head, Tag},
-    erasure::Erased,
-    fact::{self, Fact as _},
+    erasure::{ChangedEntry, changed_by},
     id::{Seq, SessionId},
     state::State,
 };
@@ -159,9 +158,7 @@ impl Copy<'_> {
                 bytes += text.len();
                 values.push((hash, text));
             }
-            if *entry.header.kind == *Erased::TYPE {
-                self.erase(entry, expected, &mut rewrites, &mut drop_values).await?;
-            }
+            self.change(entry, expected, &mut rewrites, &mut values, &mut drop_values).await?;
             head = entry.head();
             entries.push(entry.clone());
             *rest = behind;
@@ -172,15 +169,16 @@ impl Copy<'_> {
         Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
     }
 
-    /// What `erasing` erased of entries that were copied before, up to `copied`, is erased in the copy too.
-    async fn erase(
+    /// What `changing` changed in entries that were copied before, up to `copied`, is changed in the copy too.
+    async fn change(
         &self,
-        erasing: &Entry,
+        changing: &Entry,
         copied: Head,
         rewrites: &mut BTreeMap<Seq, Arc<str>>,
+        values: &mut Vec<(Hash, Arc<str>)>,
         drop_values: &mut Vec<Hash>,
     ) -> Result<(), SurveyError> {
-        for (seq, _) in fact::read::<Erased>(erasing)?.entries().filter(|(seq, _)| *seq <= copied.seq) {
+        for ChangedEntry { seq, .. } in changed_by(changing)?.into_iter().filter(|one| one.seq <= copied.seq) {
             let before = read(self.to, self.id, seq.previous(), seq, 1).await?;
             for hash in before.first().map(stored_values).unwrap_or_default() {
                 if self.from.value(self.id, hash).await?.is_none() {
@@ -188,7 +186,12 @@ impl Copy<'_> {
                 }
             }
             let now = read(self.from, self.id, seq.previous(), seq, 1).await?;
-            rewrites.extend(now.into_iter().map(|entry| (seq, entry.data)));
+            for entry in now {
+                for hash in stored_values(&entry) {
+                    values.extend(self.from.value(self.id, hash).await?.map(|text| (hash, text)));
+                }
+                rewrites.insert(seq, entry.data);
+            }
         }
         Ok(())
     }

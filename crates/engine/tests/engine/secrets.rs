@@ -1,7 +1,7 @@
 use std::{io::Cursor, sync::Arc};
 
 use callboard_engine::{
-    Board, MasterKey, MasterKeys, MessageQuery, Session, Settings,
+    Board, MasterKey, MasterKeys, MessageQuery, PromptSpec, RecallQuery, Session, Settings,
     core::{
         audience::Audience,
         context_set::PutSet,
@@ -65,7 +65,7 @@ async fn i6_a_secret_is_sealed_and_masked_in_the_input_that_brings_it_and_in_all
     say(&session, &format!("I use {CANARY} for all.")).await;
     run(&session, put("facts", &json!({ "it": CANARY }).to_string())).await;
     assert!(!holds(&store, "s", CANARY).await);
-    assert_eq!(texts(&store, &id("s")).await, ["I use [hidden:creds.password] for all."]);
+    assert_eq!(texts(&store, &id("s")).await, ["I use [hidden] for all."]);
     let named = session.execute(Viewer::User, add("main", vec![with_id(&format!("m {CANARY}"), "x")])).await;
     let error = named.unwrap_err();
     assert_eq!(error.code(), "invalid");
@@ -89,7 +89,7 @@ async fn i6_secrets_in_one_batch_are_masked_in_what_comes_after_them_in_it() {
     second.unwrap();
     third.unwrap();
     assert!(!holds(&store, "s", CANARY).await);
-    assert_eq!(texts(&store, &id("s")).await, ["a [hidden:password]"]);
+    assert_eq!(texts(&store, &id("s")).await, ["a [hidden]"]);
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn i6_a_secret_that_one_server_is_given_is_masked_by_another_at_once() {
     run(&there, set("api_key", json!("another-canary"))).await;
     say(&here, "another-canary").await;
     assert!(!holds(&store, "s", CANARY).await && !holds(&store, "s", "another-canary").await);
-    assert_eq!(texts(&store, &id("s")).await, ["it has been read", "[hidden:password]", "[hidden:api_key]"]);
+    assert_eq!(texts(&store, &id("s")).await, ["it has been read", "[hidden]", "[hidden]"]);
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn what_the_user_clears_is_shredded_and_what_an_agent_clears_stays_masked(
     run(&session, all).await;
     assert!(store.value(&id("s"), sealed).await.unwrap().is_none(), "it is shredded");
     say(&session, CANARY).await;
-    assert_eq!(texts(&store, &id("s")).await, ["[hidden:password]", CANARY]);
+    assert_eq!(texts(&store, &id("s")).await, ["[hidden]", CANARY]);
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn a_value_that_was_replaced_is_still_masked_and_the_same_value_is_not_sea
     assert_eq!(session.state().await.unwrap().secrets.iter().count(), 1);
     run(&session, set("password", json!("another-canary"))).await;
     say(&session, &format!("{CANARY} another-canary")).await;
-    assert_eq!(texts(&store, &id("s")).await, ["[hidden:password] [hidden:password]"]);
+    assert_eq!(texts(&store, &id("s")).await, ["[hidden] [hidden]"]);
     assert_eq!(reveal(&session, "password").await, Ok(json!("another-canary")));
 }
 
@@ -256,8 +256,35 @@ async fn without_a_master_key_no_secret_is_taken_and_all_else_goes_on() {
     assert_eq!(code(session.execute(Viewer::User, call).await), "not_found");
 }
 
+/// The words of all entries, and the long texts beside them.
+async fn all_words(store: &Arc<dyn Store>) -> Vec<String> {
+    let entries = journal(store, &id("s")).await;
+    let words = |entry: &Entry| -> Value {
+        let data: Value = serde_json::from_str(&entry.json()).unwrap();
+        let kind = EventType::named(&entry.header.kind).unwrap();
+        kind.words(&data).into_iter().cloned().collect()
+    };
+    let mut all: Vec<String> = entries.iter().map(|entry| format!("{}: {}", entry.header.kind, words(entry))).collect();
+    for hash in long_texts(store).await {
+        all.push(store.value(&id("s"), hash).await.unwrap().unwrap().to_string());
+    }
+    all
+}
+
+/// Sets a secret, and says in how many entries it was hidden.
+async fn mark(session: &Session, name: &str, value: &str) -> usize {
+    let set = SetVariable::new(name.parse().unwrap(), json!(value), Some(true), "it is one".into()).unwrap();
+    let head = session.execute(Viewer::User, set).await.unwrap().head;
+    session.rewritten_by(head).await.unwrap().len()
+}
+
+async fn restore(session: &Session, name: &str) -> Result<usize, &'static str> {
+    let restored = session.restore(Viewer::User, &name.parse().unwrap(), "it is none").await;
+    restored.map(|receipt| receipt.answer.entries.len()).map_err(|error| error.code())
+}
+
 #[tokio::test]
-async fn i6_scrubbing_masks_what_was_stored_before_a_secret_was_known() {
+async fn i6_what_was_said_before_is_hidden_in_the_append_that_makes_a_value_secret_and_can_be_put_back() {
     let (store, long) = (memory(&clock()), format!("{CANARY} {}", "and so on ".repeat(8_000)));
     let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
     say(&session, &format!("I use {CANARY} here")).await;
@@ -265,51 +292,196 @@ async fn i6_scrubbing_masks_what_was_stored_before_a_secret_was_known() {
     run(&session, set("note", json!({"said": [format!("it is {CANARY}")]}))).await;
     run(&session, set("page", json!({"html": long.repeat(3)}))).await;
     session.execute(Viewer::User, put("Brief", &format!("Use {CANARY}."))).await.unwrap();
-    run(&session, set("password", json!(CANARY))).await;
-    let values = long_texts(&store).await;
-    assert!(holds(&store, "s", CANARY).await && values.len() == 2);
+    let (before, values) = (all_words(&store).await, long_texts(&store).await);
+    let entries = journal(&store, &id("s")).await.len();
+    assert_eq!(mark(&session, "password", CANARY).await, 5);
 
-    let agent = session.scrub(Actor::Agent("lead".parse().unwrap()), "mine").await.unwrap_err();
-    assert_eq!(agent.code(), "forbidden");
-    let done = session.scrub(Actor::User, "it was pasted").await.unwrap();
-    assert_eq!(done.answer.entries.len(), 5);
+    let kinds: Vec<_> = journal(&store, &id("s")).await.drain(entries..).map(|entry| entry.header.kind).collect();
+    assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), ["secret.key_wrapped", "variable.set", "secret.hidden"]);
     assert!(!holds(&store, "s", CANARY).await);
     for hash in values {
         assert_eq!(store.value(&id("s"), hash).await.unwrap(), None);
     }
-    for hash in long_texts(&store).await {
-        let text = store.value(&id("s"), hash).await.unwrap().unwrap();
-        assert!(!text.contains(CANARY) && text.contains("[hidden:password]"));
-    }
+    assert!(all_words(&store).await.iter().all(|words| !words.contains(CANARY)));
     let again = board(&store, &[key(1)]).session(&id("s")).await.unwrap();
     for session in [&session, &again] {
-        assert_eq!(texts(&store, &id("s")).await.first().unwrap(), "I use [hidden:password] here");
+        assert_eq!(texts(&store, &id("s")).await.first().unwrap(), "I use [hidden] here");
         assert_eq!(reveal(session, "password").await.unwrap(), CANARY);
         assert!(!serde_json::to_string(&*session.state().await.unwrap()).unwrap().contains(CANARY));
         assert_sound(session).await;
     }
-    assert_eq!(session.scrub(Actor::User, "again").await.unwrap().answer.entries, []);
+    assert_eq!(mark(&session, "password", CANARY).await, 0, "it is hidden already");
 
-    // What was scrubbed once can be scrubbed again, and be erased.
-    run(&session, set("token", json!("and so on"))).await;
-    let done = session.scrub(Actor::User, "another one").await.unwrap().answer.entries;
-    assert_eq!(done.len(), 2);
-    let erased = session.erase(Actor::User, done[0], "all of it").await.unwrap();
-    assert_eq!(erased.answer.seq, done[0]);
-    assert!(erased.answer.erased_by.is_some());
+    let agent = session.restore(Actor::Agent("lead".parse().unwrap()), &"password".parse().unwrap(), "mine").await;
+    assert_eq!(code(agent), "forbidden");
+    assert_eq!(restore(&session, "password").await, Ok(5));
+    let after = all_words(&store).await;
+    for words in before {
+        assert!(after.contains(&words), "{words}");
+    }
+    assert_eq!(restore(&session, "password").await, Err("not_found"), "it is no secret any more");
+    say(&session, CANARY).await;
+    assert_eq!(texts(&store, &id("s")).await.last().unwrap(), CANARY);
     assert_sound(&session).await;
 }
 
 #[tokio::test]
-async fn i6_scrubbing_masks_a_secret_that_another_server_was_given() {
+async fn i6_of_two_secrets_in_one_entry_each_can_be_put_back_and_the_other_stays_hidden() {
+    let (one, other) = ("first-canary", "other-canary");
+    for (first, second) in [(one, other), (other, one)] {
+        let store = memory(&clock());
+        let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+        say(&session, &format!("{one} and {other}")).await;
+        assert_eq!(mark(&session, "one", one).await, 1);
+        assert_eq!(mark(&session, "other", other).await, 1);
+        assert_eq!(texts(&store, &id("s")).await, ["[hidden] and [hidden]"]);
+        let name = |value: &str| if value == one { "one" } else { "other" };
+        assert_eq!(restore(&session, name(first)).await, Ok(1));
+        let said = format!("{one} and {other}").replace(second, "[hidden]");
+        assert_eq!(texts(&store, &id("s")).await, [said]);
+        assert_eq!(restore(&session, name(second)).await, Ok(1));
+        assert_eq!(texts(&store, &id("s")).await, [format!("{one} and {other}")]);
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn i6_what_hides_a_secret_that_nobody_knows_any_more_stays_hidden() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    say(&session, "first-canary and other-canary").await;
+    mark(&session, "one", "first-canary").await;
+    mark(&session, "other", "other-canary").await;
+    run(&session, clear("one")).await;
+    mark(&session, "one", "another-one").await;
+    assert_eq!(restore(&session, "other").await, Ok(0));
+    assert_eq!(texts(&store, &id("s")).await, ["[hidden] and [hidden]"]);
+    assert!(!holds(&store, "s", "first-canary").await);
+}
+
+#[tokio::test]
+async fn a_value_under_two_names_is_put_back_once_the_other_is_none() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    say(&session, &format!("it is {CANARY}")).await;
+    assert_eq!(mark(&session, "password", CANARY).await, 1);
+    assert_eq!(mark(&session, "again", CANARY).await, 0);
+    let refused = session.restore(Viewer::User, &"password".parse().unwrap(), "it is none").await.unwrap_err();
+    assert_eq!(refused.code(), "value_is_secret");
+    assert!(refused.to_string().contains("again") && !refused.to_string().contains(CANARY), "{refused}");
+    run(&session, clear("again")).await;
+    assert_eq!(restore(&session, "password").await, Ok(1));
+    assert_eq!(texts(&store, &id("s")).await, [format!("it is {CANARY}")]);
+}
+
+#[tokio::test]
+async fn i6_what_is_erased_is_not_put_back_and_nothing_is_sealed_of_it() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let seq = say(&session, &format!("my number is 555-0199, {CANARY}")).await;
+    assert_eq!(mark(&session, "password", CANARY).await, 1);
+    let hidden = journal(&store, &id("s")).await.pop().unwrap();
+    let sealed = EventType::named(&hidden.header.kind).unwrap().sealed_values(&serde_json::from_str(&hidden.json()).unwrap());
+    assert!(store.value(&id("s"), sealed[0]).await.unwrap().is_some());
+    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    assert_eq!(store.value(&id("s"), sealed[0]).await.unwrap(), None);
+    assert_eq!(restore(&session, "password").await, Ok(0));
+    assert!(!holds(&store, "s", "555-0199").await);
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn i6_a_secret_is_hidden_in_what_another_server_writes_at_that_moment() {
     let store = memory(&clock());
     let (here, there) = (board(&store, &[key(1)]), board(&store, &[key(1)]));
     let here = here.create(new("s")).await.unwrap();
     let there = there.session(&id("s")).await.unwrap();
-    say(&there, &format!("I use {CANARY} here")).await;
-    run(&here, set("password", json!(CANARY))).await;
-    assert_eq!(there.scrub(Actor::User, "it was pasted").await.unwrap().answer.entries.len(), 1);
+    let saying = async {
+        for number in 0..30 {
+            say(&there, &format!("{number}: I use {CANARY} here")).await;
+        }
+    };
+    let marking = async {
+        say(&here, &format!("I use {CANARY} here, too")).await;
+        mark(&here, "password", CANARY).await;
+    };
+    tokio::join!(saying, marking);
     assert!(!holds(&store, "s", CANARY).await);
+    assert_eq!(texts(&store, &id("s")).await.len(), 31);
+    assert_eq!(restore(&there, "password").await.map(|restored| restored > 0), Ok(true));
+    assert_sound(&here).await;
+    assert_sound(&there).await;
+}
+
+#[tokio::test]
+async fn i6_hits_and_scores_and_reasons_equal_those_where_the_value_was_never_said() {
+    let store = memory(&clock());
+    let board = board(&store, &[key(1)]);
+    let (told, untold) = (board.create(new("told")).await.unwrap(), board.create(new("untold")).await.unwrap());
+    let secret = "wombat-yaqui-7261";
+    for (session, value) in [(&told, secret), (&untold, "[hidden]")] {
+        say(session, "We meet at noon.").await;
+        say(session, &format!("The key is {value} for now.")).await;
+        say(session, &format!("Is it wombat? No: {value}")).await;
+        run(session, put("facts", &format!("Use {value} and nothing else."))).await;
+        session.recall(&Viewer::User, RecallQuery::new("key")).await.unwrap();
+        assert_eq!(mark(session, "password", secret).await, if value == secret { 3 } else { 0 });
+    }
+    let writer = crate::fixture::agent("writer");
+    for end in 1..=secret.len() {
+        for guess in [&secret[..end], &secret[end - 1..]] {
+            let mut answers = Vec::new();
+            for session in [&told, &untold] {
+                let found = session.recall(&writer, RecallQuery::new(guess)).await.unwrap().hits;
+                let hits = found.into_iter().map(|hit| (hit.seq, hit.text, hit.score, hit.bytes));
+                let exact = session.search_words(&writer, guess, 10).await.unwrap_or_default();
+                let exact = exact.into_iter().map(|hit| (hit.seq, hit.text, hit.score, hit.bytes));
+                let why = session.why(&writer, guess).await.unwrap();
+                answers.push((hits.collect::<Vec<_>>(), exact.collect::<Vec<_>>(), format!("{why:?}")));
+            }
+            assert_eq!(answers[0].0, answers[1].0, "{guess}");
+            assert_eq!(answers[0].1, answers[1].1, "{guess}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
+    let store = memory(&clock());
+    let board = board(&store, &[key(1)]);
+    let session = board.create(new("s")).await.unwrap();
+    say(&session, &format!("I use {CANARY} here")).await;
+    let early = board.fork(&session, None, Some(id("early"))).await.unwrap();
+    assert_eq!(mark(&session, "password", CANARY).await, 1);
+    let first = session.rewritten_by(session.state().await.unwrap().head.seq).await.unwrap()[0];
+    assert_eq!(board.holders(&session, first).await.unwrap(), [early.id().clone()]);
+    let late = board.fork(&session, None, Some(id("late"))).await.unwrap();
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    assert!(lines.contains("I use [hidden] here") && !lines.contains(CANARY), "{lines}");
+    assert!(!holds(&store, "late", CANARY).await && holds(&store, "early", CANARY).await);
+    assert_eq!(restore(&late, "password").await, Ok(1), "a fork can put it back, too");
+    assert_eq!(texts(&store, &id("late")).await, [format!("I use {CANARY} here")]);
+    assert_eq!(texts(&store, &id("s")).await, ["I use [hidden] here"]);
+    let elsewhere = memory(&clock());
+    let imported = Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None).await.unwrap();
+    assert_sound(&imported).await;
+}
+
+#[tokio::test]
+async fn an_old_prompt_says_which_of_its_entries_were_rewritten() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let seq = say(&session, &format!("I use {CANARY} here")).await;
+    say(&session, "and go on").await;
+    let spec = PromptSpec { at: Some(session.state().await.unwrap().head.seq), ..PromptSpec::default() };
+    assert_eq!(session.prompt(&spec).await.unwrap().rewritten, []);
+    mark(&session, "password", CANARY).await;
+    let prompt = session.prompt(&spec).await.unwrap();
+    assert_eq!((prompt.rewritten, prompt.erased), (vec![seq], vec![]));
+    assert!(!json!(prompt.body).to_string().contains(CANARY));
 }
 
 /// The hashes of the long texts that the journal refers to.
@@ -357,7 +529,7 @@ async fn i6_what_is_said_again_of_older_words_is_masked_in_the_new_entry() {
         assert!(!entry.data.contains(CANARY), "{entry:?}");
     }
     let state = session.state().await.unwrap();
-    assert_eq!(state.plan.as_ref().unwrap().plan.current_phase.to_string(), "log in with [hidden:password]");
+    assert_eq!(state.plan.as_ref().unwrap().plan.current_phase.to_string(), "log in with [hidden]");
     assert_sound(&session).await;
 }
 

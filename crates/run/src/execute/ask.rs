@@ -1,7 +1,6 @@
 //! Asking a model for a node: its answer is checked, and where it is wrong it is asked once more with the reasons.
 
-use callboard_core::{error::Error as Refusal, state::State, viewer::Viewer, workflow::work::AskModel};
-use callboard_engine::ReadingMask;
+use callboard_core::{error::Error as Refusal, state::State, workflow::work::AskModel};
 use callboard_model::{ChatRequest, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
@@ -30,11 +29,9 @@ impl Executor {
                 return Ok(Err(Refusal::invalid("/config/model", error.to_string())));
             }
         };
-        // A secret goes to no model, also where it was said before it was known to be one.
-        let mask = done!(worked(self.session.reading_mask(&Viewer::User).await)?);
-        let hidden = |text: &str| {
-            mask.as_ref().map_or_else(|| text.to_owned(), |mask: &ReadingMask| mask.hide(text).into_owned())
-        };
+        // A secret goes to no model, also where it comes from a page.
+        let mask = done!(worked(self.session.mask_of_input().await)?);
+        let hidden = |text: &str| mask.mask(text).unwrap_or_else(|| text.to_owned());
         let instructions = format!(
             "{}Answer with JSON alone. It has to match this JSON Schema:\n{}",
             ask.instructions.as_ref().map(|text| format!("{text}\n\n")).unwrap_or_default(),

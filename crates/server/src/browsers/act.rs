@@ -6,6 +6,7 @@ use callboard_browser::{Action, Piece, Secret, WaitFor};
 use callboard_core::{
     browser::{Action as Step, ActionKind},
     error::Error as Refusal,
+    variable::HIDDEN,
 };
 use callboard_engine::{Error, SecretForPages, Session};
 
@@ -83,7 +84,7 @@ pub(super) fn no_secret(text: &str, pointer: &str) -> Result<(), Refusal> {
 /// A text to type, with the secrets that it names.
 async fn pieces(session: &Session, text: &str, pointer: &str) -> Result<Vec<Piece>, Error> {
     let pointer = format!("{pointer}/value");
-    if text.contains("[hidden:") {
+    if text.contains(HIDDEN) {
         let problem = "this stands for a secret: to type it, write {{secret:NAME}}";
         return Err(Refusal::invalid(pointer, problem).into());
     }
@@ -94,7 +95,7 @@ async fn pieces(session: &Session, text: &str, pointer: &str) -> Result<Vec<Piec
         };
         let name = name.trim();
         let Some(SecretForPages { value, origins }) = session.secret_for_pages(name).await? else {
-            let problem = format!("no variable has the secret {name:?}: name it as in [hidden:NAME]");
+            let problem = format!("no variable has the secret {name:?}: name a variable, with `.key` for a part of its value");
             return Err(Refusal::invalid(pointer, problem).into());
         };
         if !before.is_empty() {

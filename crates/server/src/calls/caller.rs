@@ -227,11 +227,6 @@ impl<R> Authorized<R> {
 }
 
 impl<R> AuthorizedToAdd<R> {
-    /// The caller.
-    pub(crate) fn authorized(&self) -> &Authorized<R> {
-        &self.0
-    }
-
     /// Executes a command under these conditions.
     pub(crate) async fn execute<C: Command<Answer: KeptAnswer> + Clone>(
         self,

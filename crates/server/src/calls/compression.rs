@@ -1,7 +1,5 @@
 //! Compressing threads, undoing that, pins, and how large prompts are.
 
-use std::borrow::Cow;
-
 use callboard_api as api;
 use callboard_core::{
     agent::Agent,
@@ -93,11 +91,7 @@ impl Authorized<CompressThread> {
     async fn check_model(&self, model: &str) -> Result<(), CallError> {
         let refused = |problem: String| Refusal::invalid("/model", problem);
         model.parse::<ModelName>().map_err(|error| refused(error.to_string()))?;
-        let mask = self.session.reading_mask(&Viewer::User).await?;
-        if mask.is_some_and(|mask| matches!(mask.hide(model), Cow::Owned(_))) {
-            return Err(refused("it holds the value of a secret: use another name".to_owned()).into());
-        }
-        Ok(())
+        Ok(self.session.check_name("/model", model).await?)
     }
 
     /// Undoes the newest compression of a thread that stands.

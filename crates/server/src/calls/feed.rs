@@ -15,7 +15,7 @@ use callboard_core::{
     view::Projected,
     viewer::Viewer,
 };
-use callboard_engine::{Ephemeral, Error, Filter, Listener, Session, Subscription};
+use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde_json::Value;
 
 use super::{Authorized, CallError, message::roles, rights::Rank};
@@ -104,14 +104,7 @@ impl Feed {
                 () = app.closing.cancelled() => return None,
                 _ = ended => return None,
                 entry = subscription.next() => return match entry {
-                    Ok(Some(entry)) => match hidden(session, &admission.viewer, entry).await {
-                        Ok(entry) => Some(Item::Entry(entry)),
-                        Err(error) => {
-                            tracing::info!(session = %session.id(), %error, "a stream ends");
-                            None
-                        }
-                    },
-                    Ok(None) => None,
+                    Ok(entry) => entry.map(Item::Entry),
                     Err(error) => {
                         // The client reconnects with the number of its last entry, and then gets the error.
                         tracing::info!(session = %session.id(), %error, "a stream ends");
@@ -121,7 +114,7 @@ impl Feed {
                 event = hear(heard) => match event {
                     Some(event) if heard_types.contains(&kind(&event)) => {
                         let kind = kind(&event);
-                        return Some(Item::Heard { kind, data: told(session, &admission.viewer, event).await });
+                        return Some(Item::Heard { kind, data: told(session, event).await });
                     }
                     Some(_) => {}
                     None => *heard = None,
@@ -159,13 +152,6 @@ impl Admission {
     }
 }
 
-/// An entry without the secrets that were said in it before they were known as such.
-async fn hidden(session: &Session, viewer: &Viewer, entry: Projected) -> Result<Projected, Error> {
-    let mask = session.reading_mask(viewer).await?;
-    let data = mask.and_then(|mask| mask.hide_in_json(&entry.data));
-    Ok(Projected { data: data.map_or_else(|| entry.data.clone(), Arc::from), ..entry })
-}
-
 /// The next of what is not stored. What arrived too fast is skipped.
 async fn hear(heard: &mut Option<Listener>) -> Option<Ephemeral> {
     match heard {
@@ -183,18 +169,16 @@ fn kind(event: &Ephemeral) -> &'static str {
 }
 
 /// What was heard, as this viewer is told of it: without secrets. What cannot be searched for them is left out.
-async fn told(session: &Session, viewer: &Viewer, event: Ephemeral) -> Value {
+async fn told(session: &Session, event: Ephemeral) -> Value {
     match event {
         // It has none: they were hidden as it came. It is made of names and texts.
         Ephemeral::Delta { run, turn, agent, text } => {
             serde_json::to_value(Delta { run, turn, agent, text }).unwrap_or_default()
         }
-        Ephemeral::Browser { data, .. } => match session.reading_mask(viewer).await {
+        Ephemeral::Browser { data, .. } => match session.mask().await {
             Ok(mask) => {
                 let mut data = (*data).clone();
-                mask.iter().for_each(|mask| {
-                    mask.hide_in(&mut data);
-                });
+                mask.mask_json(&mut data);
                 data
             }
             Err(_) => Value::Null,

@@ -111,6 +111,8 @@ impl Authorized<ReadFiles> {
             Err(error) if is_nothing(&error) => return Err(absent()),
             done => done?,
         };
+        // What a file says comes from outside of the journal.
+        let content = self.session.mask().await?.mask(&content).unwrap_or(content);
         Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
     }
 }
@@ -144,6 +146,7 @@ impl Authorized<WriteFiles> {
         if task.trim().is_empty() {
             return Err(CallError::invalid("/task", "say what the agent has to do"));
         }
+        let task = self.session.mask().await?.mask(&task).unwrap_or(task);
         let query = Query { keywords, category, ..Query::default() };
         let (reader, words) = (to.clone(), task.clone());
         let related = move |session: &mut Session, _| Ok(session.related(&reader, &words, &query));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_api as api;
 use callboard_core::{
     entry::Actor,
-    erasure::{ErasedEntry, Scrubbed},
+    erasure::ErasedEntry,
     error::Error as Refusal,
     id::{AgentName, Seq},
     view::Projected,
@@ -16,7 +16,7 @@ use futures::{StreamExt, stream};
 use super::{
     Answer, Authorized, CallError, Pages, WriteOptions,
     feed::Feed,
-    rights::{AskWhy, EraseEntries, Rank, ReadJournal, ScrubSecrets},
+    rights::{AskWhy, EraseEntries, Rank, ReadJournal},
 };
 
 /// How many entries are read at a time.
@@ -118,25 +118,9 @@ impl Authorized<EraseEntries> {
     ) -> Result<Answer<api::ErasedEntry>, CallError> {
         let erasure = self.session.erasure(seq, &query.reason).await?;
         let Receipt { answer, head } = self.execute(options, erasure).await?;
-        self.session.forget_erased().await?;
         let forks = self.app.board.holders(&self.session, seq).await?;
         let ErasedEntry { seq, erased_by, copies } = answer;
         Ok(Answer::ok(api::ErasedEntry { seq, erased_by, copies, forks, head }).at(head))
-    }
-}
-
-impl Authorized<ScrubSecrets> {
-    /// Masks known secrets in the words that the journal already holds.
-    pub(crate) async fn scrub_secrets(
-        &self,
-        body: api::ScrubSecrets,
-        options: WriteOptions,
-    ) -> Result<Answer<api::ScrubbedSecrets>, CallError> {
-        let scrubbing = self.session.scrubbing(&body.reason).await?;
-        let Receipt { answer, head } = self.execute(options, scrubbing).await?;
-        self.session.forget_erased().await?;
-        let Scrubbed { scrubbed_by, entries } = answer;
-        Ok(Answer::ok(api::ScrubbedSecrets { scrubbed_by, entries, head }).at(head))
     }
 }
 

@@ -138,6 +138,7 @@ pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
         system,
         tools,
         erased: prompt.erased,
+        rewritten: prompt.rewritten,
     }
 }
 

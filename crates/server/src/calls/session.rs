@@ -52,7 +52,7 @@ fn whole(app: &App, info: SessionInfo) -> api::Session {
 
 /// What is known of a session at a glance.
 fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<LastEntry>) -> api::SessionOverview {
-    let Overview { largest_prompt, run, needs_user, used, size_bytes, has_secrets: _ } = overview;
+    let Overview { largest_prompt, run, needs_user, used, size_bytes } = overview;
     let largest_prompt = largest_prompt.map(|LargestPrompt { agent, tokens, window, warn_at }| api::LargestPrompt {
         agent,
         tokens,
@@ -183,35 +183,10 @@ impl AuthorizedOnServer<ListSessions> {
         };
         let mut sessions = Vec::with_capacity(infos.len());
         for info in infos {
-            let has_secrets = info.overview.has_secrets;
-            let session = whole(&self.app, SessionInfo::clone(&info));
-            sessions.push(if has_secrets { self.hidden(session).await? } else { session });
+            sessions.push(whole(&self.app, SessionInfo::clone(&info)));
         }
         Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
     }
-
-    /// A session in which its secrets are hidden. Where that leaves nothing that can be read, what people wrote is left out.
-    async fn hidden(&self, mut session: api::Session) -> Result<api::Session, CallError> {
-        let mask = match self.app.board.reading_mask(&session.id, &Viewer::User).await {
-            Ok(mask) => mask,
-            // It has gone since it was listed.
-            Err(error) if error.code() == "not_found" => return Ok(bare(session)),
-            Err(error) => return Err(error.into()),
-        };
-        let Some(mask) = mask else { return Ok(session) };
-        let mut shown = serde_json::to_value(&session).unwrap_or_default();
-        if mask.hide_in(&mut shown) {
-            session = serde_json::from_value(shown).unwrap_or_else(|_| bare(session));
-        }
-        Ok(session)
-    }
-}
-
-/// A session without what people wrote.
-fn bare(mut session: api::Session) -> api::Session {
-    (session.title, session.settings) = (None, None);
-    session.agents.clear();
-    session
 }
 
 impl AuthorizedOnServer<CreateSession> {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::{
     Answer, Authorized, CallError, WriteOptions,
     cursor::{self, After},
-    rights::{Rank, ReadVariables, SetVariables},
+    rights::{Rank, ReadVariables, RestoreSecrets, SetVariables},
 };
 
 impl Authorized<ReadVariables> {
@@ -54,6 +54,21 @@ impl Authorized<ReadVariables> {
     }
 }
 
+impl Authorized<RestoreSecrets> {
+    /// Puts a secret back where it was hidden.
+    pub(crate) async fn restore_secret(
+        &self,
+        body: api::RestoreSecret,
+        options: WriteOptions,
+    ) -> Result<Answer<api::RestoredSecret>, CallError> {
+        let api::RestoreSecret { name, reason } = body;
+        let restoring = self.session.restoring(&name, &reason).await?;
+        let receipt = self.execute(options, restoring).await?;
+        let entries = receipt.answer.entries;
+        Ok(Answer::ok(api::RestoredSecret { name, entries, head: receipt.head }).at(receipt.head))
+    }
+}
+
 impl Authorized<SetVariables> {
     /// Set a variable
     pub(crate) async fn put_variable(
@@ -61,13 +76,23 @@ impl Authorized<SetVariables> {
         name: VariableName,
         body: api::PutVariable,
         options: WriteOptions,
-    ) -> Result<Answer<api::Variable>, CallError> {
+    ) -> Result<Answer<api::VariableAfter>, CallError> {
         let api::PutVariable { value, reason, secret, origins } = body;
         let receipt =
             self.execute(options, SetVariable::new(name.clone(), value, secret, reason)?.typed_into(origins)).await?;
         let look = |view: View<'_>| Ok(api::Variable::of(view.variable(&name)?));
-        let body = self.session.view_at(&self.viewer(), receipt.head, look).await?;
-        Ok(Answer::ok(body).at(receipt.head))
+        let variable = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        let mut after = api::VariableAfter { variable, rewritten: None, forks: Vec::new(), searched: None };
+        // An agent is not told how much of what is hidden from it says something.
+        if after.variable.secret && self.rank == Rank::User {
+            let rewritten = self.session.rewritten_by(receipt.head).await?;
+            if let Some(first) = rewritten.first() {
+                after.forks = self.app.board.holders(&self.session, *first).await?;
+            }
+            after.rewritten = Some(rewritten.len());
+            after.searched = (!self.session.is_looked_for(&name).await?).then_some(false);
+        }
+        Ok(Answer::ok(after).at(receipt.head))
     }
 
     /// Clear a variable

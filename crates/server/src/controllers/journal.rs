@@ -15,7 +15,7 @@ use crate::{
     calls::{
         Answer, Authorized, CallError,
         journal::ListedEntries,
-        rights::{AskWhy, EraseEntries, ReadJournal, ScrubSecrets},
+        rights::{AskWhy, EraseEntries, ReadJournal},
     },
     params::{EntryNumber, Query},
 };
@@ -25,7 +25,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(read))
         .routes(routes!(erase))
-        .routes(routes!(scrub))
         .routes(routes!(events::events))
         .route("/v1/sessions/{session}/ws", axum::routing::get(ws::ws))
         .routes(routes!(why))
@@ -40,21 +39,6 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
         ListedEntries::Page(page) => page.into_response(),
         ListedEntries::All { entries, head } => streamed("entries", entries, Some(("head", json!(head)))),
     })
-}
-
-/// Mask known secrets in everything that was stored before they were known
-///
-/// Answers mask secrets anyway; this call masks them in the stored entries too. Only the user may call it. Each entry
-/// keeps its header and the hash of what it said, like an erased entry. Names and ids do not change.
-#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/scrub", tag = "journal", operation_id = "scrub_secrets",
-    params(("session" = api::SessionId, Path, description = "The id of the session")),
-    request_body = api::ScrubSecrets,
-    responses((status = OK, description = "The entries that held secrets", body = api::ScrubbedSecrets)))]
-async fn scrub(
-    caller: Authorized<ScrubSecrets>,
-    request: RequestBody<api::ScrubSecrets>,
-) -> Result<Answer<api::ScrubbedSecrets>, CallError> {
-    caller.scrub_secrets(request.body, request.options).await
 }
 
 /// Erase what people wrote in an entry, for good

@@ -10,14 +10,14 @@ use crate::{
     body::{Empty, RequestBody},
     calls::{
         Answer, Authorized, CallError,
-        rights::{ReadVariables, SetVariables},
+        rights::{ReadVariables, RestoreSecrets, SetVariables},
     },
     params::{Name, Query},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear))
+    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear)).routes(routes!(restore))
 }
 
 /// List variables
@@ -59,13 +59,28 @@ async fn read(
 #[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
     params(("session" = api::SessionId, Path, description = "The id of the session"), ("name" = api::VariableName, Path, description = "The name of the variable")),
     request_body = api::PutVariable,
-    responses((status = OK, description = "The variable after the change", body = api::Variable)))]
+    responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
 async fn put(
     caller: Authorized<SetVariables>,
     Name(name): Name<VariableName>,
     request: RequestBody<api::PutVariable>,
-) -> Result<Answer<api::Variable>, CallError> {
+) -> Result<Answer<api::VariableAfter>, CallError> {
     caller.put_variable(name, request.body, request.options).await
+}
+
+/// Put a secret back that was marked by mistake
+///
+/// The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
+/// is hidden in an entry, that stays hidden. Only the user may call it.
+#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables", operation_id = "restore_secret",
+    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    request_body = api::RestoreSecret,
+    responses((status = OK, description = "The entries in which the value stands again", body = api::RestoredSecret)))]
+async fn restore(
+    caller: Authorized<RestoreSecrets>,
+    request: RequestBody<api::RestoreSecret>,
+) -> Result<Answer<api::RestoredSecret>, CallError> {
+    caller.restore_secret(request.body, request.options).await
 }
 
 /// Clear a variable

@@ -57,7 +57,9 @@ impl Files {
             let is_tracked = folder.list(&Query::default()).iter().any(|file| file.path == shown);
             if is_tracked { folder.read(&path) } else { Ok(None) }
         };
-        self.in_folder(session, read).await?.flatten().ok_or_else(absent)
+        let content = self.in_folder(session, read).await?.flatten().ok_or_else(absent)?;
+        // What a file says comes from outside of the journal.
+        Ok(session.mask().await?.mask(&content).unwrap_or(content))
     }
 
     async fn add(&self, session: &Session, file: AddFile) -> Result<String, Error> {
@@ -82,6 +84,7 @@ impl Files {
 
     async fn delegate(&self, session: &Session, wanted: Delegate) -> Result<String, Error> {
         let Delegate { to, task, keywords } = wanted;
+        let task = session.mask().await?.mask(&task).unwrap_or(task);
         let query = Query { keywords, ..Query::default() };
         let (reader, words) = (to.clone(), task.clone());
         let related = move |folder: &mut Folder| Ok(folder.related(&reader, &words, &query));

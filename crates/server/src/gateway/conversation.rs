@@ -29,11 +29,9 @@ impl Conversation<'_> {
     pub(super) async fn append(&self, asked: &Asked) -> Result<ThreadId, Complaint> {
         let state = self.session.state().await?;
         // What is known has placeholders for secrets, also where the client sends them.
-        let mask = self.session.reading_mask(&Viewer::User).await?;
+        let mask = self.session.mask_of_input().await?;
         let hidden = |mut essence: Value| {
-            mask.iter().for_each(|mask| {
-                mask.hide_in(&mut essence);
-            });
+            mask.mask_json(&mut essence);
             essence
         };
         let wanted: Vec<Value> = asked.messages.iter().map(|message| hidden(self.essence(message))).collect();
@@ -45,7 +43,7 @@ impl Conversation<'_> {
                 free = Some(thread);
                 break;
             }
-            let known: Vec<Value> = self.known(&thread).await?.into_iter().map(hidden).collect();
+            let known: Vec<Value> = self.known(&thread).await?;
             let goes_on = wanted.starts_with(&known) && (!known.is_empty() || best.is_none());
             if goes_on && best.as_ref().is_none_or(|(_, count)| known.len() > *count) {
                 best = Some((thread, known.len()));

@@ -628,7 +628,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     }
     let asked = serde_json::to_string(&endpoint.requests()).unwrap();
     look("what the model was asked", &asked);
-    assert!(asked.contains("message begins; [hidden:password]"), "{asked}");
+    assert!(asked.contains("message begins; [hidden]"), "{asked}");
     // A secret that could be an id.
     let secret = json!({"value": ID_CANARY, "secret": true, "reason": "needed"});
     server.send("PUT", "/v1/sessions/s/variables/code", secret).await.is(200);
@@ -661,7 +661,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
             let prompt = server.send("POST", "/v1/sessions/s/prompt", wanted).await.is(200);
             look(&format!("the prompt of {agent} as {format} in {layout}"), &prompt.raw);
             assert!(prompt.raw.contains("message begins"), "{}", prompt.raw);
-            assert_eq!(prompt.raw.contains("[hidden:password]"), agent == "lead", "{}", prompt.raw);
+            assert_eq!(prompt.raw.contains("[hidden]"), agent == "lead", "{}", prompt.raw);
         }
     }
     for (agent, name) in [("lead", true), ("writer", false)] {
@@ -669,10 +669,10 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         let found = server.send("POST", "/v1/sessions/s/recall", question).await.is(200);
         look(&format!("recall for {agent}"), &found.raw);
         assert!(found.raw.contains("message begins"), "{}", found.raw);
-        assert_eq!(found.raw.contains("[hidden:password]"), name, "{}", found.raw);
+        assert_eq!(found.raw.contains("[hidden]"), name, "{}", found.raw);
     }
     let page = server.get("/v1/sessions/s/threads/main/messages").await.is(200);
-    assert!(page.raw.contains("message begins; [hidden:password] | [hidden:password] |"), "{}", page.raw);
+    assert!(page.raw.contains("message begins; [hidden] | [hidden] |"), "{}", page.raw);
     look("the stream", &stream(&server).await);
     for (acting, names) in [("", true), ("&as=lead", true), ("&as=writer", false)] {
         for heard in [stream_of(&server, acting).await, socket_of(&server, acting).await] {
@@ -725,7 +725,7 @@ async fn i6_what_a_model_says_is_hidden() {
         let message = soon("the end of the run", socket.next()).await.unwrap().unwrap();
         heard += message.to_text().unwrap();
     }
-    assert!(heard.contains("turn.delta") && heard.contains("model begins; [hidden:password] |"), "{heard}");
+    assert!(heard.contains("turn.delta") && heard.contains("model begins; [hidden] |"), "{heard}");
     look("the socket", &heard);
     let run = format!("{s}/runs/{}", run.text("id"));
     assert_eq!(server.get(&run).await.is(200).body["status"], "completed");
@@ -790,7 +790,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     assert_eq!(found.body["findings"].as_array().unwrap().len(), 6, "{}", found.raw);
     // What is shown around a text is cut after secrets were hidden in it.
     let cut = server.get(&format!("{s}/why?text={}", encoded("message b"))).await.is(200);
-    assert!(cut.raw.contains("message begins; [hidden:password] | [hid"), "{}", cut.raw);
+    assert!(cut.raw.contains("message begins; [hidden] | [hid"), "{}", cut.raw);
     for (words, finds) in [(CANARY, false), ("zq/CANARY", false), ("CANARY", false), ("begins ends", true)] {
         let found = server.get(&format!("{s}/search?as=lead&q={}", encoded(words))).await.is(200);
         look("search", &found.raw);

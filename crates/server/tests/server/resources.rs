@@ -83,7 +83,7 @@ async fn a_session_begins_with_the_sets_of_another() {
     let sets = list.body["context_sets"].as_array().unwrap();
     let told = |field: &str| sets.iter().map(|set| set[field].clone()).collect::<Vec<_>>();
     assert_eq!(told("name"), ["Brief", "Long", "Process Steps", "Style"]);
-    assert_eq!(told("content"), ["the tides, [hidden:API_KEY]", &long, "1. measure", "short"]);
+    assert_eq!(told("content"), ["the tides, [hidden]", &long, "1. measure", "short"]);
     assert_eq!(told("visible_to"), [json!("all"), json!("none"), json!(["chief"]), json!(["writer"])]);
     assert_eq!(told("enabled"), [false, true, true, true]);
     server.get("/v1/sessions/t/context-sets/Long?as=writer").await.problem(404, "not_found");

@@ -273,17 +273,17 @@ async fn integers_that_would_be_changed_are_refused() {
 async fn a_key_that_holds_a_secret_is_refused_as_a_name() {
     let (server, team, variables) = start_with_key().await;
     server.send("PUT", &format!("{variables}/api_key"), set(&json!("canary12345"))).await.is(200);
-    let clash = json!({"canary12345": 1, "[hidden:api_key]": 2, "z": 3});
+    let clash = json!({"canary12345": 1, "[hidden]": 2, "z": 3});
     for (method, path, body, pointer) in [
-        ("PUT", "/variables/q", set(&clash), "/value/[hidden:api_key]"),
-        ("PUT", "/variables/q", set(&json!([{"a/b": clash}])), "/value/0/a~1b/[hidden:api_key]"),
-        ("POST", "/workflow/nodes", json!({"type": "x", "config": clash}), "/config/[hidden:api_key]"),
-        ("PUT", "/plan", json!({"plan": clash, "reason": "x"}), "/plan/[hidden:api_key]"),
+        ("PUT", "/variables/q", set(&clash), "/value/[hidden]"),
+        ("PUT", "/variables/q", set(&json!([{"a/b": clash}])), "/value/0/a~1b/[hidden]"),
+        ("POST", "/workflow/nodes", json!({"type": "x", "config": clash}), "/config/[hidden]"),
+        ("PUT", "/plan", json!({"plan": clash, "reason": "x"}), "/plan/[hidden]"),
         (
             "POST",
             "/threads/main/messages",
             json!({"messages": [{"role": "user", "content": "x", "metadata": clash}]}),
-            "/messages/0/metadata/[hidden:api_key]",
+            "/messages/0/metadata/[hidden]",
         ),
     ] {
         let refused = server.send(method, &format!("{team}{path}"), body).await;
@@ -294,7 +294,7 @@ async fn a_key_that_holds_a_secret_is_refused_as_a_name() {
     // What models say is not refused, and loses nothing.
     let arguments = json!({"variableName": "q", "value": clash, "reason": "x"});
     server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": arguments})).await.is(200);
-    let kept = json!({"[hidden:api_key] 2": 1, "[hidden:api_key]": 2, "z": 3});
+    let kept = json!({"[hidden] 2": 1, "[hidden]": 2, "z": 3});
     assert_eq!(server.get(&format!("{variables}/q")).await.body["value"], kept);
     server.stop().await;
 }
@@ -305,7 +305,7 @@ async fn secrets_are_found_in_a_value_that_a_model_gives_as_a_text_of_json() {
     let value = r#"{"user": "ann", "password": "canary12345"}"#;
     let arguments = json!({"variableName": "creds", "value": value, "reason": "x"});
     server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": arguments})).await.is(200);
-    let hidden = json!({"user": "ann", "password": "[hidden:creds.password]"});
+    let hidden = json!({"user": "ann", "password": "[hidden]"});
     assert_eq!(server.get(&format!("{variables}/creds")).await.body["value"], hidden);
     let shown = server.get(&format!("{variables}/creds?reveal=true")).await.is(200);
     assert_eq!(shown.body["value"], json!({"user": "ann", "password": "canary12345"}));

@@ -243,7 +243,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     let (server, at) = start_with_key().await;
     let login = json!({"action": "login", "form": {"user": "ann", "password": "hunter2-and-more"}});
     let made = create(&server, &at, json!({"type": "login", "config": login})).await.is(200);
-    assert_eq!(made.body["config"]["form"]["password"], "[hidden:node.config.form.password]");
+    assert_eq!(made.body["config"]["form"]["password"], "[hidden]");
     // What was read can be written back, and a new secret can be given.
     let node = format!("{at}/nodes/node_1");
     let mut config = made.body["config"].clone();
@@ -253,16 +253,16 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     server.send("PUT", &at, json!({"nodes": workflow["nodes"]})).await.is(200);
     config["form"]["password"] = "another-password".into();
     let changed = server.send("PATCH", &node, json!({"config": config})).await.is(200);
-    assert_eq!(changed.body["config"]["form"]["password"], "[hidden:node_1.config.form.password]");
-    let copied = json!({"type": "login", "config": {"password": "[hidden:node_1.config.form.password]"}});
+    assert_eq!(changed.body["config"]["form"]["password"], "[hidden]");
+    let copied = json!({"type": "login", "config": {"password": "[hidden]"}});
     let refused = create(&server, &at, copied).await.problem(422, "invalid");
     assert_eq!(refused.text("pointer"), "/config/password");
     let result = json!({"status": "success", "variables": {"token": "token-of-the-day"},
         "result": {"sessionToken": "token-of-the-session", "page": "hello hunter2-and-more"}});
     server.send("PUT", &format!("{node}/result"), result).await.is(204);
     let read = server.get(&format!("{node}/result")).await.is(200).body["result"].clone();
-    assert_eq!(read["sessionToken"], "[hidden:node_1.result.sessionToken]");
-    assert_eq!(read["page"], "hello [hidden:node.config.form.password]");
+    assert_eq!(read["sessionToken"], "[hidden]");
+    assert_eq!(read["page"], "hello [hidden]");
     let message = "use another-password or token-of-the-day or token-of-the-session";
     let message = json!({"messages": [{"role": "user", "content": message}]});
     server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
@@ -271,7 +271,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
         assert!(!journal.contains(secret), "{secret} is in the journal");
     }
     let told =
-        "use [hidden:node_1.config.form.password] or [hidden:node1.token] or [hidden:node_1.result.sessionToken]";
+        "use [hidden] or [hidden] or [hidden]";
     assert!(journal.contains(told), "{journal}");
     assert_eq!(server.get("/v1/sessions/s/variables/node1.token?reveal=true").await.body["value"], "token-of-the-day");
     // With the node its secrets go, where the user deletes it.
@@ -345,7 +345,7 @@ async fn models_build_the_workflow_by_tools() {
     let node: Value = serde_json::from_str(&told("get_node", json!({"nodeId": 2})).await).unwrap();
     assert_eq!(
         (&node["position"], &node["config"]["password"]),
-        (&json!(2), &json!("[hidden:node_2.config.password]"))
+        (&json!(2), &json!("[hidden]"))
     );
     assert_eq!(told("get_node_result", json!({"nodeId": "node_1"})).await, "node_1 has no result yet.");
     let long = json!({"page": "word ".repeat(20_000)});
@@ -400,6 +400,6 @@ async fn secrets_in_calls_of_tools_that_a_loop_of_ones_own_records_are_hidden() 
     let messages = json!({"messages": [{"role": "assistant", "content": "", "tool_calls": [call]}]});
     server.send("POST", "/v1/sessions/s/threads/main/messages", messages).await.is(200);
     let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
-    assert!(!journal.contains("hunter2") && journal.contains("[hidden:node_1.config.password]"), "{journal}");
+    assert!(!journal.contains("hunter2") && journal.contains("[hidden]"), "{journal}");
     server.stop().await;
 }

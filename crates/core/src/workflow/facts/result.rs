@@ -28,7 +28,7 @@ pub struct ResultRecorded {
     pub id: NodeId,
     /// What happened to it.
     pub status: NodeStatus,
-    /// What it gave, with `[hidden:NAME]` in the place of each secret; absent where it is long.
+    /// What it gave, with `[hidden]` in the place of each secret; absent where it is long.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The JSON text of a long result, which stands beside the journal.

@@ -72,9 +72,7 @@ impl Session {
                 }
                 Err(Lacking::Refused(error)) => return Err(error.into()),
                 Err(Lacking::Values(hashes)) => {
-                    let mut values = self.values(hashes).await?;
-                    wanted.mask.iter().for_each(|mask| mask.hide_in_texts(&mut values));
-                    ingredients.values.extend(values);
+                    ingredients.values.extend(self.values(hashes).await?);
                     ingredients.was_read = true;
                 }
                 Err(Lacking::Older) => self.read_older(wanted, &mut ingredients).await?,
@@ -86,9 +84,8 @@ impl Session {
     async fn begin(&self, wanted: &Wanted) -> Result<Ingredients, Error> {
         let (page, values) = (wanted.page()?, wanted.recalled.clone());
         let mut ingredients = Ingredients { page, values, ..Ingredients::default() };
-        // What is remembered is of the journal as it is, and hides what was secret then.
-        let is_of_use = |known: &Arc<Remembered>| wanted.drafts.is_empty() && known.hides_as(wanted.mask.as_ref());
-        let remembered = self.live.prompts.recall(&wanted.memory_key()).filter(is_of_use);
+        // What is remembered is of the journal as it is.
+        let remembered = self.live.prompts.recall(&wanted.memory_key()).filter(|_| wanted.drafts.is_empty());
         if let Some(remembered) = remembered {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             ingredients.values.extend(wanted.recalled.clone());
@@ -114,9 +111,8 @@ impl Session {
         }
         let (mut newer, source) = (Tail::default(), wanted.source()?);
         if let Some(entries) = self.live.newer(known.through, head) {
-            let said = entries.iter().filter(|entry| source.has(&entry.header)).map(|entry| wanted.hidden(entry));
-            for entry in said {
-                newer.extend([&*entry])?;
+            for entry in entries.iter().filter(|entry| source.has(&entry.header)) {
+                newer.extend([&**entry])?;
                 ingredients.newer_bytes += entry.data.len();
             }
         } else {
@@ -127,7 +123,7 @@ impl Session {
                 return Ok(false);
             }
             ingredients.newer_bytes = entries.iter().map(|entry| entry.data.len()).sum();
-            newer.extend(&wanted.hide_in(entries))?;
+            newer.extend(&entries)?;
         }
         ingredients.newer = Some(newer);
         Ok(true)
@@ -139,13 +135,13 @@ impl Session {
         let (source, view) = (wanted.source()?, wanted.view()?);
         if !ingredients.has_kept {
             let kept = source.kept(&view);
-            ingredients.tail.keep(&wanted.hide_in(self.entries_with(&kept, &wanted.drafts).await?))?;
+            ingredients.tail.keep(&self.entries_with(&kept, &wanted.drafts).await?)?;
             ingredients.has_kept = true;
         }
         let begins = source.begins(&view).min(before);
         let older = self.read(&source, begins..before, Order::Backward, ingredients.page).await?;
         ingredients.tail.complete = older.len() < ingredients.page;
-        ingredients.tail.extend_back(&wanted.hide_in(older))?;
+        ingredients.tail.extend_back(&older)?;
         ingredients.page = LARGEST_PAGE.min(ingredients.page * 4);
         (ingredients.has_older, ingredients.was_read) = (true, true);
         Ok(())
@@ -232,7 +228,6 @@ impl Ingredients {
         if wanted.spec.profile.is_none() {
             self.made.note(through, wanted.spec.clone(), pieces.clone());
         }
-        let mask = wanted.mask.clone();
-        Ok(Remembered { history, through, values: self.values, made: self.made, mask })
+        Ok(Remembered { history, through, values: self.values, made: self.made })
     }
 }

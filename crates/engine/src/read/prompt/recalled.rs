@@ -23,7 +23,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery, answer::hidden, corpus::Journal},
+    recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery, corpus::Journal},
     session::Session,
     texts,
 };
@@ -87,13 +87,10 @@ impl Session {
             let Some(entry) = entries.get(&(&place.collection, place.seq)) else { continue };
             let journal = self.journal_of(&place.collection);
             let Some(whole) = self.whole_of(&journal, entry).await? else { continue };
-            let bytes = place.start..place.end;
-            if let Some(text) = whole.get(bytes.clone())
+            if let Some(text) = whole.get(place.start..place.end)
                 // Turns of before have hashes without a salt.
                 && [entry.hash_of_words(text), Hash::of(text.as_bytes())].contains(&place.sha256)
             {
-                let text =
-                    wanted.mask.as_ref().map_or_else(|| text.to_owned(), |mask| hidden(mask, &whole, &bytes, text));
                 wanted.recalled.insert(place.sha256, text.into());
             }
         }
@@ -144,8 +141,8 @@ impl Session {
                 });
             }
         }
-        let hide =
-            |text: &str| wanted.mask.as_ref().map_or_else(|| text.to_owned(), |mask| mask.hide(text).into_owned());
+        let mask = self.mask_of_input().await?;
+        let hide = |text: &str| mask.mask(text).unwrap_or_else(|| text.to_owned());
         let mut notes = Vec::new();
         if let Some(behind) = found.behind {
             notes.push(format!("[not all was looked at: {behind} entries are not in the index yet]"));

@@ -1,0 +1,97 @@
+//! Restoring: a value that was marked as a secret by mistake stands again where it stood. Only the user restores.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{facts::Restored, rewriting::Rewritten};
+use crate::{
+    command::{Command, DecisionBuilder, KeptAnswer, Undecided},
+    entry::Hash,
+    erasure::{ChangedEntry, check_reason},
+    error::{ConflictKind, Error},
+    id::{Seq, VariableName},
+    input::InputVisitor,
+    rights,
+    text::Values,
+    variable::SetVariable,
+};
+
+/// Makes a secret variable one that is none, and puts its value back where it was hidden.
+#[derive(Clone, Debug)]
+pub struct RestoreSecret {
+    /// The variable.
+    pub name: VariableName,
+    /// Its whole value.
+    pub value: Value,
+    /// Why, for the journal.
+    pub reason: Arc<str>,
+    /// As of which change of the secrets the rest was made.
+    pub secrets: Seq,
+    /// The entries as they are to be, each with the hash of the data that it has now.
+    pub entries: Arc<[(Rewritten, Hash)]>,
+    /// The long texts that they refer to.
+    pub values: Arc<Values>,
+    /// The long texts that nobody refers to any more.
+    pub unneeded: Arc<BTreeSet<Hash>>,
+}
+
+/// What was restored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoredSecret {
+    /// The entries in which the value stands again.
+    pub entries: Vec<Seq>,
+}
+
+impl KeptAnswer for RestoredSecret {
+    const NAME: &'static str = "restored";
+}
+
+impl Command for RestoreSecret {
+    type Answer = RestoredSecret;
+
+    const ERASES: bool = true;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RestoredSecret, Undecided> {
+        rights::user(decision, "restore a secret")?;
+        check_reason(&self.reason)?;
+        if decision.state.secrets.changed != self.secrets {
+            return Err(Error::Conflict {
+                kind: ConflictKind::SecretsChanged,
+                what: "the secrets of the session changed meanwhile".to_owned(),
+                hint: "try again",
+            }
+            .into());
+        }
+        let mut restored = Vec::new();
+        for (rewritten, was) in self.entries.iter() {
+            let Some(entry) = decision.entry(rewritten.seq)? else { continue };
+            if Hash::of(entry.data.as_bytes()) == *was {
+                restored.push(rewritten);
+            }
+        }
+        SetVariable::new(self.name.clone(), self.value.clone(), Some(false), self.reason.clone())?.decide(decision)?;
+        let by = decision.next_seq();
+        let mut entries = Vec::with_capacity(restored.len());
+        for rewritten in restored {
+            let data = rewritten.marked(by);
+            entries.push(ChangedEntry { seq: rewritten.seq, sha256: Hash::of(data.as_bytes()) });
+            decision.erased.entries.insert(rewritten.seq, data);
+        }
+        decision.values.extend(self.values.iter().map(|(hash, text)| (*hash, text.clone())));
+        decision.erased.values.extend(self.unneeded.iter().copied());
+        let answer = RestoredSecret { entries: entries.iter().map(|entry| entry.seq).collect() };
+        decision.record(Restored { name: self.name.clone(), reason: self.reason.clone(), entries });
+        Ok(answer)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.variable(self.name.as_str(), Some(false), &mut self.value);
+        visitor.text(&mut self.reason);
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        self.entries.iter().map(|(entry, _)| entry.seq).collect()
+    }
+}

@@ -1,0 +1,67 @@
+//! Which entries that a prompt shows were changed: of those it says no more what it once said.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callboard_core::{
+    erasure::{CHANGING, Erased, changed_by},
+    fact::Fact,
+    id::Seq,
+    prompt::Prompt,
+};
+use callboard_store::{Order, Query};
+
+use super::Wanted;
+use crate::{error::Error, journal::PAGE, session::Session};
+
+/// What became of the words of an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Erased,
+    Rewritten,
+}
+
+impl Session {
+    /// The entries that `prompt` shows and whose words were erased, and those in which secrets were hidden, in their order.
+    pub(super) async fn changed_in(&self, wanted: &Wanted, prompt: &Prompt) -> Result<(Vec<Seq>, Vec<Seq>), Error> {
+        if wanted.erased.is_zero() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let changed = self.changed(wanted.erased).await?;
+        let in_range = |seq: &&Seq| prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(*seq));
+        let mut shown: BTreeSet<_> = changed.keys().filter(in_range).copied().collect();
+        for subject in &prompt.subjects {
+            let newest = Query {
+                seqs: Seq(1)..prompt.seq.next(),
+                types: Vec::new(),
+                subjects: vec![subject.as_str().into()],
+                order: Order::Backward,
+                limit: 1,
+            };
+            let newest = self.live.store.read(self.id(), newest).await?;
+            shown.extend(newest.iter().map(|entry| entry.header.seq).filter(|seq| changed.contains_key(seq)));
+        }
+        Ok(shown.into_iter().partition(|seq| changed.get(seq) == Some(&Change::Erased)))
+    }
+
+    /// All entries that were changed, up to the change in the entry `through`.
+    async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
+        let (mut changed, mut after) = (BTreeMap::new(), Seq::ZERO);
+        while after < through {
+            let types = CHANGING.map(Into::into).to_vec();
+            let (seqs, subjects, order) = (after.next()..through.next(), Vec::new(), Order::Forward);
+            let page = self.live.store.read(self.id(), Query { seqs, types, subjects, order, limit: PAGE }).await?;
+            let Some(last) = page.last() else { break };
+            after = last.header.seq;
+            for entry in &page {
+                let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
+                for one in changed_by(entry)? {
+                    // Words that are gone do not come back.
+                    if changed.get(&one.seq) != Some(&Change::Erased) {
+                        changed.insert(one.seq, kind);
+                    }
+                }
+            }
+        }
+        Ok(changed)
+    }
+}

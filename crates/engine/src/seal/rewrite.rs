@@ -1,0 +1,220 @@
+//! Rewriting: finding the entries that say what becomes a secret, and what is to stand in them then.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    entry::{Entry, Hash},
+    event::EventType,
+    fact::{self, Fact, TextKind},
+    id::Seq,
+    run::turn_facts::TurnRequested,
+    secret::{HideSecrets as _, Rewriting, Rewritten, StoredValue},
+    state::State,
+    text::{Text, Values},
+};
+use callboard_store::{Order, Query};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use super::{
+    keys::DataKey,
+    known::Brought,
+    layer::Hidden,
+    mask::Mask,
+    restore::{Originals, originals},
+};
+use crate::{
+    error::Error,
+    journal::{PAGE, read},
+    live::session::Live,
+};
+
+/// An entry as it was before a secret was hidden in it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Original {
+    /// Its data, without a salt.
+    pub(super) data: String,
+    /// The long texts that it refers to.
+    pub(super) texts: Values,
+}
+
+/// What sealed originals are bound to.
+pub(super) fn name_of(seq: Seq) -> String {
+    format!("entry:{seq}")
+}
+
+/// What earlier entries say of values that become secrets.
+pub(crate) struct Scan {
+    wanted: Vec<Arc<Hidden>>,
+    /// The entry that had last changed what older ones say.
+    erased: Seq,
+    /// The last entry that was looked at.
+    through: Seq,
+    found: BTreeMap<Seq, Found>,
+    /// The long texts with hidden values.
+    values: Values,
+    /// The long texts that nobody refers to any more.
+    unneeded: BTreeSet<Hash>,
+    /// What is sealed of entries already.
+    sealed: Originals,
+}
+
+/// An entry that says some of the values.
+struct Found {
+    entry: Entry,
+    /// Its data with the values hidden.
+    data: Value,
+    /// How it was; `None` where only what is known of its prompt goes.
+    original: Option<Zeroizing<String>>,
+}
+
+impl Scan {
+    /// Whether all of the journal that leads to `state` was looked at, for these values.
+    pub(crate) fn is_whole(&self, wanted: &[Arc<Hidden>], state: &State) -> bool {
+        self.goes_on(wanted, state) && self.through == state.head.seq
+    }
+
+    fn goes_on(&self, wanted: &[Arc<Hidden>], state: &State) -> bool {
+        self.wanted == wanted && self.erased == state.erased && self.through <= state.head.seq
+    }
+
+    /// What is rewritten, with the originals sealed; `None` where the machine has no randomness.
+    pub(crate) fn rewriting(&self, brought: &Brought, key: &DataKey) -> Option<Rewriting> {
+        let secrets = brought.secrets.iter().map(|(hash, secret)| (secret.name.clone(), *hash)).collect();
+        let (values, unneeded) = (self.values.clone(), self.unneeded.clone());
+        let mut rewriting = Rewriting { secrets, entries: Vec::with_capacity(self.found.len()), values, unneeded };
+        for (seq, Found { entry, data, original }) in &self.found {
+            let sealed: Option<StoredValue> = match original {
+                Some(original) if !self.sealed.has(*seq) => {
+                    let text: Arc<str> = key.seal(original, &name_of(*seq))?.into();
+                    Some((Hash::of(text.as_bytes()), text))
+                }
+                _ => None,
+            };
+            rewriting.entries.push(Rewritten::new(entry, data.clone(), sealed.as_ref().map(|(hash, _)| *hash)));
+            rewriting.values.extend(sealed);
+        }
+        Some(rewriting)
+    }
+
+    /// Notes an entry that says some of the values.
+    async fn take(&mut self, live: &Live, mask: &Mask, entry: Entry) -> Result<(), Error> {
+        let Some(kind) = EventType::named(&entry.header.kind).filter(|kind| kind.has_words()) else { return Ok(()) };
+        if !mask.finds(&entry.data) && !entry.data.contains("\"sha256\"") {
+            return Ok(());
+        }
+        let before = entry.json().into_owned();
+        let mut data: Value = serde_json::from_str(&before).map_err(|error| damaged(&entry, &error))?;
+        let mut texts = Values::new();
+        for hash in kind.long_texts(&data) {
+            // A text that is not there any more was erased.
+            texts.extend(live.store.value(&live.id, hash).await?.map(|text| (hash, text)));
+        }
+        if !hide(mask, kind, &mut data, &texts, &mut self.values) {
+            return Ok(());
+        }
+        let now: BTreeSet<Hash> = kind.long_texts(&data).into_iter().collect();
+        self.unneeded.extend(texts.keys().filter(|hash| !now.contains(hash)));
+        let original = serde_json::to_string(&Original { data: before, texts });
+        let original = original.map_err(|error| damaged(&entry, &error))?.into();
+        self.found.insert(entry.header.seq, Found { entry, data, original: Some(original) });
+        Ok(())
+    }
+
+    /// Notes the turns whose prompts showed what is rewritten: they have the hashes of those prompts.
+    async fn take_turns(&mut self, live: &Live, head: Seq) -> Result<(), Error> {
+        let Some(first) = self.found.keys().next().copied() else { return Ok(()) };
+        let mut after = first;
+        while after < head {
+            let (seqs, types, order) = (after.next()..head.next(), vec![TurnRequested::TYPE.into()], Order::Forward);
+            let query = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
+            let page = live.store.read(&live.id, query).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.header.seq;
+            for entry in page {
+                let turn: TurnRequested = fact::read(&entry)?;
+                let shows = |(first, last): &(Seq, Seq)| self.found.range(*first..=*last).next().is_some();
+                if !self.found.contains_key(&entry.header.seq) && turn.prompt.shows.iter().any(shows) {
+                    let data = serde_json::from_str(&entry.json()).map_err(|error| damaged(&entry, &error))?;
+                    self.found.insert(entry.header.seq, Found { entry, data, original: None });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Live {
+    /// Looks for values in the journal that leads to `state`; further, where some of it was looked at `before`.
+    pub(crate) async fn scan(
+        &self,
+        wanted: Vec<Arc<Hidden>>,
+        state: &State,
+        before: Option<Scan>,
+    ) -> Result<Scan, Error> {
+        let mask = Mask::default().with(wanted.iter().cloned());
+        let mask = mask.map_err(|problem| self.sealer().sealed(&problem.to_string()))?;
+        let mut scan = before.filter(|before| before.goes_on(&wanted, state)).unwrap_or_else(|| Scan {
+            wanted,
+            erased: state.erased,
+            through: Seq::ZERO,
+            found: BTreeMap::new(),
+            values: Values::new(),
+            unneeded: BTreeSet::new(),
+            sealed: Originals::default(),
+        });
+        let head = state.head.seq;
+        while scan.through < head {
+            let page = read(&*self.store, &self.id, scan.through, head, PAGE).await?;
+            scan.through = page.last().map(|last| last.header.seq).ok_or_else(|| self.gone())?;
+            for entry in page {
+                scan.take(self, &mask, entry).await?;
+            }
+        }
+        if !scan.found.is_empty() {
+            scan.take_turns(self, head).await?;
+            scan.sealed = originals(&*self.store, &self.id, head).await?;
+        }
+        Ok(scan)
+    }
+}
+
+/// Hides values in the words of an entry of this type, of which `texts` are the long ones. Those that change are kept in `values`.
+/// Says whether there were any.
+pub(super) fn hide(mask: &Mask, kind: &EventType, data: &mut Value, texts: &Values, values: &mut Values) -> bool {
+    let mut changed = false;
+    kind.change_words(data, |value, field| {
+        changed |= match (field.kind, Text::deserialize(&*value)) {
+            (TextKind::Text | TextKind::JsonText, Ok(Text::Stored(stored))) => {
+                let masked = texts.get(&stored.sha256).and_then(|text| hide_in_text(mask, text, field.kind));
+                // It is no longer than it was but for a few characters, which every long text has room for.
+                let kept = masked.and_then(|masked| Text::keep(&masked, "the text", values).ok());
+                kept.and_then(|kept| serde_json::to_value(kept).ok()).is_some_and(|kept| {
+                    *value = kept;
+                    true
+                })
+            }
+            _ => mask.hide(field.key(), value),
+        };
+    });
+    changed
+}
+
+/// A long text with values hidden; `None` where there are none in it.
+fn hide_in_text(mask: &Mask, text: &str, kind: TextKind) -> Option<Arc<str>> {
+    if kind == TextKind::JsonText {
+        let mut json: Value = serde_json::from_str(text).ok()?;
+        return mask.mask_json(&mut json).then(|| json.to_string().into());
+    }
+    mask.mask(text).map(Into::into)
+}
+
+/// What is kept of an entry cannot be read, or written.
+pub(super) fn damaged(entry: &Entry, error: &serde_json::Error) -> Error {
+    let (seq, kind) = (entry.header.seq, entry.header.kind.to_string());
+    callboard_core::error::Error::Damaged { seq, kind, detail: error.to_string() }.into()
+}
