@@ -232,6 +232,7 @@ facts! {
     idempotency::record::Begun,
     idempotency::record::Settled,
     session::expired::Expired,
+    secret::master_key::MasterKeyUsed,
 }
 
 /// An entry with `data` in the place of its own, where secrets are hidden. Where it could not be read then, all of its words

@@ -4,6 +4,7 @@
 
 mod decide;
 pub mod facts;
+pub mod master_key;
 mod restore;
 mod rewriting;
 

@@ -65,6 +65,7 @@ impl Said<'_> {
             },
             "secret.revealed" => format!("{by} looked at the secret {}", self.name()),
             "secret.key_wrapped" => "the key of the session's secrets was wrapped".to_owned(),
+            "master_key.used" => format!("data keys are wrapped by the master key {}", self.text("id")),
             "secret.hidden" => match self.data.get("entries").and_then(Value::as_array).map_or(0, Vec::len) {
                 1 => "a new secret was hidden in 1 earlier entry".to_owned(),
                 entries => format!("a new secret was hidden in {entries} earlier entries"),

@@ -13,7 +13,7 @@ use callboard_store::{Append, JournalKind, LeaseChange, Store};
 
 use crate::{error::Error, live::append::append_surely, settings::Settings};
 
-/// Appends a fact to a record, which then expires at `expires_at`.
+/// Appends a fact to a record, which then expires at `expires_at`, if ever.
 pub(crate) async fn append_to(
     store: &Arc<dyn Store>,
     settings: &Settings,
@@ -21,14 +21,14 @@ pub(crate) async fn append_to(
     expected: Head,
     by: &Actor,
     fact: &impl Fact,
-    expires_at: Timestamp,
+    expires_at: Option<Timestamp>,
 ) -> Result<Head, Error> {
     let draft = record::draft(fact, settings.salt().salt(expected.seq.next()));
     let entry = Entry::seal(expected, settings.clock.now(), by.clone(), settings.nonce(), draft);
     let head = entry.head();
     let (session, kind, entries, values) = (record.clone(), JournalKind::Unlisted, vec![entry], Vec::new());
     let (rewrites, drop_values) = Default::default();
-    let (expires_at, lease) = (Some(expires_at), LeaseChange::Keep);
+    let lease = LeaseChange::Keep;
     let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
     append_surely(&**store, append).await?;
     Ok(head)

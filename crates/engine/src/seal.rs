@@ -10,6 +10,7 @@ pub(crate) mod known;
 pub(crate) mod layer;
 pub(crate) mod mask;
 pub(crate) mod masking;
+pub(crate) mod master_key;
 pub(crate) mod restore;
 pub(crate) mod rewrite;
 pub(crate) mod sealer;

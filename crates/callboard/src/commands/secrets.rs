@@ -50,6 +50,9 @@ pub(crate) struct Rotate {
     /// The folder with the key file (default: that of the SQLite file)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Go on with a new key although the old one is lost, and with it all that it sealed
+    #[arg(long)]
+    pub(crate) lost: bool,
 }
 
 /// Put a value back that was marked as a secret by mistake
@@ -83,9 +86,17 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
     let url = config::store_url(global)?;
     let file = master_keys::file_of(&url, args.data.as_deref());
     let keys: Arc<dyn MasterKeys> = master_keys::of(&url, args.data.as_deref());
-    let mut known = keys.keys().map_err(failure)?;
+    let mut known = match (keys.keys(), &file) {
+        (Err(_), Some(file)) if args.lost => {
+            let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
+            file.write(std::slice::from_ref(&new), true).map_err(failure)?;
+            vec![new]
+        }
+        (known, _) => known.map_err(failure)?,
+    };
     if let Some(file) = &file
         && known.len() == 1
+        && !args.lost
     {
         let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
         known.insert(0, new);
@@ -104,13 +115,16 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
             break round.failed;
         }
     };
+    if failed.is_empty() || args.lost {
+        board.note_master_key().await?;
+    }
     board.close().await;
     if let (Some(file), true) = (&file, failed.is_empty()) {
         known.truncate(1);
         file.write(&known, true).map_err(failure)?;
     }
-    report(output, rewrapped, &failed, file.is_some());
-    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    report(output, rewrapped, &failed, file.is_some(), args.lost);
+    Ok(if failed.is_empty() || args.lost { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What became of the sessions in one round.
@@ -142,7 +156,7 @@ async fn rewrap_all(board: &Board) -> Result<Round, Failure> {
     }
 }
 
-fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file: bool) {
+fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file: bool, lost: bool) {
     if output.json {
         let failed: Vec<_> = failed.iter().map(|(session, why)| json!({"session": session, "detail": why})).collect();
         return output.json(&json!({"rewrapped": rewrapped, "failed": failed}));
@@ -151,7 +165,7 @@ fn report(output: Output, rewrapped: usize, failed: &[(String, String)], in_file
     for (session, why) in failed {
         output.note(format!("{session}: {why}"));
     }
-    if !failed.is_empty() {
+    if !failed.is_empty() && !lost {
         output.note("the old master key is kept until all keys are wrapped: repeat the command");
     } else if !in_file {
         output.note(format!("remove the old key from {VARIABLE}"));

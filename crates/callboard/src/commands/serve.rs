@@ -165,6 +165,8 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     };
     if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
         keys.read().map_err(master_keys::failure)?;
+    } else if master_keys::is_given() {
+        master_keys::of(&url, None).keys().map_err(master_keys::failure)?;
     }
     let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder.as_deref()) };
     let archive = archive(global, args.archive.as_deref(), &url).await?;
@@ -176,6 +178,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         ..board_settings(&args, ttl, &node, supervisor)
     };
     let board = Board::new(store.clone(), board_settings);
+    board.check_master_keys().await?;
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, ttl, output);
     if let Some(browser) = &args.browser {

@@ -27,7 +27,7 @@ const COMMANDS: &[&str] = &[
     "var clear",
     "secrets",
     "secrets rotate",
-    "secrets scrub",
+    "secrets restore",
     "set",
     "set list",
     "set show",

@@ -1,4 +1,4 @@
-//! Secrets on the command line: the key file, other keys, rotation that is interrupted, and scrubbing.
+//! Secrets on the command line: the key file, other keys, rotation that is interrupted, late marking, and restoring.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -120,16 +120,20 @@ fn a_rotation_that_is_killed_midway_loses_nothing_and_goes_on() {
 }
 
 #[test]
-fn what_was_stored_before_a_secret_was_known_is_scrubbed() {
+fn what_was_said_before_a_secret_was_known_is_hidden_and_can_be_put_back() {
     let home = Home::new();
     home.json("session new --id demo --agent lead:manager");
     home.json(&format!("say 'my password is {SECRET}'"));
     home.json(&format!("set put Brief 'use {SECRET}'"));
-    home.json(&format!("var set password '{SECRET}'"));
-    insta::assert_snapshot!(home.transcript(&["secrets scrub", "secrets scrub --reason again", "messages"]));
+    let set = format!("var set password '{SECRET}'");
+    let transcript = home.transcript(&[&set, "messages"]);
+    insta::assert_snapshot!(transcript.replace(SECRET, "SECRET"));
     let files = fs::read_dir(home.path(".")).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap_or_default());
     let stored: Vec<u8> = files.flatten().collect();
     assert!(!stored.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes()), "a file holds the secret");
     assert_eq!(reveal(&home, "demo"), SECRET);
+    home.assert_sound();
+    let restored = home.transcript(&["secrets restore password", "messages", "secrets restore password"]);
+    insta::assert_snapshot!(restored.replace(SECRET, "SECRET"));
     home.assert_sound();
 }

@@ -47,9 +47,15 @@ impl Command for Direct {
                 name(format!("/form/fields/{at}/key"), &field.key);
             }
         }
-        match &mut self.0 {
-            Value::String(text) => visitor.answer(text),
-            directive => visitor.json(directive),
+        if let Value::String(text) = &mut self.0 {
+            return visitor.answer(text);
+        }
+        // The text of a directive is what a model answers.
+        let text = self.0.get_mut("text").filter(|text| text.is_string()).map(Value::take);
+        visitor.json(&mut self.0);
+        if let (Some(Value::String(mut text)), Some(place)) = (text, self.0.get_mut("text")) {
+            visitor.answer(&mut text);
+            *place = text.into();
         }
     }
 

@@ -42,7 +42,12 @@ pub fn is_place(id: &SessionId) -> bool {
 /// Where a request is recorded. Keys are unique within `scope`, the session that the request works on where it has one.
 pub fn place(request: &Request, by: &Actor, scope: Option<&SessionId>) -> Result<SessionId, Error> {
     let scope = scope.map(SessionId::as_str).unwrap_or_default();
-    let hash = Hash::of(format!("{scope}\n{}", request.claim(by)).as_bytes()).to_string();
+    place_of(&format!("{scope}\n{}", request.claim(by)))
+}
+
+/// Where it is recorded what has this name.
+pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
+    let hash = Hash::of(name.as_bytes()).to_string();
     Ok(format!("{PLACE}{}", hash.get(..32).unwrap_or_default()).parse()?)
 }
 

@@ -20,7 +20,12 @@ use crate::{
         job::{Batch, Execute, Missing},
         writer::Writer,
     },
-    seal::rewrite::Scan,
+    seal::{
+        keys::MasterKey,
+        master_key,
+        rewrite::Scan,
+        sealer::Sealer,
+    },
     upkeep::{expiry, lease},
 };
 
@@ -63,10 +68,10 @@ impl Writer {
         later: &mut Vec<Box<dyn Execute>>,
     ) -> Result<(), Error> {
         let mut lookups = self.look_up_entries(jobs).await?;
-        let (mut tries, mut scan) = (0, None);
+        let (mut tries, mut scan, mut master) = (0, None, None);
         loop {
             let before = self.state()?;
-            let batch = match self.decide(jobs, &before, &lookups, scan.clone()).await? {
+            let batch = match self.decide(jobs, &before, &lookups, (scan.clone(), master.clone())).await? {
                 Decided::All(batch) => batch,
                 Decided::Some(count) => {
                     let rest = jobs.split_off(count);
@@ -75,6 +80,10 @@ impl Writer {
                 }
                 Decided::Not(Missing::Entry(seq)) => {
                     self.look_up(&[seq], &mut lookups).await?;
+                    continue;
+                }
+                Decided::Not(Missing::MasterKey) => {
+                    master = Some(master_key::take(&self.store, &self.settings).await);
                     continue;
                 }
                 Decided::Not(Missing::Scan(wanted)) => {
@@ -168,7 +177,7 @@ impl Writer {
         jobs: &mut Vec<Box<dyn Execute>>,
         before: &State,
         lookups: &Lookups,
-        scan: Option<Arc<Scan>>,
+        (scan, master): (Option<Arc<Scan>>, Option<Result<MasterKey, String>>),
     ) -> Result<Decided, Error> {
         let (at, nonce) = (self.settings.clock.now(), self.nonce);
         let known = match self.known_secrets(before).await {
@@ -176,7 +185,7 @@ impl Writer {
             known => known,
         };
         let (entries, values, erased) = Default::default();
-        let (state, salt, sealer) = (before.clone(), self.settings.salt(), self.sealer());
+        let (state, salt, sealer) = (before.clone(), self.settings.salt(), Sealer { master, ..self.sealer() });
         let batch = Batch { entries, values, erased, state, salt, sealer, known, scan };
         if jobs.iter().map(|job| job.items()).sum::<usize>() < MANY_ITEMS {
             return Ok(decide(jobs, batch, lookups, at, nonce));

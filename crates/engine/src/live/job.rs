@@ -19,7 +19,7 @@ use crate::{
     seal::{
         known::{Brought, Known},
         layer::Hidden,
-        masking::Masked,
+        masking::{Masked, Unmasked},
         rewrite::Scan,
         sealer::Sealer,
     },
@@ -94,6 +94,8 @@ pub(crate) trait Execute: Send + Sync {
 pub(crate) enum Missing {
     /// An older entry.
     Entry(Seq),
+    /// The master key that wraps a new key.
+    MasterKey,
     /// What older entries say of these values, which become secrets. The command is decided by itself then.
     Scan(Vec<Arc<Hidden>>),
 }
@@ -180,7 +182,8 @@ impl<C: Command> Execute for Waiting<C> {
         }
         let mut masked = match batch.sealer.masked(&mut self.command, &self.by, &batch.state, &batch.known) {
             Ok(masked) => masked,
-            Err(error) => {
+            Err(Unmasked::MasterKey) => return Err(Missing::MasterKey),
+            Err(Unmasked::Refused(error)) => {
                 self.decided = Some(Err(error));
                 return Ok(());
             }

@@ -10,6 +10,7 @@ use callboard_core::{
     id::Seq,
     recall::Source,
     state::State,
+    variable::HIDDEN,
     view::View,
     viewer::Viewer,
 };
@@ -253,8 +254,10 @@ fn found(
     let wants = |class: &Class| query.wants(class);
     // What is not wanted again are entries of the session.
     let skips = |scope: usize, seq: Seq| scope == 0 && query.but.contains(&seq);
+    // Who guesses a secret does not find where one is hidden.
+    let text = query.text.replace(HIDDEN, " ");
     let asked =
-        Query { text: &query.text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+        Query { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
     Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
 }

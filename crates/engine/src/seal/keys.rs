@@ -67,7 +67,7 @@ impl MasterKey {
     }
 
     /// What tells it from other keys. It says nothing of its bytes.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         let hash = Hash::of(&[b"callboard master key\0", &self.0[..]].concat()).to_string();
         hash.get(..16).unwrap_or_default().to_owned()
     }

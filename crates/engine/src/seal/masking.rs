@@ -31,6 +31,20 @@ use crate::{
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
 
+/// Why an input is not masked.
+pub(crate) enum Unmasked {
+    /// It is refused.
+    Refused(Error),
+    /// The master key has to be looked up first.
+    MasterKey,
+}
+
+impl<E: Into<Error>> From<E> for Unmasked {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
 /// What is wrong with a name.
 const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";
 
@@ -57,14 +71,14 @@ impl Sealer {
         by: &Actor,
         state: &State,
         known: &Result<Arc<Known>, Error>,
-    ) -> Result<Option<Masked<C>>, Error> {
+    ) -> Result<Option<Masked<C>>, Unmasked> {
         let mut probe = Probe::default();
         command.input(&mut probe);
         let known = match known {
             Ok(known) if known.key.is_none() && !probe.has_variables => return Ok(None),
             Ok(known) => known,
             Err(_) if !probe.has_words => return Ok(None),
-            Err(error) if C::NEEDS_WORDS => return Err(error.clone()),
+            Err(error) if C::NEEDS_WORDS => return Err(error.clone().into()),
             Err(_) => {
                 let mut command = command.clone();
                 command.input(&mut Redaction);
@@ -91,7 +105,7 @@ impl Sealer {
         command.input(&mut masking);
         match masking.faults {
             faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, mask })),
-            faults => Err(Refusal::Invalid(faults).into()),
+            faults => Err(Unmasked::Refused(Refusal::Invalid(faults).into())),
         }
     }
 
@@ -101,7 +115,7 @@ impl Sealer {
         found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
         state: &State,
         known: &Known,
-    ) -> Result<(SealedInput, Brought), Error> {
+    ) -> Result<(SealedInput, Brought), Unmasked> {
         let (mut sealed, mut brought) = (SealedInput::default(), Brought::default());
         for (name, by_pointer) in found {
             let secret = Secret::new(name.clone(), &by_pointer);

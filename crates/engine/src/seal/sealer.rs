@@ -1,7 +1,5 @@
 //! What seals for one session: it makes the session's key under the master key.
 
-use std::sync::Arc;
-
 use callboard_core::{
     entry::Hash,
     error::Error as Refusal,
@@ -9,21 +7,27 @@ use callboard_core::{
     secret::{StoredValue, WrappedKey},
 };
 
-use crate::{error::Error, seal::keys::DataKey, settings::Settings};
+use crate::{
+    error::Error,
+    seal::{
+        keys::{DataKey, MasterKey},
+        masking::Unmasked,
+    },
+};
 
 /// Seals for one session.
 #[derive(Clone)]
 pub(crate) struct Sealer {
     pub(crate) session: SessionId,
-    pub(crate) settings: Arc<Settings>,
+    /// The master key that wraps a new key, once it was looked up, or why there is none.
+    pub(crate) master: Option<Result<MasterKey, String>>,
 }
 
 impl Sealer {
     /// A new key for the session, and how it is stored.
-    pub(crate) fn make_key(&self) -> Result<(DataKey, WrappedKey, StoredValue), Error> {
-        let masters = self.settings.master_keys.keys_or_make().map_err(|problem| self.sealed(&problem))?;
-        let no_key = || self.sealed("there is no master key");
-        let master = masters.first().ok_or_else(no_key)?;
+    pub(crate) fn make_key(&self) -> Result<(DataKey, WrappedKey, StoredValue), Unmasked> {
+        let master = self.master.as_ref().ok_or(Unmasked::MasterKey)?;
+        let master = master.as_ref().map_err(|problem| self.sealed(problem))?;
         let no_randomness = || self.sealed("this machine has no randomness for a key");
         let key = DataKey::random(self.session.clone()).ok_or_else(no_randomness)?;
         let wrapped = key.wrap(master).ok_or_else(no_randomness)?;

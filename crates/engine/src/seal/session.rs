@@ -26,7 +26,7 @@ const AT_ONCE: usize = 32;
 impl Live {
     /// What seals for this session.
     pub(crate) fn sealer(&self) -> Sealer {
-        Sealer { session: self.id.clone(), settings: self.settings.clone() }
+        Sealer { session: self.id.clone(), master: None }
     }
 
     /// What is known of the secrets that there are in `state`.

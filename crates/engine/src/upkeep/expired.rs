@@ -42,7 +42,7 @@ pub(super) async fn record(board: &OpenSessions, id: &SessionId, at: Timestamp) 
     // An earlier session of this name may have expired too.
     board.store.delete(&place).await?;
     let (store, settings) = (&board.store, &board.settings);
-    match append_to(store, settings, &place, Head::default(), &Actor::System, &expired, known_until).await {
+    match append_to(store, settings, &place, Head::default(), &Actor::System, &expired, Some(known_until)).await {
         // Another server has just recorded it.
         Err(error) if error.is_conflict() => Ok(()),
         recorded => recorded.map(drop),

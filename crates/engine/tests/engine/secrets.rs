@@ -130,7 +130,14 @@ async fn who_has_another_master_key_reads_and_writes_no_text_until_the_user_drop
     assert_eq!(head.seq.0 as usize, journal(&store, &id("s")).await.len(), "nothing was recorded");
     run(&session, clear("password")).await;
     say(&session, "after").await;
-    run(&session, set("password", json!("another-canary"))).await;
+    // No other key is taken while the noted one is missed, until the user says that it is lost.
+    let again = set("password", json!("another-canary"));
+    let refused = session.execute(Viewer::User, again.clone()).await.unwrap_err().to_string();
+    assert!(refused.contains("under the master key") && refused.contains("another key is given"), "{refused}");
+    assert_eq!(board.check_master_keys().await.unwrap_err().code(), "sealed");
+    board.note_master_key().await.unwrap();
+    board.check_master_keys().await.unwrap();
+    run(&session, again).await;
     assert_eq!(reveal(&session, "password").await, Ok(json!("another-canary")));
     assert_sound(&session).await;
 }

@@ -39,6 +39,9 @@ impl Authorized<ReadSteps> {
 
     pub(crate) async fn allowed_tools(&self, body: api::Tools) -> Result<Answer<Offer>, CallError> {
         let tools = body.tools;
+        for (at, tool) in tools.iter().enumerate() {
+            self.session.check_name(&format!("/tools/{at}"), tool).await?;
+        }
         let viewer = self.viewer();
         let offered = self.session.view(&viewer, |view| {
             if view.state.session.settings.steps.is_empty() {

@@ -126,7 +126,7 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", on("/journal"), None),
         ("GET", on("/journal?limit=5&types=message.added,thread.updated"), None),
         ("DELETE", on("/journal/2?reason=T"), None),
-        ("POST", on("/secrets/scrub"), Some(json!({"reason": "T"}))),
+        ("POST", on("/secrets/restore"), Some(json!({"name": "nothing", "reason": "T"}))),
         ("DELETE", on("/journal/999?reason=T"), None),
         ("GET", on("/ws"), None),
         ("GET", on("/why?text=T"), None),

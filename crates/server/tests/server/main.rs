@@ -42,4 +42,5 @@ mod tools;
 mod transfer;
 mod turns;
 mod variables;
+mod words;
 mod workflow;
