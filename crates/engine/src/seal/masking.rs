@@ -7,6 +7,7 @@ use std::{
 };
 
 use callboard_core::{
+    api_words::API_WORDS,
     command::Command,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
@@ -252,7 +253,11 @@ impl InputVisitor for Masking<'_> {
 
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
         if self.mask.finds(name) {
-            self.faults.push(Fault { pointer: pointer.to_string(), problem: HOLDS_SECRET.to_owned() });
+            let pointer = pointer.to_string();
+            let key = pointer.rsplit('/').next().unwrap_or_default();
+            if !API_WORDS.has_word(key, name) {
+                self.faults.push(Fault { pointer, problem: HOLDS_SECRET.to_owned() });
+            }
         }
     }
 

@@ -465,7 +465,7 @@ fn look(where_: &str, text: &str) {
         let at = text.find(form);
         let around = at.map(|at| text.get(text.floor_char_boundary(at.saturating_sub(300))..).unwrap_or_default());
         let around: Option<String> = around.map(|rest| rest.chars().take(700).collect());
-        if at.is_some() { eprintln!("LEAK {where_} shows the canary as {form}: {around:?}"); }
+        assert!(at.is_none(), "{where_} shows the canary as {form}: {around:?}");
     }
 }
 
