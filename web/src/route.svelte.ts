@@ -37,6 +37,9 @@ const KEPT = ["as", "agent", "thread", "at"];
 
 let place = $state.raw<Place>(read());
 
+/** What the query of each view was when one was there last: of one session, with the same eyes. */
+const left = new Map<View, Query>();
+
 /** The present place. Reading a field makes a dependency on it. */
 export const route = {
   get session() {
@@ -65,6 +68,20 @@ export function toView(view: View, change: QueryChange = {}): string {
   return href(place.session ?? "", view, { ...kept, ...change });
 }
 
+/** The address of a view as one left it: with what was chosen in it, and what `KEPT` names as it is now. */
+export function backTo(view: View): string {
+  if (view === place.view) return toView(view);
+  const own = Object.entries(left.get(view) ?? {}).filter(([key]) => !KEPT.includes(key));
+  return toView(view, Object.fromEntries(own));
+}
+
+/** Whether one is in a view again, at the very place in it where one was when one left it. */
+export function isBack(): boolean {
+  const before = left.get(place.view);
+  const sorted = (query: Query) => JSON.stringify(Object.entries(query).sort());
+  return before !== undefined && sorted(before) === sorted(place.query);
+}
+
 /** The present address with another query. */
 export function withQuery(change: QueryChange): string {
   const query = { ...place.query, ...change };
@@ -77,7 +94,14 @@ export function go(address: string, how: "push" | "replace" = "push"): void {
   if (url.href === location.href) return;
   if (how === "push") history.pushState(null, "", url);
   else history.replaceState(null, "", url);
+  arrive();
+}
+
+function arrive(): void {
+  const before = place;
   place = read();
+  if (before.session !== place.session || before.query["as"] !== place.query["as"]) left.clear();
+  else left.set(before.view, before.query);
 }
 
 /** Changes the query of the present address. */
@@ -87,11 +111,10 @@ export function setQuery(change: QueryChange, how: "push" | "replace" = "push"):
 
 /** Lets links within the page change the place without loading the page again. */
 export function followLinks(): () => void {
-  const back = () => (place = read());
-  addEventListener("popstate", back);
+  addEventListener("popstate", arrive);
   document.addEventListener("click", click);
   return () => {
-    removeEventListener("popstate", back);
+    removeEventListener("popstate", arrive);
     document.removeEventListener("click", click);
   };
 }

@@ -57,6 +57,78 @@ test("a tool call is one line that unfolds to its result", async () => {
   await page.getByText("checkout-6 WARN pool exhausted").first().waitFor();
 });
 
+test("what was unfolded stays so when its row has left the page, and after a look at another view", async () => {
+  const page = await harness.open("sessions/outage/conversation");
+  const call = page.getByRole("button", { name: /search_logs/ });
+  const result = page.getByText("checkout-6 WARN pool exhausted").first();
+  const list = page.getByRole("list", { name: "Messages" });
+  await article(page, "critic has looked at it.").waitFor();
+  await list.getByRole("listitem").last().focus();
+  await page.keyboard.press("Home");
+  await call.click();
+  await result.waitFor();
+  await list.getByRole("listitem").last().focus();
+  await page.keyboard.press("End");
+  await call.waitFor({ state: "detached" });
+  await list.getByRole("listitem").last().focus();
+  await page.keyboard.press("Home");
+  await result.waitFor();
+  await page.getByRole("link", { name: "Files" }).click();
+  await call.waitFor({ state: "detached" });
+  await page.goBack();
+  await result.waitFor();
+});
+
+test("where one has scrolled to is found again after a look at another view, also while others speak", async () => {
+  const talk = new Story(harness.api, "talk");
+  await talk.call("POST", "", { id: "talk", agents: [{ name: "lead", role: "manager" }] });
+  const say = (...said: string[]) => talk.say("main", "user", ...said.map((content) => ({ role: "user", content })));
+  await say(...Array.from({ length: 60 }, (_, at) => `Message ${at}. ${"It has some words. ".repeat((at * 7) % 40)}`));
+  const page = await harness.open("sessions/talk/conversation");
+  const list = page.getByRole("list", { name: "Messages" });
+  await article(page, "Message 59.").waitFor();
+  await list.hover();
+  const toEnd = () => list.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+  await expect.poll(toEnd).toBeLessThan(2);
+  await page.mouse.wheel(0, -900);
+  await expect.poll(toEnd).toBeGreaterThan(500);
+  // The row that is first in sight, and how far its top is from that of the list, once nothing moves.
+  const look = () =>
+    list.evaluate((element) => {
+      const from = element.getBoundingClientRect().top;
+      const all = [...element.querySelectorAll("[role=listitem]")].map((row) => ({
+        text: row.textContent?.slice(0, 40),
+        top: row.getBoundingClientRect().top - from,
+        bottom: row.getBoundingClientRect().bottom - from,
+      }));
+      return all.filter(({ bottom }) => bottom > 0).sort((one, other) => one.top - other.top)[0];
+    });
+  let before = await look();
+  const moved = async () => {
+    const now = await look();
+    const isSame = now?.text === before?.text;
+    const by = isSame ? Math.abs((now?.top ?? 0) - (before?.top ?? 0)) : Infinity;
+    return { by, now };
+  };
+  await expect.poll(async () => moved().then(({ by, now }) => ((before = now), by))).toBe(0);
+  const stays = async () => (await moved()).by;
+  await page.getByRole("link", { name: "Files" }).click();
+  await list.waitFor({ state: "detached" });
+  await say("Said while one looked at files.");
+  await page.getByRole("link", { name: "Conversation" }).click();
+  await expect.poll(stays).toBeLessThan(2);
+  await say("Said while one read on.");
+  await page.getByRole("button", { name: /new message/ }).waitFor();
+  expect(await stays()).toBeLessThan(2);
+  await page.getByRole("button", { name: /new message/ }).click();
+  await article(page, "Said while one read on.").waitFor();
+  await expect.poll(toEnd).toBeLessThan(2);
+  // One who is at the end stays there.
+  await say("And once more. ".repeat(80));
+  await article(page, "And once more.").waitFor();
+  await expect.poll(toEnd).toBeLessThan(2);
+});
+
 test("what people and models wrote is text", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=main");
   const evil = `<img src=x onerror="document.title='broken'">`;
@@ -157,6 +229,41 @@ test("a run is started, its answers stream, and its directives show what they di
   await page.getByText(/Run r\d+ completed/).waitFor();
 });
 
+test("a run is paused, resumed and cancelled from any view", async () => {
+  await story.call("POST", "", { id: "steered", agents: [{ name: "lead", role: "manager" }] });
+  const page = await harness.open("sessions/steered/conversation");
+  const run = async () => {
+    const { runs } = (await story.call("GET", "/steered/runs")) as { runs: { status: string }[] };
+    return runs.at(-1)?.status;
+  };
+  // The model never says all of it, until the test ends.
+  let end = () => {};
+  const never = new Promise<void>((resolve) => (end = resolve));
+  const thinking = { pieces: ['{"messageTo": "user", "message": "I think'], until: never };
+  model.say(thinking, thinking);
+  await page.getByRole("button", { name: "Start run" }).click();
+  const dialog = page.getByRole("dialog", { name: /Start/ });
+  await dialog.getByRole("textbox", { name: "Task" }).fill("Think");
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("Running", { exact: true }).waitFor();
+  await page.getByText("I think").waitFor();
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await expect.poll(run).toBe("paused");
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("Space");
+  await page.getByText("Running", { exact: true }).waitFor();
+  await expect.poll(run).toBe("running");
+  await page.getByRole("button", { name: "Cancel run" }).click();
+  await page.getByText("Cancelled", { exact: true }).waitFor();
+  await expect.poll(run).toBe("cancelled");
+  await page.getByRole("link", { name: "Conversation" }).click();
+  await page.getByText(/Run r\d+ cancelled/).waitFor();
+  await page.getByRole("button", { name: "Start run" }).waitFor();
+  end();
+});
+
 test("a long history comes page by page, and little of it is kept", { timeout: 240_000 }, async () => {
   const long = new Story(harness.api, "long");
   await long.call("POST", "", { id: "long", agents: [{ name: "lead", role: "manager" }] });
@@ -166,15 +273,14 @@ test("a long history comes page by page, and little of it is kept", { timeout: 2
   const page = await harness.open("sessions/long/conversation");
   const articles = page.getByRole("article");
   const isFew = async () => expect(await articles.count()).toBeLessThan(60);
-  // What one turns while rows come may be taken back. Then one turns again.
-  const turned = (by: number) => page.mouse.wheel(0, by);
   const firstNumber = async () => Number(/Message (\d+)\./.exec(await articles.first().innerText())?.[1]);
   await article(page, "Message 99999.").waitFor();
   await isFew();
 
   await page.getByRole("list", { name: "Messages" }).hover();
   for (let before = await firstNumber(); before > 99_500; before = await firstNumber()) {
-    await expect.poll(() => turned(-3_000).then(firstNumber)).toBeLessThan(before);
+    await page.mouse.wheel(0, -3_000);
+    await expect.poll(firstNumber).toBeLessThan(before);
   }
   await isFew();
   await long.say("main", "user", ...some(100_000, 100_012));
@@ -199,7 +305,8 @@ test("a message from long ago is shown with what came after it", async () => {
   // Beyond what was loaded with it.
   const last = async () => Number(/Message (\d+)\./.exec(await page.getByRole("article").last().innerText())?.[1]);
   for (let before = await last(); before < 5_300; before = await last()) {
-    await expect.poll(() => page.mouse.wheel(0, 3_000).then(last)).toBeGreaterThan(before);
+    await page.mouse.wheel(0, 3_000);
+    await expect.poll(last).toBeGreaterThan(before);
   }
 });
 

@@ -8,6 +8,8 @@ export interface Answer {
   pieces: string[];
   /** Milliseconds between two pieces. */
   pause?: number;
+  /** The answer does not end before this. */
+  until?: Promise<void>;
 }
 
 export class Model {
@@ -42,9 +44,10 @@ export class Model {
     const asked: string[] = [];
     for await (const piece of request) asked.push(String(piece));
     const { stream = false } = JSON.parse(asked.join("") || "{}") as { stream?: boolean };
-    const { pieces, pause = 0 } = this.answers.shift() ?? { pieces: ["{}"] };
+    const { pieces, pause = 0, until }: Answer = this.answers.shift() ?? { pieces: ["{}"] };
     const usage = { prompt_tokens: 900, completion_tokens: pieces.length, total_tokens: 900 + pieces.length };
     if (!stream) {
+      await until;
       const message = { role: "assistant", content: pieces.join("") };
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
@@ -56,6 +59,7 @@ export class Model {
       send({ choices: [{ index: 0, delta: { content } }] });
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
+    await until;
     send({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage });
     response.end("data: [DONE]\n\n");
   }

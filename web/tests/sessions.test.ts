@@ -41,6 +41,61 @@ test("words find titles and ids, and a reload keeps them", async () => {
   await page.getByText("No session matches").waitFor();
 });
 
+test("a session is made, forked, exported and, after its title was typed, deleted", async () => {
+  const page = await harness.open("");
+  await page.getByRole("button", { name: "New session" }).click();
+  const made = page.getByRole("dialog", { name: "New session" });
+  await made.getByRole("textbox", { name: "Title" }).fill("Made on the page");
+  await made.getByRole("textbox", { name: "Id", exact: true }).fill("made");
+  await made.getByRole("textbox", { name: "Workers" }).fill("writer, critic");
+  await made.getByRole("button", { name: "Make session" }).click();
+  await page.waitForURL(/sessions\/made\/conversation/);
+  await page.getByText("Nothing was said yet").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("Begin");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("article").filter({ hasText: "Begin" }).waitFor();
+
+  await page.getByRole("link", { name: "Sessions", exact: true }).click();
+  const rows = page.getByRole("list", { name: "Sessions" }).getByRole("listitem");
+  const row = rows.filter({ hasText: "Made on the page" });
+  // The one that was used last is the first of those that need nobody.
+  await expect.poll(async () => (await rows.filter({ hasText: "No run" }).allInnerTexts())[0]).toContain("Made on the");
+  const actions = row.getByRole("button", { name: "Actions for Made on the page" });
+  await actions.click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Export" }).click();
+  expect((await download).suggestedFilename()).toBe("made.jsonl");
+  await actions.click();
+  await page.getByRole("menuitem", { name: "Fork" }).click();
+  const forked = page.getByRole("dialog", { name: "Fork Made on the page" });
+  await forked.getByRole("textbox", { name: "Id" }).fill("forked");
+  await forked.getByRole("button", { name: "Fork" }).click();
+  await page.waitForURL(/sessions\/forked\/conversation/);
+  await page.getByRole("article").filter({ hasText: "Begin" }).waitFor();
+  await story.call("PATCH", "/forked", { title: "The fork" });
+
+  await page.goto(`${harness.url}/`);
+  await actions.click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  const deleted = page.getByRole("dialog", { name: "Delete this session" });
+  const really = deleted.getByRole("button", { name: "Delete session" });
+  await deleted.getByRole("textbox").fill("Made on");
+  expect(await really.isDisabled()).toBe(true);
+  await deleted.getByRole("textbox").fill("Made on the page");
+  await really.click();
+  await row.waitFor({ state: "detached" });
+  await rows.filter({ hasText: "The fork" }).waitFor();
+});
+
+test("numbers are as the reader writes them", async () => {
+  const page = await harness.open("sessions/outage/context", { locale: "de-DE" });
+  await page.getByRole("meter", { name: "Context of lead" }).waitFor();
+  await page
+    .getByText(/^1\.\d{3}$/)
+    .first()
+    .waitFor();
+});
+
 test.each([
   ["light", 1440],
   ["dark", 1440],

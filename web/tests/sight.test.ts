@@ -84,6 +84,27 @@ test("a format for a provider shows its messages, and a small budget says what i
   await page.getByRole("alert").getByText("budget_exceeded").waitFor();
 });
 
+test("the exact bytes are copied, in each format", async () => {
+  const page = await harness.open(`sessions/outage/prompt?${CRITIC}`);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const asked = { agent: "critic", thread: "agent:critic" };
+  const copied = async () => {
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copy" }).getByText("Copied").waitFor();
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const { text } = await promptOf(asked);
+  await textIs(page, text);
+  expect(await copied()).toBe(text);
+  for (const format of ["openai", "anthropic"]) {
+    await page.getByRole("combobox", { name: "Format" }).selectOption(format);
+    await region(page).getByText("What does the draft not prove?").waitFor();
+    const { system, messages, tools } = await promptOf({ ...asked, format });
+    const sent = { ...(system ? { system } : {}), messages, ...(tools ? { tools } : {}) };
+    expect(await copied()).toBe(JSON.stringify(sent));
+  }
+});
+
 test("two agents and two entries stand beside each other, with since when a thing is hidden", async () => {
   const page = await harness.open("sessions/outage/prompt?agent=critic&at=60");
   await page.getByRole("button", { name: "Two agents" }).click();

@@ -73,6 +73,20 @@ test("as an agent nothing that is hidden from it is in the page", async () => {
   expect(await page.getByRole("combobox", { name: "Seen by" }).count()).toBe(0);
 });
 
+test("choosing an entry leaves the list where it is, and a link brings another into sight", async () => {
+  const page = await harness.open("sessions/outage/timeline?why=board%20meets%20on%20Friday");
+  const list = page.getByRole("list", { name: "Entries" });
+  await list.getByRole("listitem").first().waitFor();
+  await list.evaluate((element) => element.scrollTo(0, 300));
+  await expect.poll(() => list.evaluate((element) => element.scrollTop)).toBe(300);
+  await list.getByRole("listitem").filter({ hasText: "#70" }).click();
+  await page.getByRole("region", { name: "Entry 70" }).getByText("turn.answered").waitFor();
+  expect(await list.evaluate((element) => element.scrollTop)).toBe(300);
+  await page.getByRole("region", { name: "Why" }).getByRole("link", { name: "#47" }).first().click();
+  await page.getByRole("region", { name: "Entry 47" }).getByText(SECRET_DEADLINE).first().waitFor();
+  await list.getByRole("listitem").filter({ hasText: "#47" }).waitFor();
+});
+
 test("arrows go through the entries, and Enter opens one", async () => {
   const page = await harness.open("sessions/outage/timeline");
   const rows = page.getByRole("list", { name: "Entries" }).getByRole("listitem");

@@ -10,7 +10,7 @@ use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     error::Error,
-    journal::{PAGE, read},
+    journal::PAGE,
     live::{
         background,
         job::Job,
@@ -95,13 +95,8 @@ impl Board {
         for _ in 0..LOAD_TRIES {
             let row = self.inner.store.row(id).await?;
             let row = row.ok_or_else(|| Error::NoSession { session: id.clone() })?;
-            match snapshot::load(&*self.inner.store, id, row.head.seq).await? {
-                // The record of a keyed request is no session.
-                Some(loaded) if loaded.state.session.id.is_none() => {
-                    return Err(Error::NoSession { session: id.clone() });
-                }
-                Some(loaded) if loaded.state.head == row.head => return Ok((loaded, row)),
-                _ => tracing::info!(session = %id, "the journal changed while it was read"),
+            if let Some(loaded) = self.load_at(id, row.head).await? {
+                return Ok((loaded, row));
             }
         }
         Err(callboard_store::Error::Damaged {
@@ -109,6 +104,19 @@ impl Board {
             detail: "its entries do not follow on each other".to_owned(),
         }
         .into())
+    }
+
+    /// Reads a session as of this head from the store; `None` if its journal was changed meanwhile.
+    async fn load_at(&self, id: &SessionId, head: Head) -> Result<Option<Loaded>, Error> {
+        match snapshot::load(&*self.inner.store, id, head.seq).await? {
+            // The record of a keyed request is no session.
+            Some(loaded) if loaded.state.session.id.is_none() => Err(Error::NoSession { session: id.clone() }),
+            Some(loaded) if loaded.state.head == head => Ok(Some(loaded)),
+            _ => {
+                tracing::info!(session = %id, "the journal changed while it was read");
+                Ok(None)
+            }
+        }
     }
 
     /// Takes a session into memory, unless somebody was faster. Its last use was noted at `used`.
@@ -222,7 +230,7 @@ impl Board {
                 false => Arc::new(SessionInfo { last_activity, expires_at, ..SessionInfo::clone(&known) }),
             }));
         }
-        match self.info_with_last(id).await {
+        match self.info_with_last(id, row).await {
             Ok((head, info)) => {
                 let info = Arc::new(info);
                 self.inner.overviews.note(head, info.clone());
@@ -246,17 +254,20 @@ impl Board {
         }
     }
 
-    /// What is known of a session with its last entry, as the user sees it; and the head at which it is so.
-    async fn info_with_last(&self, id: &SessionId) -> Result<(Head, SessionInfo), Error> {
-        let (loaded, row) = self.load(id).await?;
+    /// What is known of a session with its last entry, as the user sees it; and the head at which it is so. `row` is what
+    /// the store said of it a moment ago.
+    async fn info_with_last(&self, id: &SessionId, row: Row) -> Result<(Head, SessionInfo), Error> {
+        let (mut loaded, row) = match self.load_at(id, row.head).await? {
+            Some(loaded) => (loaded, row),
+            None => self.load(id).await?,
+        };
         if loaded.state.session.kind == Kind::Collection {
             return Err(Error::NoSession { session: id.clone() });
         }
-        let mut info = SessionInfo::of(id.clone(), &loaded.state, row);
-        let state = loaded.state.clone();
-        let last = read(&*self.inner.store, id, state.head.seq.previous(), state.head.seq, 1).await?;
-        if let Some(last) = last.first() {
-            info.last = said(&View::new(&state, &Viewer::User, sizes())?, last)?;
+        let (newest, state) = (loaded.newest.take(), loaded.state);
+        let mut info = SessionInfo::of(id.clone(), &state, row);
+        if let Some(newest) = newest {
+            info.last = said(&View::new(&state, &Viewer::User, sizes())?, &newest)?;
         }
         Ok((state.head, info))
     }

@@ -88,7 +88,7 @@ impl Live {
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
-        let Loaded { state, snapshot } = loaded;
+        let Loaded { state, snapshot, newest: _ } = loaded;
         let (waiting, is_under_way, noting, appending, writing) = Default::default();
         Arc::new(Self {
             id,

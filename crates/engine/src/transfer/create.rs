@@ -96,7 +96,7 @@ impl Board {
             lease: LeaseChange::Keep,
         };
         append_surely(&**self.store(), append).await?;
-        self.keep(id, Loaded { state, snapshot: Seq::ZERO }, now).await
+        self.keep(id, Loaded { state, snapshot: Seq::ZERO, newest: None }, now).await
     }
 }
 

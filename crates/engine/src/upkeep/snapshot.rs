@@ -20,33 +20,49 @@ pub(crate) struct Loaded {
     pub(crate) state: State,
     /// The entry of the snapshot with which reading began; 0 without a snapshot.
     pub(crate) snapshot: Seq,
+    /// The newest entry, where it was read.
+    pub(crate) newest: Option<Entry>,
 }
 
-/// The state of a session as of the entry `at`; `None` if the journal is shorter, or was deleted while it was read.
+/// The state of a session as of the entry `at`; `None` if the journal is shorter, or was deleted while it was read. That is
+/// two calls of the store, and one more for each further page of entries behind the snapshot.
 pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Loaded>, Error> {
-    let mut state = newest(store, id, at).await?.unwrap_or_default();
+    let mut state = kept(store, id, at).await?.unwrap_or_default();
+    let mut newest = None;
+    let mut page = read(store, id, state.head.seq.previous(), at, PAGE).await?;
+    if state.head.seq > Seq::ZERO {
+        if page.first().map(Entry::head) == Some(state.head) {
+            newest = Some(page.remove(0));
+        } else {
+            // A snapshot of another journal, which once had this name.
+            state = State::default();
+            page = read(store, id, Seq::ZERO, at, PAGE).await?;
+        }
+    }
     let snapshot = state.head.seq;
     while state.head.seq < at {
-        let page = read(store, id, state.head.seq, at, PAGE).await?;
         if !page.first().is_some_and(|first| follows(state.head, first)) {
             return Ok(None);
         }
         page.iter().try_for_each(|entry| state.apply(entry))?;
+        newest = page.pop();
+        page = match state.head.seq < at {
+            true => read(store, id, state.head.seq, at, PAGE).await?,
+            false => Vec::new(),
+        };
     }
-    Ok(Some(Loaded { state, snapshot }))
+    Ok(Some(Loaded { state, snapshot, newest }))
 }
 
-/// The state in the newest usable snapshot: one of this journal, in a version that this program reads.
-async fn newest(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
+/// The state in the newest snapshot, where it is in a version that this program reads.
+async fn kept(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
     let Some((head, bytes)) = store.snapshot(id, at).await? else { return Ok(None) };
-    let there = read(store, id, head.seq.previous(), head.seq, 1).await?;
     let Ok(snapshot) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
         tracing::info!(session = %id, seq = %head.seq, "ignoring a snapshot of another version");
         return Ok(None);
     };
     let Snapshot { version, state } = snapshot;
-    let usable = version == VERSION && state.head == head && there.first().map(Entry::head) == Some(head);
-    Ok(usable.then_some(state))
+    Ok((version == VERSION && state.head == head).then_some(state))
 }
 
 /// The version of snapshots. A snapshot of another version is ignored, and the journal is folded from its start.

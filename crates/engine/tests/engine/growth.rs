@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use callboard_engine::{
-    Board, MessageQuery, PromptSpec, Session,
+    Board, MessageQuery, PromptSpec, Session, Settings,
     core::{
         conversation::{NewMessage, Role},
         count::Tokens,
@@ -259,4 +259,35 @@ async fn i11_newest_messages_that_were_read_before_are_read_from_memory() {
     let page = session.messages(&Viewer::User, &thread("main"), newest).await.unwrap();
     assert_eq!(store.since(), Read { calls: 1, entries: 0 }, "one look whether somebody else has written");
     assert_eq!(page.messages.last().unwrap().timestamp, message(1_001).timestamp.unwrap());
+}
+
+#[tokio::test]
+async fn i11_a_list_is_one_call_and_two_more_for_each_session_that_has_changed() {
+    for messages in [2, 400] {
+        let inner = memory(&clock());
+        let board = Board::new(inner.clone(), Settings { snapshot_every: 100, ..settings(&clock()) });
+        for name in ["a", "b", "c"] {
+            let session = board.create(new(name)).await.unwrap();
+            run(&session, add("main", (0..messages).map(message).collect())).await;
+        }
+        board.close().await;
+        let snapshot = inner.snapshot(&id("a"), Seq(u64::MAX)).await.unwrap();
+        assert_eq!(snapshot.is_some(), messages > 100);
+        let store = Counting::new(inner);
+        let board = Board::new(store.clone(), settings(&clock()));
+        let list = async || board.recent_sessions(None, 9, |_| true).await.unwrap();
+        let infos = list().await;
+        assert!(
+            infos.len() == 3 && infos.iter().all(|info| info.last.as_ref().map(|last| last.seq) == Some(info.head))
+        );
+        assert_eq!(store.since().calls, 1 + 2 * 3, "with {messages} messages");
+        list().await;
+        assert_eq!(store.since(), Read { calls: 1, entries: 0 }, "nothing has changed");
+        run(&board.session(&id("b")).await.unwrap(), add("main", vec![message(1)])).await;
+        store.since();
+        let changed =
+            list().await.iter().find(|info| info.id == id("b")).and_then(|info| Some(info.last.as_ref()?.seq));
+        assert_eq!(changed, Some(infos[0].head.next()));
+        assert_eq!(store.since().calls, 1 + 2, "one has changed");
+    }
 }

@@ -59,11 +59,11 @@ export class Feed {
     private readonly at: number | undefined,
   ) {}
 
-  /** Loads the newest page and follows what comes, until the answer is called. */
-  start(): () => void {
+  /** Loads the newest page, or the one around an entry, and follows what comes, until the answer is called. */
+  start(around?: number): () => void {
     const end = this.at === undefined ? this.session.onEntry((entry) => this.hear(entry)) : () => undefined;
     // It reads what changes with each entry, and must not begin anew then.
-    untrack(() => void this.toEnd());
+    untrack(() => void (around === undefined ? this.toEnd() : this.toEntry(around)));
     return () => {
       end();
       this.aborter.abort();
@@ -124,13 +124,15 @@ export class Feed {
 
   /** Shows what is around an entry. */
   async toEntry(seq: number): Promise<void> {
-    if (this.isWhole || seq >= (this.entries[0]?.seq ?? 0)) return;
+    if (this.isReady && (this.isWhole || seq >= (this.entries[0]?.seq ?? 0))) return;
     this.abort();
-    const before = seq + AFTER_WANTED;
+    const isToEnd = seq + AFTER_WANTED > this.end;
+    const before = Math.min(seq + AFTER_WANTED, this.end + 1);
     await this.load({ after: 0, before, order: "desc", limit: PAGE }, ({ entries, isAll }) => {
       this.entries = entries;
       this.isWhole = isAll;
       this.isLatest = false;
+      if (isToEnd) this.reachEnd();
     });
   }
 

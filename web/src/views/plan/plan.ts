@@ -49,6 +49,13 @@ export async function readPlan(
   return { versions, shown, against: from, changes };
 }
 
+/** The plan as it is now; absent where there is none that the viewer may see. */
+export async function newestPlan(session: LiveSession, signal: AbortSignal): Promise<Plan | undefined> {
+  const version = (await readVersions(session, signal))[0]?.version;
+  if (version === undefined) return undefined;
+  return session.api.get("/v1/sessions/{session}/plan/versions/{version}", { path: { version }, signal });
+}
+
 async function readVersions(session: LiveSession, signal: AbortSignal): Promise<Version[]> {
   try {
     return (await session.api.get("/v1/sessions/{session}/plan/versions", { signal })).versions;

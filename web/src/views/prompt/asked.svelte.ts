@@ -43,6 +43,10 @@ export function ask(wish: () => Wish | undefined): Asked {
   let loading = $state(true);
   let again = $state(0);
   let next: Wish | undefined;
+  /** What was asked last: the same is not asked again, since a choice beside it changes nothing in it. */
+  let last: string | undefined;
+  /** Of which prompt the value is, whatever the entry. */
+  let about: string | undefined;
   let isAsking = false;
 
   async function work() {
@@ -55,6 +59,7 @@ export function ask(wish: () => Wish | undefined): Asked {
         const got = kept.get(key) ?? (await read(session, wanted, aborter.signal));
         if (aborter.signal.aborted) return;
         if (wanted.at !== undefined || wanted.turn !== undefined) keep(key, got);
+        if (aboutOf(wanted) !== about) continue;
         value = got;
         error = undefined;
       } catch (reason) {
@@ -76,12 +81,28 @@ export function ask(wish: () => Wish | undefined): Asked {
   }
 
   $effect(() => {
-    void again;
-    next = wish();
+    const wanted = wish();
+    const asked = wanted && `${again} ${JSON.stringify(wanted)}`;
+    if (asked === last) return;
+    last = asked;
+    next = wanted;
+    const now = next && aboutOf(next);
+    if (now !== about) {
+      // What one agent is told never stands under the name of another, not even until the next answer comes.
+      about = now;
+      value = undefined;
+      loading = true;
+    }
     if (next && !isAsking) void work();
   });
   // Words that were erased are not kept here either.
-  $effect(() => session.onEntry((entry) => entry.type === "entry.erased" && kept.clear()));
+  $effect(() =>
+    session.onEntry((entry) => {
+      if (entry.type !== "entry.erased") return;
+      kept.clear();
+      again += 1;
+    }),
+  );
   $effect(() => () => aborter.abort());
 
   return {
@@ -97,6 +118,8 @@ export function ask(wish: () => Wish | undefined): Asked {
     reload: () => void (again += 1),
   };
 }
+
+const aboutOf = ({ at: _, head: __, ...rest }: Wish) => JSON.stringify(rest);
 
 async function read(session: LiveSession, wish: Wish, signal: AbortSignal): Promise<Prompt> {
   const { turn, head: _, ...asked } = wish;
