@@ -15,6 +15,7 @@ use crate::{
     app::App,
     calls::{CallError, WriteOptions},
     json::parse,
+    surrogates::{Repaired, repair},
     write_options::write_options,
 };
 
@@ -22,6 +23,8 @@ use crate::{
 pub(crate) struct RequestBody<T> {
     pub(crate) body: T,
     pub(crate) options: WriteOptions,
+    /// The members of the list in it that had halves of characters; 0 where it has no list.
+    pub(crate) repaired: Vec<usize>,
 }
 
 /// An empty body.
@@ -38,7 +41,7 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
         let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
         let options = write_options(&parts, &bytes)?;
         if bytes.is_empty() || *bytes == *b"null" {
-            return Ok(Self { body: parse(b"{}")?, options });
+            return Ok(Self { body: parse(b"{}")?, options, repaired: Vec::new() });
         }
         if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
             let detail = "compressed bodies are not supported: leave the header `Content-Encoding` out";
@@ -48,7 +51,12 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
             let detail = "the body has to be JSON: send the header `Content-Type: application/json`";
             return Err(CallError::new("unsupported_media_type", detail));
         }
-        Ok(Self { body: parse(&bytes)?, options })
+        match repair(&bytes) {
+            Some(Repaired { json, members }) => {
+                Ok(Self { body: parse(&json)?, options, repaired: members.into_iter().collect() })
+            }
+            None => Ok(Self { body: parse(&bytes)?, options, repaired: Vec::new() }),
+        }
     }
 }
 

@@ -2487,7 +2487,7 @@ export interface components {
          * @description The format of a prompt.
          * @enum {string}
          */
-        Format: "text" | "openai" | "anthropic";
+        Format: "text" | "openai" | "responses" | "anthropic";
         /** @description A passage that was found, in the session or elsewhere. */
         FoundPassage: components["schemas"]["RecallHit"] | components["schemas"]["ForeignHit"];
         /** @description What replaced or removed a thing. */

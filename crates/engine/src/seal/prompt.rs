@@ -51,6 +51,16 @@ fn hide(prompt: &mut Prompt, mask: &ReadingMask, measure: &Measure) {
                 hiding.finish();
             }
         }
+        Body::Responses { instructions, input } => {
+            let mut above = hiding(None);
+            above.text(instructions);
+            above.finish();
+            for (at, item) in input.iter_mut().enumerate() {
+                let mut hiding = hiding(Some(at));
+                hiding.message(item);
+                hiding.finish();
+            }
+        }
         Body::Anthropic { system, messages } => {
             let mut above = hiding(None);
             system.iter_mut().for_each(|block| above.block(block));
@@ -112,7 +122,7 @@ impl Hiding<'_> {
         let Value::Object(fields) = message else { return };
         for (name, value) in fields.iter_mut() {
             match value {
-                Value::String(text) if name == "content" => self.text(text),
+                Value::String(text) if name == "content" || name == "output" => self.text(text),
                 Value::Array(blocks) if name == "content" => blocks.iter_mut().for_each(|block| self.block(block)),
                 value => self.beside(value),
             }

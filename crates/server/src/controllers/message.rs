@@ -58,5 +58,5 @@ async fn add(
     Name(thread): Name<ThreadId>,
     request: RequestBody<api::NewMessages>,
 ) -> Result<Answer<api::Added>, CallError> {
-    caller.add_messages(thread, request.body, request.options).await
+    caller.add_messages(thread, request.body, request.repaired, request.options).await
 }

@@ -55,7 +55,7 @@ async fn answer(
     TurnNumber(turn): TurnNumber,
     request: RequestBody<api::TurnAnswer>,
 ) -> Result<Answer<api::TurnAnswered>, CallError> {
-    caller.answer_turn(turn, request.body, request.options).await
+    caller.answer_turn(turn, request.body, request.repaired, request.options).await
 }
 
 /// Read the prompt of a turn as it was sent
