@@ -170,14 +170,14 @@ impl Assembly {
         let (body, joined) = match self.format {
             Format::Text => (Body::Text(self.text), Joined::default()),
             Format::OpenAi => {
-                let (mut messages, joined) = chat(self.messages, self.provider, &names);
+                let (mut messages, joined) = chat(self.messages, self.provider, &names, has_system);
                 if has_system {
                     messages.insert(0, openai::message("system", &self.text));
                 }
                 (Body::Messages(messages), joined)
             }
             Format::Responses => {
-                let (messages, joined) = chat(self.messages, self.provider, &names);
+                let (messages, joined) = chat(self.messages, self.provider, &names, false);
                 let (body, items) = responses::body(self.text, messages);
                 (body, joined.then(&items))
             }
@@ -207,13 +207,19 @@ impl Assembly {
     }
 }
 
-/// Messages as chat completions of a provider take them, but for that of the system.
-fn chat(mut messages: Vec<Value>, provider: Provider, names: &ToolNames) -> (Vec<Value>, Joined) {
+/// Messages as chat completions of a provider take them, but for that of the system. Without any there is one that nobody said,
+/// unless that of the system `is_enough`.
+fn chat(mut messages: Vec<Value>, provider: Provider, names: &ToolNames, is_enough: bool) -> (Vec<Value>, Joined) {
     openai::settle(&mut messages, IdForm::of(provider), names);
-    match provider.is_strict() {
-        true => strict::in_turn(messages, provider),
-        false => (messages, Joined::default()),
+    if provider.is_strict() {
+        return strict::in_turn(messages, provider);
     }
+    let mut joined = Joined::default();
+    if messages.is_empty() && !is_enough {
+        joined.close(0, openai::CLOSING);
+        messages.push(openai::message("user", openai::CLOSING));
+    }
+    (messages, joined)
 }
 
 /// The text before all that was said is a message of its own.
