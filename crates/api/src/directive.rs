@@ -88,6 +88,7 @@ fn updates() -> RefOr<Schema> {
 pub struct SchemaQuery {
     /// The API for whose structured output the schema is meant.
     #[serde(default, rename = "for")]
+    #[param(inline)]
     pub meant_for: SchemaFor,
 }
 

@@ -154,5 +154,5 @@ async fn the_schema_of_directives_is_in_the_form_of_an_api() {
     let strict = schema("?for=openai").await;
     assert_eq!(strict["required"].as_array().unwrap().len(), strict["properties"].as_object().unwrap().len());
     assert!(!schema("?for=anthropic").await.to_string().contains("maxLength"));
-    server.get(&format!("{S}/directives/schema?for=all")).await.problem(400, "invalid");
+    server.get(&format!("{S}/directives/schema?for=all")).await.problem(422, "invalid");
 }
