@@ -1,13 +1,13 @@
 //! Directives. The server reads them leniently, since models write them; these are the forms that it understands.
 
 use callboard_core::{
-    directive::{Directed, FormRequest, Recipient, SetUpdate},
+    directive::{Directed, FormRequest, Recipient, SetUpdate, schema_for::SchemaFor},
     id::Seq,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{
-    ToSchema,
+    IntoParams, ToSchema,
     openapi::{
         ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema,
         schema::{AnyOfBuilder, SchemaType},
@@ -79,6 +79,17 @@ fn updates() -> RefOr<Schema> {
     let anything = ObjectBuilder::new().schema_type(SchemaType::AnyValue);
     let update = AnyOfBuilder::new().item(Ref::from_schema_name("ContextSetUpdate")).item(anything);
     RefOr::T(ArrayBuilder::new().items(update).into())
+}
+
+/// Selects the form of a schema.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SchemaQuery {
+    /// The API for whose structured output the schema is meant.
+    #[serde(default, rename = "for")]
+    #[param(inline)]
+    pub meant_for: SchemaFor,
 }
 
 /// The outcome of a directive.

@@ -41,7 +41,7 @@ pub use callboard_core::{
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
-    directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate},
+    directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{MediaType, Outcome as DocumentOutcome},
     file::Match as FileMatch,
     form::Field,
@@ -81,7 +81,7 @@ pub use self::{
         WantedMethod,
     },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
-    directive::{ContextSetUpdates, Directive, DirectiveAnswer, StructuredDirective, TextDirective},
+    directive::{ContextSetUpdates, Directive, DirectiveAnswer, SchemaQuery, StructuredDirective, TextDirective},
     document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, NewDocument, PutDocument},
     file::{
         ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,

@@ -24,8 +24,8 @@ use crate::query::{flag, number, time};
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"messages": [{"role": "user", "content": "Write the release notes."}]}))]
 pub struct NewMessages {
-    /// The messages, in order. At most 25,000. Message objects of OpenAI's chat completions and of Anthropic's Messages API are taken
-    /// as they are. One of Anthropic's with results of tools becomes several messages.
+    /// The messages, in order. At most 25,000. Message objects of OpenAI's chat completions and of Anthropic's Messages API, and items of
+    /// OpenAI's Responses API, are taken as they are. One of Anthropic's with results of tools becomes several messages.
     #[schema(max_items = 25_000)]
     pub messages: Vec<GivenMessage>,
 }
@@ -38,6 +38,9 @@ pub struct Added {
     /// The number of the newest entry of the journal.
     #[schema(value_type = u64)]
     pub head: Seq,
+    /// The messages of the request, from 0, that had halves of characters, such as `\ud83d`, in whose place stands U+FFFD now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<usize>,
 }
 
 /// A page of messages, the oldest first.

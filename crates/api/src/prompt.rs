@@ -69,7 +69,7 @@ pub struct PromptPiece {
     /// Its size in tokens. The sizes of the pieces of a part add up to that of the part.
     #[schema(value_type = u64)]
     pub tokens: Tokens,
-    /// In which of `messages` it stands, from 0. Absent for what stands in `text` or in `system`, and for what has no text, such
+    /// In which of `messages`, or of `input`, it stands, from 0. Absent for what stands in `text`, `instructions` or `system`, and for what has no text, such
     /// as the tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<usize>,
@@ -124,13 +124,19 @@ pub struct Prompt {
     /// The prompt in the format `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// What comes before all that was said, in the format `responses`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// The items of the format `responses`, as that API takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Vec<Value>>,
     /// The messages in the formats `openai` and `anthropic`, as those APIs take them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Value>>,
     /// The blocks of the system prompt in the format `anthropic`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<Vec<Value>>,
-    /// The tools to offer with the prompt in the formats `openai` and `anthropic`, as those APIs take them: the agent's
+    /// The tools to offer with the prompt in the formats `openai`, `responses` and `anthropic`, as those APIs take them: the agent's
     /// tools that may be used now. They are counted as a part of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,

@@ -66,6 +66,13 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
     T::deserialize(deserializer).map(Some)
 }
 
+/// A list; an empty one where it is null.
+pub(crate) fn list_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 /// Reads a number from the text of a query.
 pub(crate) fn number<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: D) -> Result<Option<T>, D::Error> {
     let text: Option<String> = Deserialize::deserialize(deserializer)?;
@@ -91,7 +98,7 @@ pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 /// Reads a time: RFC 3339, or milliseconds since 1970.
 pub fn read_time(text: &str) -> Result<Timestamp, BadTime> {
     match whole(text) {
-        Some(milliseconds) => Timestamp::from_millis(milliseconds),
+        Some(number) => Timestamp::from_number(number),
         None => text.parse(),
     }
 }

@@ -6,6 +6,7 @@ use callboard_core::{
     conversation::{MessageReceipt, given::GivenCall},
     count::Tokens,
     id::{AgentName, RunId, Seq, ThreadId},
+    run::usage::GivenUsage,
     schema::Saying,
     time::Timestamp,
 };
@@ -13,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Cost, Prompt, ReportedUsage, query::number};
+use crate::{
+    Cost, Prompt, ReportedUsage,
+    query::{list_or_null, number},
+};
 
 /// What a model answered to a recorded prompt, or why it did not.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -26,16 +30,21 @@ pub struct TurnAnswer {
     pub text: Option<Arc<str>>,
     /// What it thought before, in blocks: Anthropic's `thinking` and `redacted_thinking` as they are, or the fields of other servers, such
     /// as `{"type": "reasoning_content", "reasoning_content": "…"}`. The next prompts have them until its loop of tool calls ends.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<std::collections::BTreeMap<String, Value>>)]
+    #[serde(default, deserialize_with = "list_or_null", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Option<Vec<std::collections::BTreeMap<String, Value>>>)]
     pub reasoning: Vec<Map<String, Value>>,
-    /// The tools that it calls, each call with an id of its own, also as OpenAI writes them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The tools that it calls, also as OpenAI writes them. An id that two calls have is made two.
+    #[serde(default, deserialize_with = "list_or_null", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Option<Vec<GivenCall>>)]
     pub tool_calls: Vec<GivenCall>,
-    /// The tokens that its provider counted.
+    /// What its provider gave, as it is, in the place of `text`, `reasoning` and `tool_calls`: a chat completion of OpenAI or the message in
+    /// it, a message of Anthropic, a response of OpenAI's Responses API or the items in it. Its `usage` counts where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<ReportedUsage>,
-    /// Why there is no answer. It excludes `text` and `tool_calls`.
+    pub message: Option<Value>,
+    /// The tokens that its provider counted, in its own fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<GivenUsage>,
+    /// Why there is no answer. It excludes `text`, `tool_calls` and `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -43,11 +52,15 @@ pub struct TurnAnswer {
 /// What an answer changed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TurnAnswered {
-    /// The messages that were added to the turn's thread: one, or none where the turn failed.
+    /// The messages that were added to the turn's thread: one, or several where the answer has several, or none where the turn
+    /// failed.
     pub messages: Vec<MessageReceipt>,
     /// The number of the newest entry of the journal once the answer was recorded.
     #[schema(value_type = u64)]
     pub head: Seq,
+    /// `[0]` where the answer had halves of characters, such as `\ud83d`, in whose place stands U+FFFD now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<usize>,
 }
 
 /// A turn: a model was asked.

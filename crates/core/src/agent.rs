@@ -226,6 +226,11 @@ impl Agent {
     fn check(&self, fault: &mut impl FnMut(&str, String)) {
         check_line("/title", self.title.as_deref(), fault);
         check_means(self.instructions.as_deref(), self.model.as_deref(), &self.tools, fault);
+        for (at, tool) in self.tools.iter().enumerate().filter(|(_, tool)| is_tool_name(&tool.name)) {
+            provider_faults(tool)
+                .into_iter()
+                .for_each(|(field, problem)| fault(&format!("/tools/{at}{field}"), problem));
+        }
     }
 }
 
@@ -266,6 +271,30 @@ pub(crate) fn check_means(
 pub(crate) fn doubled_tools(tools: &[Tool]) -> impl Iterator<Item = (usize, &str)> {
     let names = tools.iter().map(Tool::bare_name).enumerate();
     names.filter(|(at, name)| tools.iter().take(*at).any(|other| other.bare_name() == *name))
+}
+
+/// The most characters of the description of a tool.
+const MAX_DESCRIPTION: usize = 1024;
+
+/// What of a tool providers refuse: the field, and why. Callboard's own tools are described by Callboard.
+fn provider_faults(tool: &Tool) -> Vec<(&'static str, String)> {
+    let name = tool.name.strip_prefix(PREFIX).unwrap_or(&tool.name);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let mut faults = Vec::new();
+    if !(1..=64).contains(&name.len()) || !name.chars().all(is_plain) {
+        faults.push(("/name", "use 1 to 64 letters, digits, `_` and `-`: providers take no other names".to_owned()));
+    }
+    let length = tool.description.chars().count();
+    if length > MAX_DESCRIPTION {
+        let problem = format!("it has {length} characters: describe a tool in at most {MAX_DESCRIPTION}");
+        faults.push(("/description", problem));
+    }
+    if !tool.parameters.is_empty() && tool.parameters.get("type") != Some(&"object".into()) {
+        let problem =
+            "providers take the schema of an object alone: say `\"type\": \"object\"`, or leave `parameters` out";
+        faults.push(("/parameters", problem.to_owned()));
+    }
+    faults
 }
 
 /// What names of tools are.

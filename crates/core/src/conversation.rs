@@ -1,9 +1,11 @@
 //! Conversations: threads and their messages.
 
+pub mod answer;
 mod blocks;
 pub(crate) mod decide;
 pub mod facts;
 pub mod given;
+mod items;
 pub(crate) mod reasoning;
 mod recall;
 pub mod said;
@@ -610,9 +612,24 @@ impl Message {
     }
 }
 
+impl Message {
+    /// Why its model refused to answer, where that is all that it says.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.as_given.as_ref()?.fields.get("refusal")?.as_str()
+    }
+
+    /// The name of its author that came with it, on one line and in characters that no mark of a speaker is made of.
+    pub(crate) fn author_name(&self) -> Option<Arc<str>> {
+        let name = self.as_given.as_ref()?.fields.get("name")?.as_str()?;
+        let allowed = |c: char| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '_' };
+        let name: String = name.trim().chars().take(64).map(allowed).collect();
+        name.contains(char::is_alphanumeric).then(|| name.into())
+    }
+}
+
 impl Content {
     /// Whether it says nothing.
-    fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.is_blank(),
             Self::Parts(parts) => parts.is_empty(),
@@ -625,6 +642,14 @@ impl Content {
         match self {
             Self::Text(text) => text.whole(values).cloned(),
             Self::Parts(parts) => Ok(parts.iter().map(part_text).collect::<Vec<_>>().join("\n").into()),
+        }
+    }
+
+    /// The same of what a model said itself: what is no text is left out, so that no placeholder stands as its words.
+    pub(crate) fn in_own_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
+        match self {
+            Self::Text(_) => self.in_text(values),
+            Self::Parts(parts) => Ok(parts.iter().filter_map(text_in_part).collect::<Vec<_>>().join("\n").into()),
         }
     }
 }
@@ -648,9 +673,32 @@ impl ToolCall {
 
 /// A part as text. One that is not text is named instead.
 fn part_text(part: &Map<String, Value>) -> String {
-    match part.get("text") {
-        Some(Value::String(text)) => text.clone(),
-        _ => format!("[{} not shown]", part.get("type").and_then(Value::as_str).unwrap_or("part")),
+    let name = || format!("[{} not shown]", part.get("type").and_then(Value::as_str).unwrap_or("part"));
+    text_in_part(part).unwrap_or_else(name)
+}
+
+/// The text that a part has: its own, why a model refused, that of a document, or that of what a search found.
+fn text_in_part(part: &Map<String, Value>) -> Option<String> {
+    let field = |name| part.get(name).and_then(Value::as_str);
+    let texts = |content: Option<&Value>| match content {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Array(parts)) => {
+            let texts: Vec<_> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    };
+    if let Some(text) = field("text").or_else(|| field("refusal")) {
+        return Some(text.to_owned());
+    }
+    match field("type") {
+        Some("document") => {
+            let source = part.get("source")?;
+            let is_text = source.get("type").and_then(Value::as_str) == Some("text");
+            texts(source.get(if is_text { "data" } else { "content" }))
+        }
+        Some("search_result") => texts(part.get("content")),
+        _ => None,
     }
 }
 

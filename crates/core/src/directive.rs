@@ -4,6 +4,7 @@ pub(crate) mod decide;
 pub mod facts;
 pub mod read;
 pub mod schema;
+pub mod schema_for;
 pub mod text;
 
 use std::sync::Arc;

@@ -44,7 +44,7 @@
 //!     let nothing_said = Tail { complete: true, ..Tail::default() };
 //!     match prompt(&view, &spec, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
 //!         Body::Text(text) => Ok(text),
-//!         Body::Messages(_) | Body::Anthropic { .. } => unreachable!("text was asked for"),
+//!         Body::Messages(_) | Body::Responses { .. } | Body::Anthropic { .. } => unreachable!("text was asked for"),
 //!     }
 //! };
 //! assert!(prompt_of("writer")?.contains("Four lines"));

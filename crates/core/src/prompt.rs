@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod assemble;
+mod call_ids;
 pub mod escape;
 mod excerpt;
 mod fetch;
@@ -22,16 +23,20 @@ mod parts;
 mod pieces;
 mod placed;
 pub mod profile;
+mod provider;
 mod rendered;
 mod replaced;
+mod responses;
 mod share;
 mod shorten;
 mod speaker;
 mod spec;
+mod strict;
 mod text;
+mod tool_names;
 mod utterance;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::Value;
@@ -51,10 +56,12 @@ pub use self::{
     part_name::PartName,
     pieces::Pieces,
     placed::{PlacedPiece, TEXTS_OF_BLOCKS},
+    provider::Provider,
     spec::{PromptSpec, ResolvedSpec},
 };
 use crate::{
     agent::{Agent, Tool},
+    conversation::ToolCall,
     count::{Counting, Factor, TokenCounter, Tokens},
     entry::Hash,
     error::{ConflictKind, Error},
@@ -77,6 +84,8 @@ pub enum Format {
     Text,
     /// The messages of an OpenAI chat completion.
     OpenAi,
+    /// The instructions and the items of OpenAI's Responses API.
+    Responses,
     /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
     /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
     /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
@@ -91,6 +100,7 @@ impl Format {
         match self {
             Self::Text => "text",
             Self::OpenAi => "openai",
+            Self::Responses => "responses",
             Self::Anthropic => "anthropic",
         }
     }
@@ -100,13 +110,17 @@ impl Format {
         match self {
             Self::Text => Vec::new(),
             Self::OpenAi => tools.iter().map(openai::tool).collect(),
+            Self::Responses => tools.iter().map(responses::tool).collect(),
             Self::Anthropic => tools.iter().map(anthropic::tool).collect(),
         }
     }
 
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Text, Self::OpenAi, Self::Responses, Self::Anthropic];
+
     /// The format of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Text, Self::OpenAi, Self::Anthropic].into_iter().find(|format| format.name() == name)
+        Self::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
@@ -142,6 +156,8 @@ pub struct Prompt {
     pub body: Body,
     /// The tools that are offered with it: those of the agent that may be used now.
     pub tools: Vec<Tool>,
+    /// The names of tools in its calls that stand there for another name, which its format does not take, each with that.
+    pub renamed_tools: BTreeMap<String, String>,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
     /// The subjects of which it shows what the newest entry says, beside those entries: the agents with their instructions,
@@ -162,6 +178,13 @@ pub enum Body {
     Text(String),
     /// The messages of an OpenAI chat completion.
     Messages(Vec<Value>),
+    /// What OpenAI's Responses API takes.
+    Responses {
+        /// What comes before all that was said.
+        instructions: String,
+        /// What was said: messages, calls and their results.
+        input: Vec<Value>,
+    },
     /// What Anthropic's Messages API takes.
     Anthropic {
         /// Blocks of text that come before all that was said.
@@ -171,13 +194,17 @@ pub enum Body {
     },
 }
 
-/// As the fields that requests have: `text`, or `messages`, or `messages` and `system`.
+/// As the fields that requests have: `text`, or `messages`, or `instructions` and `input`, or `messages` and `system`.
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         match self {
             Self::Text(text) => fields.serialize_entry("text", text)?,
             Self::Messages(messages) => fields.serialize_entry("messages", messages)?,
+            Self::Responses { instructions, input } => {
+                fields.serialize_entry("instructions", instructions)?;
+                fields.serialize_entry("input", input)?;
+            }
             Self::Anthropic { system, messages } => {
                 fields.serialize_entry("messages", messages)?;
                 fields.serialize_entry("system", system)?;
@@ -224,17 +251,27 @@ impl Prompt {
         match &self.body {
             Body::Text(text) => text.clone(),
             Body::Messages(messages) => lines(messages),
+            Body::Responses { instructions, input } => format!("{instructions}\n{}", lines(input)),
             Body::Anthropic { system, messages } => lines(system) + &lines(messages),
         }
     }
 
-    /// The hash of what the model gets: of the text, of the list of messages, or of `{"messages", "system"}` in JSON.
+    /// The hash of what the model gets: of the text, of the list of messages, or of `{"instructions", "input"}` or
+    /// `{"messages", "system"}` in JSON.
     pub fn sha256(&self) -> Hash {
         match &self.body {
             Body::Text(text) => Hash::of(text.as_bytes()),
             Body::Messages(messages) => Hash::of(&serde_json::to_vec(messages).unwrap_or_default()),
-            Body::Anthropic { .. } => Hash::of(&serde_json::to_vec(&self.body).unwrap_or_default()),
+            Body::Responses { .. } | Body::Anthropic { .. } => {
+                Hash::of(&serde_json::to_vec(&self.body).unwrap_or_default())
+            }
         }
+    }
+
+    /// A call of its model, with the name that the tool has outside of the prompt.
+    pub fn own_call(&self, call: ToolCall) -> ToolCall {
+        let name = self.renamed_tools.get(&call.name).cloned().unwrap_or(call.name);
+        ToolCall { name, ..call }
     }
 
     /// What is kept of it, so that it can be rendered again and checked.
@@ -251,6 +288,7 @@ impl Prompt {
             tokens: self.tokens,
             sha256: self.sha256(),
             shows: self.shows.clone(),
+            renamed_tools: self.renamed_tools.clone(),
             observed: self.observed.clone(),
         }
     }
@@ -285,20 +323,29 @@ pub fn prompt_of(
 ) -> Result<(Prompt, Pieces), Lacking> {
     let agent = reader(view, &spec.thread)?;
     let tools = offered(view, agent, spec);
-    let renderer =
-        Renderer { agent, team: &view.state.team, offered: &tools, format: spec.format, style: spec.style(), count };
+    let renderer = Renderer {
+        agent,
+        team: &view.state.team,
+        offered: &tools,
+        format: spec.format,
+        provider: spec.provider,
+        style: spec.style(),
+        count,
+    };
     let task = history.task(spec)?;
     history.write_task(&renderer, task);
     let mut unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     Piece::think(&mut unanswered, &renderer);
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, body, pieces, placed, tokens, shows, subjects } = fill(&mut from)?;
+    let Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed } = fill(&mut from)?;
     let bounded = match &body {
         Body::Text(_) => false,
+        Body::Messages(_) if spec.provider.is_strict() => true,
         Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
-        Body::Anthropic { .. } => true,
+        Body::Responses { .. } | Body::Anthropic { .. } => true,
     };
+    let tools = tools.into_iter().map(|tool| tool_names::as_written(tool, &renamed)).collect();
     let prompt = Prompt {
         seq: view.state.head.seq,
         layout: spec.layout.clone(),
@@ -309,8 +356,8 @@ pub fn prompt_of(
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.
         reusable_prefix_tokens: Tokens(0),
-        // What a provider makes of tools, and Anthropic of any message, is its own affair: what is allowed for them here
-        // is generous.
+        // What a provider makes of tools and items, and Anthropic of any message, is its own affair, and messages that are joined
+        // cost less together: what is allowed for them here is generous.
         counting: match spec.factor {
             // A bound that nothing was learned about is one.
             Some(factor) if factor >= Factor::ONE && count.counting() == Counting::UpperBound => Counting::UpperBound,
@@ -324,6 +371,7 @@ pub fn prompt_of(
         pieces: placed,
         body,
         tools,
+        renamed_tools: renamed,
         shows,
         subjects,
         observed: spec.observed.clone(),

@@ -19,6 +19,7 @@ pub mod team;
 pub(crate) mod tools;
 pub mod turn;
 pub mod turn_facts;
+pub mod usage;
 
 pub use self::{
     due::{Due, Wait},
@@ -460,6 +461,9 @@ pub struct PromptRecord {
     pub sha256: Hash,
     /// The entries that it shows, as ranges with both ends.
     pub shows: Vec<(Seq, Seq)>,
+    /// The names of tools in its calls that stand there for another name, each with that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub renamed_tools: BTreeMap<String, String>,
     /// What it shows that was observed outside of the session.
     #[serde(default, skip_serializing_if = "Observations::is_empty")]
     pub observed: Observations,

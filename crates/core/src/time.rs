@@ -6,19 +6,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::number::Whole;
 
-/// A point in time in milliseconds since 1970-01-01 UTC. Written in RFC 3339; integers of milliseconds are read too.
+/// A point in time in milliseconds since 1970-01-01 UTC. Written in RFC 3339; numbers of milliseconds or seconds are read too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 /// A text that is not a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a time: use RFC 3339, for instance 2025-01-18T14:30:22.000Z, or milliseconds since 1970")]
+#[error(
+    "{0:?} is not a time: use RFC 3339, for instance 2025-01-18T14:30:22.000Z, or milliseconds or seconds since 1970"
+)]
 pub struct BadTime(String);
+
+/// A number below this is seconds, not milliseconds.
+const SECONDS_BELOW: u64 = 100_000_000_000;
 
 impl Timestamp {
     /// The time `ms` milliseconds after 1970-01-01 UTC; one outside the years -9999 to 9999 is refused.
     pub fn from_millis(ms: i64) -> Result<Self, BadTime> {
         jiff::Timestamp::from_millisecond(ms).map(|_| Self(ms)).map_err(|_| BadTime(ms.to_string()))
+    }
+
+    /// The time of a number that somebody wrote: seconds where it is below 10^11, which as milliseconds would be before March
+    /// 1973, else milliseconds.
+    pub fn from_number(number: i64) -> Result<Self, BadTime> {
+        let is_seconds = number.unsigned_abs() < SECONDS_BELOW;
+        Self::from_millis(if is_seconds { number.saturating_mul(1000) } else { number })
     }
 
     /// The same; where it would be outside of the calendar, the end of that.
@@ -71,14 +83,22 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a time in RFC 3339 or an integer of milliseconds")]
+        #[serde(untagged, expecting = "a time in RFC 3339, or a number of milliseconds or seconds")]
         enum Form {
             Text(String),
-            Millis(Whole),
+            Whole(Whole),
+            Seconds(f64),
         }
         match Form::deserialize(deserializer)? {
             Form::Text(text) => text.parse().map_err(de::Error::custom),
-            Form::Millis(ms) => Self::from_millis(ms.read()?).map_err(de::Error::custom),
+            Form::Whole(number) => Self::from_number(number.read()?).map_err(de::Error::custom),
+            Form::Seconds(seconds) => {
+                let milliseconds = (seconds * 1000.0).round();
+                let whole = crate::number::of_float(milliseconds).and_then(|whole| i64::try_from(whole).ok());
+                let is_seconds = |whole: &i64| whole.unsigned_abs() < SECONDS_BELOW.saturating_mul(1000);
+                let time = whole.filter(is_seconds).map(Self::from_millis).and_then(Result::ok);
+                time.ok_or_else(|| de::Error::custom(BadTime(seconds.to_string())))
+            }
         }
     }
 }
@@ -94,6 +114,15 @@ mod tests {
         assert_eq!(serde_json::from_str::<Timestamp>("\"2025-01-18T14:30:22.007Z\"").unwrap(), time);
         assert_eq!(serde_json::from_str::<Timestamp>("\"2025-01-18T15:30:22.007+01:00\"").unwrap(), time);
         assert_eq!(serde_json::from_str::<Timestamp>("1737210622007").unwrap(), time);
+    }
+
+    #[test]
+    fn numbers_below_a_hundred_billion_are_seconds() {
+        let read = |text| serde_json::from_str::<Timestamp>(text).unwrap().to_string();
+        assert_eq!(read("1737210622"), "2025-01-18T14:30:22.000Z");
+        assert_eq!(read("1737210622.5"), "2025-01-18T14:30:22.500Z");
+        assert_eq!(read("99999999999"), "5138-11-16T09:46:39.000Z");
+        assert_eq!(read("100000000000"), "1973-03-03T09:46:40.000Z");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use callboard_core::{
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, HistoryCache, Pieces, ResolvedSpec, Style},
+    prompt::{Format, HistoryCache, Pieces, Provider, ResolvedSpec, Style},
     text::Values,
 };
 
@@ -46,6 +46,7 @@ pub(crate) struct MemoryKey {
     agent: AgentName,
     thread: ThreadId,
     format: Format,
+    provider: Provider,
     style: Style,
     vocabulary: String,
     /// The entry that had last changed what older ones say when the prompt was asked for: also a prompt as of an older entry shows
@@ -81,8 +82,8 @@ pub(crate) struct SessionMemory {
 
 impl MemoryKey {
     pub(crate) fn of(spec: &ResolvedSpec, erased: Seq) -> Self {
-        let ResolvedSpec { agent, thread, format, vocabulary, layout, .. } = spec.clone();
-        Self { agent, thread, format, vocabulary, style: layout.style(), erased }
+        let ResolvedSpec { agent, thread, format, provider, vocabulary, layout, .. } = spec.clone();
+        Self { agent, thread, format, provider, vocabulary, style: layout.style(), erased }
     }
 }
 

@@ -235,7 +235,7 @@ impl Turn<'_> {
             usage: usage(&answer, &model, &self.prompt),
             report,
             cut_off: answer.finish == Finish::Length,
-            tool_calls: answer.tool_calls.into_iter().map(call).collect(),
+            tool_calls: answer.tool_calls.into_iter().map(|made| self.prompt.own_call(call(made))).collect(),
             reasoning: answer.reasoning,
             text: answer.text.into(),
         }
@@ -272,6 +272,7 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
         Body::Anthropic { system, messages } => {
             (request.system, request.messages) = (system.clone(), messages.clone());
         }
+        Body::Responses { input, .. } => request.messages.clone_from(input),
         Body::Text(text) => request.messages = vec![json!({"role": "user", "content": text})],
     }
     if uses_tools {

@@ -15,6 +15,7 @@ use crate::{
     app::App,
     calls::{CallError, WriteOptions},
     json::parse,
+    surrogates::{Repaired, repair},
     write_options::write_options,
 };
 
@@ -22,6 +23,14 @@ use crate::{
 pub(crate) struct RequestBody<T> {
     pub(crate) body: T,
     pub(crate) options: WriteOptions,
+}
+
+/// The same for a body with what somebody said: halves of characters in it are replaced.
+pub(crate) struct RepairedBody<T> {
+    pub(crate) body: T,
+    pub(crate) options: WriteOptions,
+    /// The members of the list in it in which that was done; 0 where it has no list.
+    pub(crate) repaired: Vec<usize>,
 }
 
 /// An empty body.
@@ -33,23 +42,43 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
     type Rejection = CallError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
-        let (parts, body) = request.into_parts();
-        let limits = &app.settings.limits;
-        let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
-        let options = write_options(&parts, &bytes)?;
-        if bytes.is_empty() || *bytes == *b"null" {
-            return Ok(Self { body: parse(b"{}")?, options });
-        }
-        if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-            let detail = "compressed bodies are not supported: leave the header `Content-Encoding` out";
-            return Err(CallError::new("unsupported_media_type", detail));
-        }
-        if !is_json(&parts.headers) {
-            let detail = "the body has to be JSON: send the header `Content-Type: application/json`";
-            return Err(CallError::new("unsupported_media_type", detail));
-        }
+        let (bytes, options) = read(request, app).await?;
         Ok(Self { body: parse(&bytes)?, options })
     }
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for RepairedBody<T> {
+    type Rejection = CallError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
+        let (bytes, options) = read(request, app).await?;
+        match repair(&bytes) {
+            Some(Repaired { json, members }) => {
+                Ok(Self { body: parse(&json)?, options, repaired: members.into_iter().collect() })
+            }
+            None => Ok(Self { body: parse(&bytes)?, options, repaired: Vec::new() }),
+        }
+    }
+}
+
+/// Reads JSON; an empty object where there is none.
+async fn read(request: Request, app: &App) -> Result<(Bytes, WriteOptions), CallError> {
+    let (parts, body) = request.into_parts();
+    let limits = &app.settings.limits;
+    let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let options = write_options(&parts, &bytes)?;
+    if bytes.is_empty() || *bytes == *b"null" {
+        return Ok((Bytes::from_static(b"{}"), options));
+    }
+    if parts.headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        let detail = "compressed bodies are not supported: leave the header `Content-Encoding` out";
+        return Err(CallError::new("unsupported_media_type", detail));
+    }
+    if !is_json(&parts.headers) {
+        let detail = "the body has to be JSON: send the header `Content-Type: application/json`";
+        return Err(CallError::new("unsupported_media_type", detail));
+    }
+    Ok((bytes, options))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -36,6 +36,7 @@ use crate::{
         rights::{AnswerTurns, BuildPrompt, CreateSession, ReadSession},
     },
     secret,
+    surrogates::repair,
 };
 
 /// The routes: with a session and an agent in the path, or an access token that says them.
@@ -100,7 +101,8 @@ fn decoded(segment: &str) -> String {
 async fn read(app: &App, parts: &Parts, body: Body) -> Result<Map<String, Value>, Complaint> {
     let limits = &app.settings.limits;
     let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
-    serde_json::from_slice(&bytes)
+    let repaired = repair(&bytes);
+    serde_json::from_slice(repaired.as_ref().map_or(&bytes, |repaired| &repaired.json))
         .map_err(|error| Complaint::new(StatusCode::BAD_REQUEST, format!("the body is no JSON object: {error}")))
 }
 

@@ -34,6 +34,7 @@ mod json;
 mod params;
 mod problem;
 mod strict;
+mod surrogates;
 mod write_options;
 
 mod browsers;

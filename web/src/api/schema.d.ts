@@ -2487,7 +2487,7 @@ export interface components {
          * @description The format of a prompt.
          * @enum {string}
          */
-        Format: "text" | "openai" | "anthropic";
+        Format: "text" | "openai" | "responses" | "anthropic";
         /** @description A passage that was found, in the session or elsewhere. */
         FoundPassage: components["schemas"]["RecallHit"] | components["schemas"]["ForeignHit"];
         /** @description What replaced or removed a thing. */
@@ -3224,6 +3224,10 @@ export interface components {
              *     from what providers report.
              */
             factor?: number | null;
+            /** @description The items of the format `responses`, as that API takes them. */
+            input?: unknown[] | null;
+            /** @description What comes before all that was said, in the format `responses`. */
+            instructions?: string | null;
             /** @description The messages in the formats `openai` and `anthropic`, as those APIs take them. */
             messages?: unknown[] | null;
             /** @description Its parts, in order. */

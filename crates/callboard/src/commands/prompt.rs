@@ -73,6 +73,8 @@ pub(crate) enum PromptFormat {
     Text,
     /// The messages of an OpenAI chat completion
     Openai,
+    /// The instructions and items of OpenAI's Responses API
+    Responses,
     /// The messages of Anthropic's Messages API, with its system
     Anthropic,
 }
@@ -82,6 +84,7 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
     let format = match args.format {
         PromptFormat::Text => api::Format::Text,
         PromptFormat::Openai => api::Format::OpenAi,
+        PromptFormat::Responses => api::Format::Responses,
         PromptFormat::Anthropic => api::Format::Anthropic,
     };
     let layout = args.layout.map(|layout| match layout {
@@ -126,6 +129,9 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
 pub(super) fn show(prompt: &api::Prompt, output: Output) {
     if let Some(text) = &prompt.text {
         output.write(text);
+    }
+    if let (Some(instructions), Some(input)) = (&prompt.instructions, &prompt.input) {
+        output.json(&json!({"instructions": instructions, "input": input}));
     }
     match (&prompt.system, &prompt.messages) {
         (Some(system), Some(messages)) => output.json(&json!({"system": system, "messages": messages})),

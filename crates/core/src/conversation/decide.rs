@@ -93,7 +93,7 @@ impl Command for AddMessages {
 }
 
 impl NewMessage {
-    fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
+    pub(crate) fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
         let Self { message_id, thread_id: _, role: _, content, timestamp: _, metadata, .. } = self;
         if let Some(id) = message_id {
             visitor.name(format_args!("/messages/{at}/message_id"), id.as_str());
@@ -243,6 +243,21 @@ pub(crate) fn says(
     let Some(there) = decision.entry(receipt.seq)? else { return Ok(false) };
     let message = build(decision, thread, new, receipt.message_id.clone())?;
     Ok(is_same(&message, new, &there)?)
+}
+
+/// Where the message is that the entry `seq` added to `thread`, if it added one.
+pub(crate) fn receipt(
+    decision: &DecisionBuilder<'_>,
+    thread: &ThreadId,
+    seq: Seq,
+) -> Result<Option<MessageReceipt>, Undecided> {
+    if seq >= decision.next_seq() {
+        return Ok(None);
+    }
+    let entry = decision.entry(seq)?.filter(|entry| entry.header.kind.as_ref() == MessageAdded::TYPE);
+    let message = entry.map(|entry| fact::read(&entry)).transpose()?;
+    let here = message.filter(|MessageAdded(message)| message.thread_id == *thread);
+    Ok(here.map(|MessageAdded(message)| MessageReceipt { message_id: message.message_id, seq }))
 }
 
 fn build(

@@ -3,15 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, reasoning};
+use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, items, reasoning};
 use crate::{
     error::{Error, Fault},
     id::{MessageId, ThreadId},
     time::Timestamp,
 };
 
-/// A message to add: in Callboard's own form, or a message object of OpenAI or Anthropic as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A message to add: in Callboard's own form, or as an SDK gives it: a message object of OpenAI or Anthropic, a whole answer of
+/// Anthropic, or an item of OpenAI's Responses API. A field that is null is as if it were absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewMessage))]
 #[serde(deny_unknown_fields)]
 pub struct GivenMessage {
@@ -21,9 +22,10 @@ pub struct GivenMessage {
     /// The thread it is added to. Optional, since the path names it.
     #[serde(default, alias = "threadId", skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<ThreadId>,
-    /// The role of its author.
-    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::SaidRole))]
-    pub role: GivenRole,
+    /// The role of its author. Only items of the Responses API may have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::SaidRole>))]
+    pub role: Option<GivenRole>,
     /// What it says: a text, or a list of parts or blocks, each an object with a `type`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
@@ -64,6 +66,78 @@ pub struct GivenMessage {
     /// The same, in pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_details: Option<Vec<Value>>,
+    /// What the model thought, in blocks of Anthropic, as LiteLLM gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<std::collections::BTreeMap<String, Value>>>))]
+    pub thinking_blocks: Option<Vec<Map<String, Value>>>,
+    /// What a router says of the provider behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_specific_fields: Option<Value>,
+    /// The tools that Groq executed itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executed_tools: Option<Vec<Value>>,
+    /// In Mistral's shape: whether the answer goes on with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<bool>,
+    /// In OpenAI's shape: the answer in the form that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parsed: Option<Value>,
+    /// In OpenAI's old shape: the one function that is called. Its id is its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function_call: Option<GivenFunction>,
+    /// In a whole answer of Anthropic and a message of the Responses API: `message`. Other items of that API have others:
+    /// `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `compaction`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The id that its provider gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// In an item of the Responses API: how far it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// In a message of the Responses API: to which phase of the answer it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// In an item of the Responses API: the id of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// In an item of the Responses API: the arguments of the call, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// In an item of the Responses API: the text that a tool is called with that takes no arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// In an item of the Responses API: the result of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
+    pub output: Option<NewContent>,
+    /// In an item of the Responses API: what the model says of what it thought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Vec<Value>>,
+    /// In an item of the Responses API: what the model thought, for it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encrypted_content: Option<String>,
+    /// In a whole answer of Anthropic: the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// In a whole answer of Anthropic: why it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// In a whole answer of Anthropic: at which text it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_sequence: Option<String>,
+    /// In a whole answer of Anthropic: more about why it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_details: Option<Value>,
+    /// In a whole answer of Anthropic: what it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Value>,
+    /// In a whole answer of Anthropic: where it executed code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Value>,
+    /// In a whole answer of Anthropic: what it cleared of its context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_management: Option<Value>,
 }
 
 /// The role of a message's author, as people write it.
@@ -97,14 +171,16 @@ pub enum GivenReasoning {
     Blocks(Vec<Map<String, Value>>),
 }
 
-/// A call of a tool: with its name and arguments, or as OpenAI's `{"id", "type": "function", "function"}`.
+/// A call of a tool: with its name and arguments, or as OpenAI's `{"id", "type": "function", "function"}` or `{"id", "type":
+/// "custom", "custom"}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewToolCall))]
 #[serde(deny_unknown_fields)]
 pub struct GivenCall {
     /// Its id, to which the result refers.
+    #[serde(deserialize_with = "text_or_none")]
     pub id: String,
-    /// In OpenAI's shape: `function`.
+    /// In OpenAI's shape: `function` or `custom`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The tool.
@@ -117,6 +193,30 @@ pub struct GivenCall {
     /// In OpenAI's shape: the tool and the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<GivenFunction>,
+    /// In OpenAI's shape: a tool that takes a text instead of arguments, and the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<GivenCustom>,
+    /// Its place among the calls, as pieces of a stream have it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::number::whole_or_none")]
+    pub index: Option<u64>,
+    /// What Gemini wants back with the call: the signature of what it thought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_content: Option<Value>,
+    /// What a router says of the provider behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_specific_fields: Option<Value>,
+}
+
+/// A tool that is called with a text, in OpenAI's shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewCustomCall))]
+#[serde(deny_unknown_fields)]
+pub struct GivenCustom {
+    /// The tool.
+    pub name: String,
+    /// The text.
+    #[serde(default)]
+    pub input: String,
 }
 
 /// The tool that is called, and its arguments, in OpenAI's shape.
@@ -127,44 +227,143 @@ pub struct GivenFunction {
     /// The tool.
     pub name: String,
     /// The arguments as the text of a JSON object.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text_or_none")]
     pub arguments: String,
 }
 
 /// Reads messages that were given in any shape. A message object of Anthropic may be several messages: results of tools
-/// are messages of their own.
+/// are messages of their own. Items of the Responses API that belong to one answer are one message.
 pub fn read(given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
+    read_at("/messages", given)
+}
+
+/// The same where they were given at the place `pointer`.
+pub(crate) fn read_at(pointer: &str, given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
+    let mut answer = items::Answer::default();
     for (at, given) in given.into_iter().enumerate() {
-        match given.read(&format!("/messages/{at}")) {
-            Ok(read) => messages.extend(read),
-            Err(fault) => faults.push(fault),
-        }
+        let pointer = format!("{pointer}/{at}");
+        let read = match given.item() {
+            Some(_) => answer.take(given, &mut messages, &pointer),
+            None => {
+                let goes_on = given.kind.is_some() && given.role == Some(GivenRole::Ai);
+                given.read(&pointer).map(|read| answer.add(read, goes_on, &mut messages))
+            }
+        };
+        faults.extend(read.err());
     }
     Error::of(faults, Vec::new())?;
     Ok(messages)
 }
 
+/// The calls of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadCalls {
+    /// The calls.
+    pub calls: Vec<ToolCall>,
+    /// What came beside them that the model thought, in blocks.
+    pub reasoning: Vec<Map<String, Value>>,
+}
+
 /// Reads the calls of an answer, which `/tool_calls` holds.
-pub fn read_calls(given: Vec<GivenCall>) -> Result<Vec<ToolCall>, Error> {
+pub fn read_calls(given: Vec<GivenCall>) -> Result<ReadCalls, Error> {
+    let reasoning = beside(&given);
     let read = given.into_iter().enumerate().map(|(at, call)| call.read(&format!("/tool_calls/{at}")));
-    read.collect::<Result<_, _>>().map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))
+    let calls = read.collect::<Result<_, _>>();
+    let calls = calls.map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))?;
+    Ok(ReadCalls { calls, reasoning })
+}
+
+/// What came beside calls that their model thought, in blocks.
+fn beside(calls: &[GivenCall]) -> Vec<Map<String, Value>> {
+    let beside = calls.iter().enumerate().filter_map(|(at, call)| Some((at, call.extra_content.clone()?)));
+    beside.map(|(at, content)| reasoning::of_call(at, content)).collect()
 }
 
 impl GivenMessage {
+    /// The type of the item of the Responses API that it is, but for a message.
+    fn item(&self) -> Option<&str> {
+        self.kind.as_deref().filter(|kind| *kind != "message")
+    }
+
+    /// What only a whole answer has, and no message of a request.
+    fn take_answer(&mut self) -> Map<String, Value> {
+        let fields = [
+            ("id", self.id.take().map(Value::from)),
+            ("type", self.kind.take().map(Value::from)),
+            ("status", self.status.take().map(Value::from)),
+            ("phase", self.phase.take().map(Value::from)),
+            ("model", self.model.take().map(Value::from)),
+            ("stop_reason", self.stop_reason.take().map(Value::from)),
+            ("stop_sequence", self.stop_sequence.take().map(Value::from)),
+            ("stop_details", self.stop_details.take()),
+            ("usage", self.usage.take()),
+            ("container", self.container.take()),
+            ("context_management", self.context_management.take()),
+        ];
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
+    /// The fields that only items of the Responses API have: the first that is there.
+    fn stray(&self) -> Option<&'static str> {
+        let there = [
+            ("call_id", self.call_id.is_some()),
+            ("arguments", self.arguments.is_some()),
+            ("input", self.input.is_some()),
+            ("output", self.output.is_some()),
+            ("summary", self.summary.is_some()),
+            ("encrypted_content", self.encrypted_content.is_some()),
+        ];
+        there.into_iter().find(|(_, is_there)| *is_there).map(|(name, _)| name)
+    }
+
+    /// Whether it says or calls anything, or says why it does not.
+    fn is_empty(&self) -> bool {
+        let has_content = matches!(self.content, Some(Some(_)));
+        let has_calls = self.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty());
+        !has_content && !has_calls && self.refusal.is_none() && self.audio.is_none()
+    }
+
     /// The messages that it is; `pointer` says where it was given.
-    fn read(self, pointer: &str) -> Result<Vec<NewMessage>, Fault> {
+    fn read(mut self, pointer: &str) -> Result<Vec<NewMessage>, Fault> {
+        let fault = |field: &str, problem: String| Fault { pointer: format!("{pointer}/{field}"), problem };
+        let Some(role) = self.role else {
+            return Err(fault(
+                "role",
+                "missing field `role`: say who said it, `user`, `assistant`, `system` or `tool`".to_owned(),
+            ));
+        };
+        if let Some(field) = self.stray() {
+            return Err(fault(field, format!("`{field}` is a field of items of the Responses API: say their `type`")));
+        }
+        if let Some(GivenFunction { name, arguments }) = self.function_call.take() {
+            let call = GivenCall {
+                id: name.clone(),
+                name: Some(name),
+                arguments: Some(arguments.into()),
+                ..GivenCall::default()
+            };
+            self.tool_calls.get_or_insert_default().push(call);
+        }
+        if self.is_empty() {
+            return Err(fault("content", "it says nothing: give it `content`, `tool_calls` or parts".to_owned()));
+        }
+        let answer = self.take_answer();
         let mut fields = Map::new();
         let mut keep = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
                 fields.insert(name.to_owned(), value);
             }
         };
-        keep("role", (self.role == GivenRole::Developer).then(|| "developer".into()));
+        keep("role", (role == GivenRole::Developer).then(|| "developer".into()));
         keep("name", self.name.map(Value::from));
         keep("refusal", self.refusal.map(Value::from));
         keep("annotations", self.annotations.map(Value::from));
         keep("audio", self.audio.map(Value::from));
+        keep("provider_specific_fields", self.provider_specific_fields);
+        keep("executed_tools", self.executed_tools.map(Value::from));
+        keep("prefix", self.prefix.map(Value::from));
+        keep("parsed", self.parsed);
         let calls = self.tool_calls.unwrap_or_default();
         let (is_null, content) = (self.content == Some(None), self.content.flatten());
         // Where a message calls tools, what is null is usual; elsewhere a text is.
@@ -179,11 +378,17 @@ impl GivenMessage {
             ("reasoning_details", self.reasoning_details.map(Value::from)),
         ];
         let texts = texts.into_iter().filter_map(|(name, value)| Some(reasoning::of_openai(name, value?)));
+        let beside = beside(&calls);
         let reasoning = texts.chain(match self.reasoning {
             Some(GivenReasoning::Text(text)) => vec![reasoning::of_openai("reasoning", text.into())],
             Some(GivenReasoning::Blocks(blocks)) => blocks,
             None => Vec::new(),
         });
+        let reasoning = reasoning.chain(self.thinking_blocks.unwrap_or_default()).chain(beside);
+        let more: Vec<_> = calls.iter().map(GivenCall::more).collect();
+        if more.iter().any(|more| !more.is_empty()) {
+            fields.insert("tool_calls".to_owned(), more.into_iter().map(Value::Object).collect());
+        }
         let read = |(at, call): (usize, GivenCall)| call.read(&format!("{pointer}/tool_calls/{at}"));
         let message = NewMessage {
             message_id: self.message_id,
@@ -195,21 +400,46 @@ impl GivenMessage {
             tool_call_id: self.tool_call_id,
             as_given: (!fields.is_empty()).then(|| AsGiven { shape: MessageShape::OpenAi, joined: false, fields }),
             content,
-            ..NewMessage::text(self.role.into(), "")
+            ..NewMessage::text(role.into(), "")
         };
-        match &message.content {
-            Some(NewContent::Parts(parts)) if parts.iter().any(blocks::is_special) => blocks::read(message, pointer),
-            _ => Ok(vec![message]),
+        let mut messages = match &message.content {
+            Some(NewContent::Parts(parts)) if parts.iter().any(blocks::is_special) => blocks::read(message, pointer)?,
+            _ => vec![message],
+        };
+        if let Some(first) = messages.first_mut().filter(|_| !answer.is_empty()) {
+            let shape = if answer.contains_key("stop_reason") { MessageShape::Anthropic } else { MessageShape::OpenAi };
+            let given = first.as_given.get_or_insert(AsGiven { shape, joined: false, fields: Map::new() });
+            given.fields.insert(ANSWER.to_owned(), answer.into());
         }
+        Ok(messages)
     }
 }
 
+/// The field of what a message was given as that has what only a whole answer has. No request has it back.
+pub(super) const ANSWER: &str = "answer";
+
+/// The argument that has the text with which a tool is called that takes no arguments.
+pub(super) const CUSTOM_INPUT: &str = "input";
+
 impl GivenCall {
+    /// What it has besides an id, a tool and arguments.
+    fn more(&self) -> Map<String, Value> {
+        let fields = [
+            ("index", self.index.map(Value::from)),
+            ("type", self.custom.as_ref().map(|_| "custom".into())),
+            ("provider_specific_fields", self.provider_specific_fields.clone()),
+        ];
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
     fn read(self, pointer: &str) -> Result<ToolCall, Fault> {
         let fault =
             |field: &str, problem: &str| Fault { pointer: format!("{pointer}/{field}"), problem: problem.to_owned() };
-        if self.kind.as_deref().is_some_and(|kind| kind != "function") {
-            return Err(fault("type", "only calls of the type `function` can be kept"));
+        if self.kind.as_deref().is_some_and(|kind| !["function", "custom"].contains(&kind)) {
+            return Err(fault("type", "only calls of the types `function` and `custom` can be kept"));
+        }
+        if let Some(GivenCustom { name, input }) = self.custom {
+            return Ok(ToolCall { id: self.id, name, arguments: serde_json::json!({CUSTOM_INPUT: input}) });
         }
         match (self.name, self.arguments, self.function) {
             (Some(name), arguments, None) => {
@@ -256,21 +486,21 @@ impl From<NewMessage> for GivenMessage {
         Self {
             message_id: message.message_id,
             thread_id: message.thread_id,
-            role: message.role.into(),
+            role: Some(message.role.into()),
             content: message.content.map(Some),
             timestamp: message.timestamp,
             metadata: message.metadata,
             tool_calls: (!tool_calls.is_empty()).then(|| tool_calls.into_iter().map(call).collect()),
             tool_call_id: message.tool_call_id,
-            name: None,
-            refusal: None,
-            annotations: None,
-            audio: None,
-            reasoning_content: None,
             reasoning: (!reasoning.is_empty()).then_some(GivenReasoning::Blocks(reasoning)),
-            reasoning_details: None,
+            ..Self::default()
         }
     }
+}
+
+/// A text; an empty one where there is none.
+fn text_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::<String>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// What is there, although it may be null.

@@ -11,6 +11,14 @@ pub(crate) const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", "reasoni
 /// The types of Anthropic's blocks.
 pub(crate) const ANTHROPIC: [&str; 2] = ["thinking", "redacted_thinking"];
 
+/// The field beside a call in which Gemini gives the signature of what it thought, and the type of the block in which it is kept: with
+/// the place of the call in its message in `call`.
+pub(crate) const EXTRA_CONTENT: &str = "extra_content";
+
+/// The type of an item of the Responses API that its model thought. It has what is encrypted, or a summary; the field `reasoning` of
+/// chat completions, which has the same name, has a text.
+const ITEM: &str = "reasoning";
+
 /// Says that a secret was hidden in a block. A provider refuses what it did not write, so it does not get it back.
 const MASKED: &str = "masked";
 
@@ -29,6 +37,31 @@ pub(crate) fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item
 pub(crate) fn for_openai(blocks: &[Map<String, Value>]) -> impl Iterator<Item = (&str, &Value)> {
     let is_own = |block: &&Map<String, Value>| OPENAI.contains(&kind(block)) && !block.contains_key(MASKED);
     blocks.iter().filter(is_own).filter_map(|block| Some((kind(block), block.get(kind(block))?)))
+}
+
+/// The items that the Responses API gets back, as it gave them.
+pub(crate) fn for_responses(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
+    let is_own = |block: &&Map<String, Value>| is_item(block) && !block.contains_key(MASKED);
+    blocks.iter().filter(is_own).cloned().map(Value::Object)
+}
+
+/// Whether a block is an item of the Responses API.
+fn is_item(block: &Map<String, Value>) -> bool {
+    kind(block) == ITEM && !block.contains_key(ITEM)
+}
+
+/// What came beside the call at this place of its message.
+pub(crate) fn beside_call(blocks: &[Map<String, Value>], at: usize) -> Option<&Value> {
+    let is_its = |block: &&Map<String, Value>| {
+        kind(block) == EXTRA_CONTENT && !block.contains_key(MASKED) && block.get("call") == Some(&at.into())
+    };
+    blocks.iter().find(is_its)?.get(EXTRA_CONTENT)
+}
+
+/// A block of what came beside the call at this place of its message.
+pub(crate) fn of_call(at: usize, extra_content: Value) -> Map<String, Value> {
+    let fields = [("type", EXTRA_CONTENT.into()), ("call", at.into()), (EXTRA_CONTENT, extra_content)];
+    fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect()
 }
 
 /// A block of the field `name` in OpenAI's shape.

@@ -3,7 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{MessageShape, MessageView, Role, ToolCall, reasoning};
+use super::{
+    MessageShape, MessageView, Role, ToolCall,
+    given::{ANSWER, CUSTOM_INPUT},
+    reasoning,
+};
 
 /// Messages in a shape, in their order. Those that came in one object of Anthropic are one object again.
 pub fn in_shape(shape: MessageShape, messages: &[MessageView]) -> Vec<Value> {
@@ -35,11 +39,10 @@ impl MessageView {
 
     /// What else was in its object.
     fn given(&self, shape: MessageShape) -> Map<String, Value> {
-        self.as_given
-            .as_ref()
-            .filter(|given| given.shape == shape)
-            .map(|given| given.fields.clone())
-            .unwrap_or_default()
+        let given = self.as_given.as_ref().filter(|given| given.shape == shape);
+        let mut fields = given.map(|given| given.fields.clone()).unwrap_or_default();
+        fields.remove(ANSWER);
+        fields
     }
 }
 
@@ -58,12 +61,17 @@ fn openai(message: &MessageView) -> Value {
         Value::String(_) if is_empty && !message.tool_calls.is_empty() => Value::Null,
         content => content.clone(),
     });
+    let more = fields.remove("tool_calls");
     if !message.tool_calls.is_empty() {
-        let call = |call: &ToolCall| {
-            let function = json!({"name": call.name, "arguments": call.arguments_text()});
-            json!({"id": call.id, "type": "function", "function": function})
+        let call = |(at, call): (usize, &ToolCall)| {
+            let more = more.as_ref().and_then(|more| more.get(at));
+            openai_call(call, more, reasoning::beside_call(&message.reasoning, at))
         };
-        fields.insert("tool_calls".to_owned(), message.tool_calls.iter().map(call).collect());
+        fields.insert("tool_calls".to_owned(), message.tool_calls.iter().enumerate().map(call).collect());
+    }
+    let thoughts: Vec<_> = reasoning::for_anthropic(&message.reasoning).collect();
+    if !thoughts.is_empty() && message.as_given.as_ref().is_some_and(|given| given.shape == MessageShape::OpenAi) {
+        fields.insert("thinking_blocks".to_owned(), thoughts.into());
     }
     if let Some(id) = &message.tool_call_id {
         fields.insert("tool_call_id".to_owned(), id.as_str().into());
@@ -71,6 +79,21 @@ fn openai(message: &MessageView) -> Value {
     for (name, value) in reasoning::for_openai(&message.reasoning) {
         fields.insert(name.to_owned(), value.clone());
     }
+    Value::Object(fields)
+}
+
+/// A call in OpenAI's shape, with what else it came with.
+fn openai_call(call: &ToolCall, more: Option<&Value>, extra_content: Option<&Value>) -> Value {
+    let mut fields = more.and_then(Value::as_object).cloned().unwrap_or_default();
+    fields.insert("id".to_owned(), call.id.as_str().into());
+    if fields.get("type").and_then(Value::as_str) == Some("custom") {
+        let input = call.arguments.get(CUSTOM_INPUT).cloned().unwrap_or_default();
+        fields.insert("custom".to_owned(), json!({"name": call.name, "input": input}));
+    } else {
+        fields.insert("type".to_owned(), "function".into());
+        fields.insert("function".to_owned(), json!({"name": call.name, "arguments": call.arguments_text()}));
+    }
+    fields.extend(extra_content.map(|content| (reasoning::EXTRA_CONTENT.to_owned(), content.clone())));
     Value::Object(fields)
 }
 

@@ -288,3 +288,69 @@ fn whoever_sees_a_thread_sees_its_settings_and_nobody_else_does() {
     board.user(visible("notes", &json!(["lead", "critic"]))).unwrap();
     assert_eq!(["writer", "critic"].map(|viewer| sees(&board, viewer)), [false, true]);
 }
+
+/// What becomes of messages as SDKs give them: `ROLE TEXT (calls NAME ID ARGUMENTS) (thinks TYPES)`, or why they are refused.
+fn taken(given: &Value) -> String {
+    let given = match serde_json::from_value(given.clone()) {
+        Ok(given) => given,
+        Err(error) => return error.to_string(),
+    };
+    match super::given::read(given) {
+        Ok(messages) => messages.iter().map(in_short).collect::<Vec<_>>().join("\n"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn in_short(message: &NewMessage) -> String {
+    let mut short = format!("{:?} {}", message.role, json!(message.content));
+    for call in &message.tool_calls {
+        short += &format!(" (calls {} {} {})", call.name, call.id, call.arguments);
+    }
+    let thoughts: Vec<_> = message.reasoning.iter().map(super::reasoning::kind).collect();
+    if !thoughts.is_empty() {
+        short += &format!(" (thinks {})", thoughts.join(", "));
+    }
+    let result = message.tool_call_id.as_ref().map(|id| format!(" (of {id})"));
+    short + &result.unwrap_or_default()
+}
+
+#[test]
+fn messages_are_taken_as_sdks_give_them() {
+    let openai = json!({
+        "role": "assistant", "content": null, "refusal": null, "annotations": [], "audio": null, "function_call": null,
+        "parsed": null, "provider_specific_fields": {"a": 1}, "reasoning_content": "hm", "thinking_blocks": null,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "index": 0, "function": {"name": "look", "arguments": "{}"}, "extra_content": {"google": {"thought_signature": "s"}}},
+            {"id": "c2", "type": "custom", "custom": {"name": "write", "input": "text"}},
+        ],
+    });
+    assert_snapshot!(taken(&json!([openai])), @r#"Ai null (calls look c1 "{}") (calls write c2 {"input":"text"}) (thinks reasoning_content, extra_content)"#);
+    assert_snapshot!(taken(&json!([{"role": "assistant", "content": "hi", "tool_calls": null, "reasoning_details": null}])), @r#"Ai "hi""#);
+    let anthropic = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": {"input_tokens": 1}, "content": [{"type": "text", "text": "hi"}],
+    });
+    assert_snapshot!(taken(&json!([anthropic])), @r#"Ai [{"text":"hi","type":"text"}]"#);
+    let items = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc", "status": null},
+        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "So:"}]},
+        {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "look", "arguments": "{}", "status": "completed"},
+        {"type": "function_call", "call_id": "c2", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "1"},
+        {"role": "user", "content": "and?"},
+    ]);
+    assert_snapshot!(taken(&items), @r#"
+    Ai [{"text":"So:","type":"output_text"}] (calls look c1 "{}") (calls look c2 "{}") (thinks reasoning)
+    Tool "1" (of c1)
+    User "and?"
+    "#);
+}
+
+#[test]
+fn what_is_no_message_is_refused_with_what_to_do() {
+    assert_snapshot!(taken(&json!([{"role": "user"}])), @"/messages/0/content: it says nothing: give it `content`, `tool_calls` or parts");
+    assert_snapshot!(taken(&json!([{"content": "x"}])), @"/messages/0/role: missing field `role`: say who said it, `user`, `assistant`, `system` or `tool`");
+    assert_snapshot!(taken(&json!([{"type": "web_search_call"}])), @r#"/messages/0/type: items of the type "web_search_call" cannot be kept: leave it out"#);
+    assert_snapshot!(taken(&json!([{"role": "user", "content": "x", "output": "y"}])), @"/messages/0/output: `output` is a field of items of the Responses API: say their `type`");
+    assert!(taken(&json!([{"role": "user", "content": "x", "colour": "red"}])).starts_with("unknown field `colour`"));
+}

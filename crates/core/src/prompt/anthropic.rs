@@ -7,14 +7,18 @@
 //! here is generous. Its examples have some 6 tokens besides the texts for a system text and one message. For tools it
 //! documents a text of its own, by model and choice 159 to 804 tokens ("Tool use with Claude", pricing).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::{
     Body,
-    placed::{Span, block_text},
-    speaker::{NO_RESULT, Speaker, loose_result, words},
+    call_ids::{CallIds, IdForm},
+    openai::{self, CLOSING},
+    placed::{Joined, Span, block_text},
+    speaker::{NO_RESULT, Speaker, loose_result, marked, words},
+    strict::OPENING,
+    tool_names::{self, ToolNames},
     utterance::Utterance,
 };
 use crate::{
@@ -41,12 +45,6 @@ const TOOL: Tokens = Tokens(32);
 /// What it costs that there are tools at all.
 const TOOLS: Tokens = Tokens(804);
 
-/// What stands before a conversation in which the reader spoke first.
-const OPENING: &str = "[what was said before is not here]";
-
-/// What stands behind a conversation in which the reader spoke last: it is asked for more than its own last words.
-const CLOSING: &str = "[it is your turn]";
-
 /// The largest number of places up to which a provider keeps a prompt, as Anthropic takes them.
 const MARKS: usize = 4;
 
@@ -57,16 +55,18 @@ pub(super) type Sourced<'a> = (Value, Vec<&'a Utterance>);
 pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Sourced<'a>> {
     let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
     else {
-        let one = |utterance| Some((one(group, utterance, reader)?, vec![utterance]));
+        let one = |utterance| {
+            let message = one(group, utterance, reader)?;
+            let sources = vec![utterance; blocks(&message).count()];
+            Some((message, sources))
+        };
         return group.iter().filter_map(one).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
-    let thought = calling.is_in_loop.then(|| reasoning::for_anthropic(&calling.reasoning));
-    let mut said: Vec<_> = thought.into_iter().flatten().collect();
-    said.extend(one(group, calling, reader).iter_mut().flat_map(blocks_of));
+    let mut said: Vec<_> = one(group, calling, reader).iter_mut().flat_map(blocks_of).collect();
     let (mut answers, mut answering) = (Vec::new(), Vec::new());
     for call in calling.calls() {
-        let id = allowed(&call.id);
+        let id = IdForm::ANTHROPIC.fit(&call.id);
         said.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input(call)}));
         let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| results.remove(at));
@@ -75,7 +75,9 @@ pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Source
         answering.push(found.unwrap_or(calling));
     }
     let saying = vec![calling; said.len()];
-    vec![(message("assistant", said), saying), (message("user", answers), answering)]
+    let mut messages = vec![(message("assistant", said), saying), (message("user", answers), answering)];
+    messages.extend(results.into_iter().filter_map(|other| Some((one(group, other, reader)?, vec![other]))));
+    messages
 }
 
 /// A message of the user that nobody said.
@@ -116,21 +118,15 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
 fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
     let field = |name| text(block.get(name));
+    let name =
+        block.get("name").and_then(Value::as_str).map_or(Tokens(0), |name| count.count(&tool_names::counted(name)));
     let input = block.get("input").map_or(Tokens(0), |input| {
         let arguments = input.as_object().map_or(0, |input| input.len() as u64);
         CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
     });
     let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
     let thought = field("thinking") + field("signature") + field("data");
-    BLOCK
-        + thought
-        + input
-        + result
-        + field("text")
-        + field("id")
-        + field("name")
-        + field("tool_use_id")
-        + field("content")
+    BLOCK + thought + input + result + field("text") + field("id") + name + field("tool_use_id") + field("content")
 }
 
 /// What tools cost.
@@ -139,7 +135,7 @@ pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
         return Tokens(0);
     }
     let tool = |tool: &Tool| {
-        let parameters = Value::Object(tool.parameters.clone()).to_string();
+        let parameters = openai::parameters(tool).to_string();
         TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
     };
     TOOLS + tools.iter().map(tool).sum()
@@ -147,8 +143,7 @@ pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
 
 /// A tool as the Messages API takes it.
 pub(super) fn tool(tool: &Tool) -> Value {
-    let schema = if tool.parameters.is_empty() { json!({"type": "object"}) } else { json!(tool.parameters) };
-    json!({"name": tool.name, "description": tool.description, "input_schema": schema})
+    json!({"name": tool.name, "description": tool.description, "input_schema": openai::parameters(tool)})
 }
 
 /// What is around all that was said costs, at the most: two blocks before it, what opens and closes it, and the start
@@ -176,30 +171,46 @@ pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)])
     (Body::Anthropic { system: blocks, messages }, joined)
 }
 
-/// Where messages stand among those that they were joined to.
-#[derive(Default)]
-pub(super) struct Joined {
-    /// For each message: in which it stands, and behind how many bytes of text.
-    pub(super) places: Vec<(usize, usize)>,
-    /// The messages that nobody said, with the length of their text.
-    pub(super) unsaid: Vec<(usize, usize)>,
+/// The names of the tools that messages call.
+pub(super) fn called(messages: &[Value]) -> impl Iterator<Item = &str> {
+    let calls = messages.iter().flat_map(blocks).filter(|block| block.get("input").is_some());
+    calls.filter_map(|call| call.get("name")?.as_str())
+}
+
+/// Gives calls ids and names that are taken, and results the ids of their calls.
+pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
+    let mut ids = CallIds::new(IdForm::ANTHROPIC);
+    let blocks = |message: &mut Value| message.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take);
+    for message in messages {
+        let Some(mut blocks) = blocks(message) else { continue };
+        for block in &mut blocks {
+            if let Some(wanted) = block.get("id").and_then(Value::as_str) {
+                let own = ids.call(wanted);
+                put(block, "id", own);
+                names.write(block);
+            } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str)
+                && let Some(own) = ids.result(wanted)
+            {
+                put(block, "tool_use_id", own);
+            }
+        }
+        put(message, "content", blocks);
+    }
 }
 
 /// Joins messages of one role, so that they alternate, and lets the user begin and end.
 fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Joined) {
     let mut joined: Vec<(String, Vec<Value>)> = Vec::new();
     let (mut places, mut bytes) = (Joined::default(), 0);
-    let mut ids = Ids::default();
     for (at, mut message) in messages.into_iter().enumerate() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut blocks = blocks_of(&mut message);
-        blocks.iter_mut().for_each(|block| ids.settle(block));
         if ends.contains(&(at + 1)) {
             blocks.last_mut().into_iter().for_each(mark);
         }
         if joined.is_empty() && role != "user" {
             joined.push(("user".to_owned(), vec![text(OPENING)]));
-            places.unsaid.push((0, OPENING.len()));
+            places.open(OPENING);
         }
         let length: usize = blocks.iter().filter_map(block_text).map(str::len).sum();
         match joined.last_mut() {
@@ -213,45 +224,10 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
         bytes += length;
     }
     if joined.last().is_none_or(|(role, _)| role != "user") {
-        places.unsaid.push((joined.len(), CLOSING.len()));
+        places.close(joined.len(), CLOSING);
         joined.push(("user".to_owned(), vec![text(CLOSING)]));
     }
     (joined.into_iter().map(|(role, blocks)| message(&role, blocks)).collect(), places)
-}
-
-/// The ids of calls so far. Those that sessions hold come from anywhere, and may stand for one call after another.
-#[derive(Default)]
-struct Ids {
-    /// How often each was wanted.
-    taken: BTreeMap<String, u64>,
-    /// What the calls were given whose results come next.
-    open: Vec<(String, String)>,
-}
-
-impl Ids {
-    /// Gives a call an id that no call before it has, and its result the same.
-    fn settle(&mut self, block: &mut Value) {
-        if let Some(wanted) = block.get("id").and_then(Value::as_str).map(str::to_owned) {
-            let own = self.take(&wanted);
-            put(block, "id", own.clone());
-            self.open.push((wanted, own));
-        } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str) {
-            let Some(at) = self.open.iter().position(|(id, _)| id == wanted) else { return };
-            let (_, own) = self.open.remove(at);
-            put(block, "tool_use_id", own);
-        }
-    }
-
-    fn take(&mut self, wanted: &str) -> String {
-        let mut id = wanted.to_owned();
-        while self.taken.contains_key(&id) {
-            let times = self.taken.entry(wanted.to_owned()).or_default();
-            *times += 1;
-            id = format!("{wanted}-{times}");
-        }
-        self.taken.insert(id.clone(), 1);
-        id
-    }
 }
 
 fn put(block: &mut Value, field: &str, value: impl Into<Value>) {
@@ -287,13 +263,6 @@ fn result(call: &str, words: String) -> Value {
     result
 }
 
-/// An id in the characters that are allowed.
-fn allowed(id: &str) -> String {
-    let is_allowed = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
-    let id: String = id.chars().map(|character| if is_allowed(character) { character } else { '_' }).collect();
-    if id.is_empty() { "call".to_owned() } else { id }
-}
-
 /// The arguments of a call, which have to be an object.
 fn input(call: &ToolCall) -> Value {
     match call.arguments_json() {
@@ -303,17 +272,23 @@ fn input(call: &ToolCall) -> Value {
     }
 }
 
-/// One thing that was said, as a message of one block. There is no role for the system, so it has a mark with its
-/// name before the text, which no agent can have.
+/// One thing that was said, as a message of one block, behind what the reader thought before where it gets that back. There is
+/// no role for the system, so it has a mark with its name before the text, which no agent can have.
 fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
     let is_blank = words.trim().is_empty();
+    let thoughts = utterance.is_in_loop.then(|| reasoning::for_anthropic(&utterance.reasoning));
+    let mut blocks: Vec<_> = thoughts.into_iter().flatten().collect();
     let (role, words) = match voice {
         Speaker::Tool => ("user", loose_result(group, utterance, &words)),
-        _ if is_blank => return None,
+        _ if is_blank && blocks.is_empty() => return None,
         Speaker::System => ("user", format!("[from system] {words}")),
-        Speaker::User => ("user", words),
+        Speaker::User => ("user", marked(utterance, words)),
         Speaker::Own => ("assistant", words),
     };
-    Some(message(role, vec![text(words.trim_end())]))
+    if !words.trim().is_empty() {
+        blocks.push(text(words.trim_end()));
+    }
+    let is_said = blocks.last().is_some();
+    is_said.then(|| message(role, blocks))
 }

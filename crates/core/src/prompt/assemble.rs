@@ -1,20 +1,28 @@
 //! Putting a prompt together from what was written.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
 use super::{
-    Body, Format, anthropic, openai,
+    Body, Format, anthropic,
+    call_ids::IdForm,
+    openai,
     pieces::Pieces,
-    placed::{AROUND, PlacedPiece, Span},
-    rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
+    placed::{Joined, PlacedPiece, Span},
+    provider::Provider,
+    rendered::{Frame, FrameSize, PieceBody, RenderedPiece, Renderer},
+    responses, strict,
+    tool_names::ToolNames,
 };
 use crate::count::Tokens;
 
 /// A prompt in the making.
 pub(super) struct Assembly {
     format: Format,
+    provider: Provider,
+    /// The names of the tools that are offered with it.
+    offered: Vec<String>,
     text: String,
     messages: Vec<Value>,
     pieces: Pieces,
@@ -31,13 +39,30 @@ pub(super) struct Assembled {
     pub(super) pieces: Pieces,
     /// Where its pieces stand, in the order in which their parts were added.
     pub(super) placed: Vec<PlacedPiece>,
+    /// What tools are called in it that have another name, with that.
+    pub(super) renamed: BTreeMap<String, String>,
+    /// What stands around all that was said.
+    pub(super) around: Around,
+}
+
+/// What stands around all that was said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    /// Whether anything stands before what was said.
+    pub(super) has_system: bool,
+    /// Whether it was opened with a message that nobody said.
+    pub(super) is_opened: bool,
+    /// Whether it was closed with one.
+    pub(super) is_closed: bool,
 }
 
 impl Assembly {
     /// A prompt with nothing in it.
-    pub(super) fn new(format: Format) -> Self {
+    pub(super) fn new(by: &Renderer<'_>) -> Self {
         let (text, messages, placed, marks) = Default::default();
-        Self { format, text, messages, pieces: Pieces::new(format), part: "".into(), placed, marks }
+        let Renderer { format, provider, offered, .. } = *by;
+        let offered = offered.iter().map(|tool| tool.name.clone()).collect();
+        Self { format, provider, offered, text, messages, pieces: Pieces::new(format), part: "".into(), placed, marks }
     }
 
     /// Says to which part it belongs what is added from now on.
@@ -103,11 +128,6 @@ impl Assembly {
         }
     }
 
-    /// Whether anything stands before what was said.
-    pub(super) fn has_system(&self) -> bool {
-        !self.text.is_empty()
-    }
-
     fn put_text(&mut self, text: &str, spans: &[Span]) {
         let mut at = self.text.len();
         self.text.push_str(text);
@@ -143,35 +163,63 @@ impl Assembly {
     }
 
     /// What the model gets, and the pieces of it.
-    pub(super) fn finish(mut self) -> Assembled {
+    pub(super) fn finish(self) -> Assembled {
+        let has_system = !self.text.is_empty();
+        let names = self.tool_names();
         let (pieces, mut placed) = (self.pieces, self.placed);
-        let body = match self.format {
-            Format::Text => Body::Text(self.text),
+        let (body, joined) = match self.format {
+            Format::Text => (Body::Text(self.text), Joined::default()),
             Format::OpenAi => {
-                if !self.text.is_empty() {
-                    self.messages.insert(0, openai::message("system", &self.text));
-                    placed.iter_mut().for_each(put_behind_system);
+                let (mut messages, joined) = chat(self.messages, self.provider, &names, has_system);
+                if has_system {
+                    messages.insert(0, openai::message("system", &self.text));
                 }
-                Body::Messages(self.messages)
+                (Body::Messages(messages), joined)
+            }
+            Format::Responses => {
+                let (messages, joined) = chat(self.messages, self.provider, &names, false);
+                let (body, items) = responses::body(self.text, messages);
+                (body, joined.then(&items))
             }
             Format::Anthropic => {
-                let (body, joined) = anthropic::body(&self.text, self.messages, &self.marks);
-                let places = &joined.places;
-                placed.iter_mut().for_each(|piece| join(piece, places));
-                placed.extend(joined.unsaid.into_iter().map(|(message, bytes)| PlacedPiece {
-                    part: AROUND.into(),
-                    // It is allowed for with what stands around all that was said.
-                    tokens: Tokens(0),
-                    seq: None,
-                    shortened: false,
-                    message: Some(message),
-                    bytes: 0..bytes,
-                }));
-                body
+                let mut messages = self.messages;
+                anthropic::settle(&mut messages, &names);
+                anthropic::body(&self.text, messages, &self.marks)
             }
         };
-        Assembled { body, pieces, placed }
+        let around = Around { has_system, is_opened: joined.is_opened, is_closed: joined.is_closed };
+        joined.place(&mut placed);
+        if has_system && self.format == Format::OpenAi {
+            placed.iter_mut().for_each(put_behind_system);
+        }
+        Assembled { body, pieces, placed, renamed: names.renamed(), around }
     }
+
+    /// What tools are called in it.
+    fn tool_names(&self) -> ToolNames {
+        let offered = self.offered.iter().map(String::as_str);
+        match self.format {
+            Format::Anthropic => ToolNames::new(self.format, offered, anthropic::called(&self.messages)),
+            Format::Text | Format::OpenAi | Format::Responses => {
+                ToolNames::new(self.format, offered, openai::called(&self.messages))
+            }
+        }
+    }
+}
+
+/// Messages as chat completions of a provider take them, but for that of the system. Without any there is one that nobody said,
+/// unless that of the system `is_enough`.
+fn chat(mut messages: Vec<Value>, provider: Provider, names: &ToolNames, is_enough: bool) -> (Vec<Value>, Joined) {
+    openai::settle(&mut messages, IdForm::of(provider), names);
+    if provider.is_strict() {
+        return strict::in_turn(messages, provider);
+    }
+    let mut joined = Joined::default();
+    if messages.is_empty() && !is_enough {
+        joined.close(0, openai::CLOSING);
+        messages.push(openai::message("user", openai::CLOSING));
+    }
+    (messages, joined)
 }
 
 /// The text before all that was said is a message of its own.
@@ -180,12 +228,4 @@ fn put_behind_system(piece: &mut PlacedPiece) {
         Some(at) => Some(at + 1),
         None => Some(0).filter(|_| !piece.bytes.is_empty()),
     };
-}
-
-/// Messages were joined to others.
-fn join(piece: &mut PlacedPiece, places: &[(usize, usize)]) {
-    if let Some((message, before)) = piece.message.and_then(|at| places.get(at)) {
-        piece.message = Some(*message);
-        piece.bytes = piece.bytes.start + before..piece.bytes.end + before;
-    }
 }

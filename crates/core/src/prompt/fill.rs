@@ -1,6 +1,6 @@
 //! Filling a budget: what must be in a prompt comes first, what is left is shared, and all of it is put together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Body, Lacking, PartReport, ResolvedSpec,
@@ -27,6 +27,8 @@ pub(super) struct Filled {
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
     pub(super) subjects: BTreeSet<String>,
+    /// What tools are called in it that have another name, with that.
+    pub(super) renamed: BTreeMap<String, String>,
 }
 
 /// A part that has something to say.
@@ -108,7 +110,7 @@ fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
 /// Renders the parts in their order, and marks up to where the next prompt may well begin with the same.
 fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
     let spec = from.spec;
-    let mut body = Assembly::new(spec.format);
+    let mut body = Assembly::new(&from.renderer);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes();
@@ -124,13 +126,13 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
             body.mark();
         }
     }
-    let has_system = body.has_system();
-    let Assembled { body, pieces, mut placed } = body.finish();
-    if !has_system {
-        let around = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
-        let piece = placed.iter_mut().filter(|piece| *piece.part == *AROUND).map(|piece| &mut piece.tokens);
-        around.chain(piece).for_each(|tokens| *tokens = tokens.minus(from.renderer.empty_system()));
-    }
+    let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
+    let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
+    let of_parts = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
+    let of_pieces = placed.iter_mut().filter(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
+    of_parts
+        .chain(of_pieces.map(|piece| &mut piece.tokens))
+        .for_each(|tokens| *tokens = (*tokens + cost).minus(allowed));
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
     if tokens > spec.room() {
         // The task has more pieces than can be shortened to what it got.
@@ -141,7 +143,8 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     scale(spec.factor(), placed.iter_mut().map(|piece| &mut piece.tokens));
     // What takes no room stands before what begins at the same place.
     placed.sort_by_key(|piece| (piece.message, piece.bytes.start, piece.bytes.end));
-    Ok(Filled { parts, body, pieces, placed, tokens, shows: ranges(shows), subjects: BTreeSet::new() })
+    let (shows, subjects) = (ranges(shows), BTreeSet::new());
+    Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
 }
 
 /// Adds a report; what follows under the same name is a part of it.

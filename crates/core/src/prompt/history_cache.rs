@@ -199,7 +199,8 @@ impl HistoryCache {
         let place = self.said;
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
-        if let Some(id) = utterance.result_of().map(str::to_owned) {
+        if let Some(id) = utterance.result_of().map(|id| self.call_of(place, id)) {
+            utterance.answer(&id);
             let id = id.as_str();
             let (kept, newer) = self.pieces.split_at_mut(self.kept);
             let near = newer.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
@@ -236,6 +237,26 @@ impl HistoryCache {
         let piece = Piece { group, whole: None, place, written: None, shortened: VecDeque::new() };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
+    }
+
+    /// The id of the call that waits for a result of `id`. Where an answer had it twice, its second call got another one.
+    fn call_of(&self, place: usize, id: &str) -> String {
+        let (kept, newer) = self.pieces.split_at(self.kept);
+        let near = || {
+            let newer = newer.iter().rev().take_while(|piece| place - piece.place <= REACH);
+            newer.chain(kept.iter().rev()).map(|piece| &piece.group)
+        };
+        if near().any(|group| waits_for(group, id)) {
+            return id.to_owned();
+        }
+        let is_renamed = |call: &ToolCall| call.id.strip_prefix(id).is_some_and(|end| is_number(end.strip_prefix('-')));
+        let renamed = |group: &Arc<Group>| {
+            let calls = group.first().map(Utterance::calls).unwrap_or_default();
+            let had_it = calls.iter().any(|call| call.id == id);
+            let its = |call: &&ToolCall| had_it && is_renamed(call) && waits_for(group, &call.id);
+            calls.iter().find(its).map(|call| call.id.clone())
+        };
+        near().find_map(renamed).unwrap_or_else(|| id.to_owned())
     }
 
     /// Leaves the plan out of the call `id` in the piece that the entry `newest` begins, which updated the plan, and out of
@@ -390,12 +411,21 @@ impl Piece {
     }
 
     /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls: behind the last thing in
-    /// `pieces` that is no call of its own.
+    /// `pieces` that is neither a call of its own, nor what it said in one answer with a call, nor what the user said in one
+    /// message with a result.
     pub(super) fn think(pieces: &mut [Self], renderer: &Renderer<'_>) {
-        let calls =
-            |piece: &&mut Self| piece.group.first().is_some_and(|first| first.mine && !first.calls().is_empty());
-        for piece in pieces.iter_mut().rev().take_while(calls) {
-            if piece.group.first().is_some_and(|first| !first.reasoning.is_empty()) {
+        let mut is_next_joined = false;
+        for piece in pieces.iter_mut().rev() {
+            let Some(first) = piece.group.first() else { return };
+            let is_in_loop = match first.mine {
+                true => !first.calls().is_empty() || is_next_joined,
+                false => first.is_beside_result(),
+            };
+            if !is_in_loop {
+                return;
+            }
+            is_next_joined = first.mine && first.is_joined;
+            if first.mine && !first.reasoning.is_empty() {
                 let mut group = Group::clone(&piece.group);
                 group.iter_mut().take(1).for_each(|first| first.is_in_loop = true);
                 *piece = Self { place: piece.place, ..Self::of(group, renderer) };
@@ -408,9 +438,10 @@ impl Piece {
         self.group.first()?.calls().iter().find(|call| call.id == id)
     }
 
-    /// Whether it is what somebody else said.
+    /// Whether it is what somebody else said, and does not belong to the result before it.
     fn is_foreign(&self) -> bool {
-        self.group.first().is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }))
+        let first = self.group.first();
+        first.is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }) && !first.is_beside_result())
     }
 
     fn says_what(&self, other: &Self) -> bool {
@@ -501,6 +532,10 @@ fn number(utterances: &mut [Utterance], (mut of_user, mut of_manager): (u64, u64
         utterance.number = Some(*left);
         *left = left.saturating_sub(1);
     }
+}
+
+fn is_number(text: Option<&str>) -> bool {
+    text.is_some_and(|text| !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit()))
 }
 
 /// Whether a group makes a call of this id that has no result yet.

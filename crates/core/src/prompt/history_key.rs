@@ -1,6 +1,6 @@
 //! The key of a history cache: what has to be the same for it to be used again.
 
-use super::{Format, ResolvedSpec, fetch::Reads, layout::Style, offered, reader, replaced::PlanPlace};
+use super::{Format, Provider, ResolvedSpec, fetch::Reads, layout::Style, offered, reader, replaced::PlanPlace};
 use crate::{
     audience::VisibilitySpan,
     compression::sight::Shown,
@@ -23,6 +23,7 @@ pub(super) struct HistoryKey {
     /// The entry that last erased something.
     erased: Seq,
     format: Format,
+    provider: Provider,
     pub(super) style: Style,
     /// Where the plan stands in the prompt.
     pub(super) plan: Option<PlanPlace>,
@@ -50,6 +51,7 @@ impl HistoryKey {
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
             erased: view.state.erased,
             format: spec.format,
+            provider: spec.provider,
             style: spec.style(),
             plan: PlanPlace::of(view, spec),
             names: view.state.team.names().cloned().collect(),

@@ -110,13 +110,14 @@ impl Layout {
     /// the variables, version 2 not the workflow, and version 3 left out the plans of refused updates and marked fewer labels;
     /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions up to 3 of `team`
     /// and of a session's own, and up to 4 of `director`, marked what other agents say with `NAME: `, which anybody could
-    /// write. The versions before the present ones told models to fetch what they had no tool for.
+    /// write; the next ones no longer told models to fetch what they had no tool for, and wrote messages as OpenAI takes them for
+    /// the models of all providers.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team) => 5,
-            Self::Named(LayoutName::Plain) => 2,
-            Self::Named(LayoutName::Director) => 6,
-            Self::OfSession(_) => 5,
+            Self::Named(LayoutName::Team) => 6,
+            Self::Named(LayoutName::Plain) => 3,
+            Self::Named(LayoutName::Director) => 7,
+            Self::OfSession(_) => 6,
         }
     }
 

@@ -28,6 +28,68 @@ pub struct PlacedPiece {
 /// The name of the part that says what the messages around the content cost.
 pub(super) const AROUND: &str = "format";
 
+/// Where messages stand among those that they were joined to, or in what else a format makes of them.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// For each message: in which it stands, and behind how many bytes of text.
+    pub(super) places: Vec<(usize, usize)>,
+    /// What nobody said: in which message it stands, and where in its text.
+    pub(super) unsaid: Vec<(usize, Range<usize>)>,
+    /// Whether a message that nobody said opens them.
+    pub(super) is_opened: bool,
+    /// Whether one closes them.
+    pub(super) is_closed: bool,
+}
+
+impl Joined {
+    /// Notes what nobody said.
+    pub(super) fn add_unsaid(&mut self, message: usize, bytes: Range<usize>) {
+        self.unsaid.push((message, bytes));
+    }
+
+    /// Notes the message that opens them.
+    pub(super) fn open(&mut self, words: &str) {
+        self.is_opened = true;
+        self.add_unsaid(0, 0..words.len());
+    }
+
+    /// Notes the message `at`, which closes them.
+    pub(super) fn close(&mut self, at: usize, words: &str) {
+        self.is_closed = true;
+        self.add_unsaid(at, 0..words.len());
+    }
+
+    /// Where messages stand once others are made of those that they were joined to.
+    pub(super) fn then(self, made: &Self) -> Self {
+        let moved = |at: usize| made.places.get(at).map_or(at, |(made, _)| *made);
+        let unsaid = self.unsaid.into_iter().map(|(at, bytes)| (moved(at), bytes)).collect();
+        let places = match self.places.is_empty() {
+            true => made.places.clone(),
+            false => self.places.into_iter().map(|(at, before)| (moved(at), before)).collect(),
+        };
+        Self { places, unsaid, ..self }
+    }
+
+    /// Moves pieces to where their messages stand, and adds what nobody said. It is allowed for with what stands around all that
+    /// was said.
+    pub(super) fn place(self, placed: &mut Vec<PlacedPiece>) {
+        for piece in placed.iter_mut() {
+            if let Some((message, before)) = piece.message.and_then(|at| self.places.get(at)) {
+                piece.message = Some(*message);
+                piece.bytes = piece.bytes.start + before..piece.bytes.end + before;
+            }
+        }
+        placed.extend(self.unsaid.into_iter().map(|(message, bytes)| PlacedPiece {
+            part: AROUND.into(),
+            tokens: Tokens(0),
+            seq: None,
+            shortened: false,
+            message: Some(message),
+            bytes,
+        }));
+    }
+}
+
 /// A piece before it is put into a prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
@@ -59,6 +121,8 @@ impl Body {
     pub fn texts(&self, message: Option<usize>) -> Vec<&str> {
         match (self, message) {
             (Self::Text(text), None) => vec![text],
+            (Self::Responses { instructions, .. }, None) => vec![instructions],
+            (Self::Responses { input, .. }, Some(at)) => input.get(at).map(texts_of).unwrap_or_default(),
             (Self::Anthropic { system, .. }, None) => system.iter().filter_map(block_text).collect(),
             (Self::Messages(messages) | Self::Anthropic { messages, .. }, Some(at)) => {
                 messages.get(at).map(texts_of).unwrap_or_default()
@@ -70,7 +134,7 @@ impl Body {
 
 /// The texts of a message.
 pub(super) fn texts_of(message: &Value) -> Vec<&str> {
-    match message.get("content") {
+    match message.get("content").or_else(|| message.get("output")) {
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(blocks)) => blocks.iter().filter_map(block_text).collect(),
         _ => Vec::new(),

@@ -6,12 +6,14 @@ use serde_json::Value;
 
 use super::{
     Format, anthropic,
+    assemble::Around,
     fetch::{self, Reads},
     labels,
     layout::Style,
     openai,
     placed::{Span, text_bytes, texts_of},
-    text,
+    provider::Provider,
+    strict, text,
     utterance::Utterance,
 };
 use crate::{
@@ -56,6 +58,7 @@ pub(super) struct Renderer<'a> {
     /// The tools that are offered to it.
     pub(super) offered: &'a [Tool],
     pub(super) format: Format,
+    pub(super) provider: Provider,
     pub(super) style: Style,
     pub(super) count: &'a dyn TokenCounter,
 }
@@ -83,15 +86,13 @@ impl Renderer<'_> {
                 let spans = spans.map(|(one, piece)| Span::of(one, self.count.count(piece), 0, piece.len()));
                 RenderedPiece::text(&pieces.concat(), spans.collect())
             }
-            Format::OpenAi => {
-                let messages = openai::messages(group, self.agent);
-                // What stands for a result that is missing is of the entry that calls.
-                let sources = group.iter().chain(group.first().into_iter().cycle());
-                let spans = messages.iter().zip(sources).enumerate().map(|(at, (message, source))| {
-                    Span::of(source, openai::tokens(message, self.count), at, text_bytes(message))
+            Format::OpenAi | Format::Responses => {
+                let messages = openai::messages(group, self);
+                let spans = messages.iter().enumerate().map(|(at, (message, source))| {
+                    Span::of(source, self.chat_tokens(message), at, text_bytes(message))
                 });
                 let spans = spans.collect();
-                RenderedPiece::messages(messages, spans)
+                RenderedPiece::messages(messages.into_iter().map(|(message, _)| message).collect(), spans)
             }
             Format::Anthropic => {
                 let messages = anthropic::messages(group, self.agent);
@@ -106,9 +107,9 @@ impl Renderer<'_> {
     pub(super) fn section(&self, text: &str) -> RenderedPiece {
         match self.format {
             Format::Text => RenderedPiece::text(text, vec![Span::unsaid(self.count.count(text), text.len())]),
-            Format::OpenAi => {
+            Format::OpenAi | Format::Responses => {
                 let message = openai::message("user", text.trim_end());
-                let span = Span::unsaid(openai::tokens(&message, self.count), text_bytes(&message));
+                let span = Span::unsaid(self.chat_tokens(&message), text_bytes(&message));
                 RenderedPiece::messages(vec![message], vec![span])
             }
             Format::Anthropic => {
@@ -117,6 +118,13 @@ impl Renderer<'_> {
                 RenderedPiece::messages(vec![message], vec![span])
             }
         }
+    }
+
+    /// What a message of a chat completion costs, with what may be put between it and the one before.
+    fn chat_tokens(&self, message: &Value) -> Tokens {
+        let is_bare = message.get(openai::IS_BARE).is_some();
+        let between = if is_bare { self.count.count(strict::BETWEEN_AND_USER) } else { Tokens(0) };
+        openai::tokens(message, self.count) + between
     }
 
     /// The size of a group.
@@ -128,33 +136,47 @@ impl Renderer<'_> {
     pub(super) fn frame(&self, (open, close): Frame) -> FrameSize {
         match self.format {
             Format::Text => FrameSize { open: self.count.count(open), close: self.count.count(close) },
-            Format::OpenAi | Format::Anthropic => FrameSize::default(),
+            Format::OpenAi | Format::Responses | Format::Anthropic => FrameSize::default(),
         }
     }
 
-    /// What the messages around the content cost: that of the system, and the start of the answer. A text has none.
+    /// What the messages around the content cost at the most: that of the system, those that open and close the strict form, and
+    /// the start of the answer. A text has none.
     pub(super) fn envelope(&self) -> Tokens {
+        let most =
+            Around { has_system: true, is_opened: self.provider.is_strict(), is_closed: self.provider.is_strict() };
         match self.format {
             Format::Text => Tokens(0),
-            Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count) + openai::ANSWER,
+            Format::OpenAi | Format::Responses => self.chat_envelope(most),
             Format::Anthropic => anthropic::envelope(self.count),
         }
     }
 
-    /// What of that is not there in a prompt in which nothing stands before what was said.
-    pub(super) fn empty_system(&self) -> Tokens {
+    /// What they cost in a prompt that has these around it.
+    pub(super) fn envelope_of(&self, around: Around) -> Tokens {
         match self.format {
-            Format::OpenAi => openai::tokens(&openai::message("system", ""), self.count),
+            Format::OpenAi | Format::Responses => self.chat_envelope(around),
             // What is allowed for Anthropic is generous in any case.
-            Format::Text | Format::Anthropic => Tokens(0),
+            Format::Text | Format::Anthropic => self.envelope(),
         }
+    }
+
+    fn chat_envelope(&self, around: Around) -> Tokens {
+        let cost = |is_there: bool, role: &str, words: &str| match is_there {
+            true => openai::tokens(&openai::message(role, words), self.count),
+            false => Tokens(0),
+        };
+        cost(around.has_system, "system", "")
+            + cost(around.is_opened, "user", strict::OPENING)
+            + cost(around.is_closed, "user", openai::CLOSING)
+            + openai::ANSWER
     }
 
     /// What the tools that are offered cost where they stand beside the prompt. A text has none.
     pub(super) fn tools(&self) -> Tokens {
         match self.format {
             Format::Text => Tokens(0),
-            Format::OpenAi => openai::tools(self.offered, self.count),
+            Format::OpenAi | Format::Responses => openai::tools(self.offered, self.count),
             Format::Anthropic => anthropic::tools(self.offered, self.count),
         }
     }

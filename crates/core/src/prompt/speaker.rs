@@ -44,6 +44,14 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
     }
 }
 
+/// What the user says, with the name that it was given, if any. No agent's name has a colon.
+pub(super) fn marked(utterance: &Utterance, words: String) -> String {
+    match utterance.author.as_deref().filter(|_| utterance.is_bare()) {
+        Some(name) => format!("[from user: {name}] {words}"),
+        None => words,
+    }
+}
+
 /// What stands for the result of a call that has none.
 pub(super) const NO_RESULT: &str = "[there is no result]";
 

@@ -7,6 +7,7 @@ use super::{
     layout::{Layout, LayoutName, Style},
     observed::Observations,
     profile::Profile,
+    provider::Provider,
 };
 use crate::{
     count::{Counted, Factor, TokenCounter, Tokens},
@@ -60,6 +61,8 @@ pub struct ResolvedSpec {
     pub layout: Layout,
     /// In which form it is wanted.
     pub format: Format,
+    /// Whose model reads it.
+    pub provider: Provider,
     /// How its parts share the budget, where that is not as the session says.
     pub profile: Option<Profile>,
     /// What it has to fit in.
@@ -84,6 +87,7 @@ impl ResolvedSpec {
             thread,
             layout: Layout::Named(LayoutName::Team),
             format: Format::Text,
+            provider: Provider::default(),
             profile: None,
             budget,
             task: None,

@@ -26,6 +26,7 @@ fn items(prompt: &Prompt) -> String {
     match &prompt.body {
         Body::Text(text) => text_items(text).join("\n"),
         Body::Messages(messages) => messages.iter().flat_map(message_items).collect::<Vec<_>>().join("\n"),
+        Body::Responses { instructions, input } => format!("{instructions}\n{}", json!(input)),
         Body::Anthropic { system, messages } => anthropic::items(system, messages).join("\n"),
     }
 }
@@ -51,7 +52,7 @@ fn text_items(text: &str) -> Vec<String> {
 
 fn message_items(message: &Value) -> Vec<String> {
     let role = message["role"].as_str().unwrap();
-    let content = message["content"].as_str().unwrap();
+    let content = message["content"].as_str().unwrap_or_default();
     let mut items = if role == "system" { text_items(content) } else { vec![short(&content.replace('\n', " ⏎ "))] };
     items.iter_mut().for_each(|item| *item = format!("{role}: {item}"));
     let rest = message.as_object().unwrap().iter().filter(|(name, _)| !["role", "content"].contains(&name.as_str()));
@@ -536,6 +537,7 @@ fn nothing_that_is_said_opens_or_closes_a_section() {
             Body::Messages(messages) => {
                 messages.iter().map(|message| message["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
             }
+            Body::Responses { .. } => unreachable!("it is written as `openai` is"),
             Body::Anthropic { system, messages } => {
                 let said = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
                 let texts =

@@ -37,6 +37,10 @@ pub(super) struct Utterance {
     /// Which one it is of those that its speaker said, from 1; none where they are not numbered.
     pub(super) number: Option<u64>,
     pub(super) speaker: Speaker,
+    /// The name that came with what the user says.
+    pub(super) author: Option<Arc<str>>,
+    /// Whether it was in one object of a provider with what was said before it.
+    pub(super) is_joined: bool,
     /// What the reader thought before it said this.
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
@@ -124,6 +128,8 @@ impl Utterance {
             mine: false,
             number: None,
             speaker: Speaker::Other,
+            author: None,
+            is_joined: false,
             reasoning: Arc::default(),
             is_in_loop: false,
             replaced: false,
@@ -193,11 +199,30 @@ impl Utterance {
         size_of::<Self>() + of_kind + of_reasoning
     }
 
+    /// Whether it is what the user says, which has no mark of the speaker.
+    pub(super) fn is_bare(&self) -> bool {
+        matches!(self.kind, Kind::Said { from: From::User, .. })
+    }
+
+    /// Whether the user said it in one message with the result of a call.
+    pub(super) fn is_beside_result(&self) -> bool {
+        self.is_joined && self.is_bare()
+    }
+
     /// The calls that it makes.
     pub(super) fn calls(&self) -> &[ToolCall] {
         match &self.kind {
             Kind::Said { calls, .. } => calls,
             _ => &[],
+        }
+    }
+
+    /// Makes it the result of this call.
+    pub(super) fn answer(&mut self, id: &str) {
+        if let Kind::Result { call: Some(call), .. } = &mut self.kind
+            && call != id
+        {
+            id.clone_into(call);
         }
     }
 
@@ -249,7 +274,11 @@ fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> 
 }
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
-    let text = message.content.in_text(values)?;
+    let text = match message.refusal().filter(|_| message.content.is_blank()) {
+        Some(refusal) => refusal.into(),
+        None if message.role == Role::Ai => message.content.in_own_text(values)?,
+        None => message.content.in_text(values)?,
+    };
     let place = reader.reads.message(message);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
@@ -277,7 +306,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let speaker = message.speaker(reader.manager);
     let reasoning = if reader.owns(message) { message.reasoning.as_slice().into() } else { Arc::default() };
     let size = message.tokens;
-    Ok(Utterance { seq, size, mine, speaker, reasoning, ..Utterance::note(kind) })
+    let author = message.author_name().filter(|_| message.role == Role::User);
+    let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
+    Ok(Utterance { seq, size, mine, speaker, author, is_joined, reasoning, ..Utterance::note(kind) })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

@@ -1,9 +1,11 @@
 //! What follows from an answer, in every kind of run.
 
+use std::collections::BTreeMap;
+
 use crate::{
     conversation::{NewMessage, Role, ToolCall},
     json,
-    run::{Due, TurnReply},
+    run::{Due, TurnReply, tools::settle_calls},
 };
 
 /// What follows from an answer.
@@ -38,6 +40,7 @@ pub(super) fn said(reply: &TurnReply) -> NewMessage {
         true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
         false => reply.text.clone(),
     };
-    let tool_calls = reply.tool_calls.iter().map(readable).collect();
+    let mut tool_calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
+    settle_calls(&mut tool_calls, &BTreeMap::new());
     NewMessage { tool_calls, reasoning: reply.reasoning.clone(), ..NewMessage::text(Role::Ai, text) }
 }

@@ -1,9 +1,6 @@
 //! Turns outside of runs: whoever drives a model itself says what it is asked with, and what it answered.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +16,7 @@ use crate::{
     input::InputVisitor,
     json,
     run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
-    run::{PromptRecord, Usage},
+    run::{PromptRecord, Usage, tools::settle_calls},
     view::View,
 };
 
@@ -57,6 +54,8 @@ pub struct AnswerTurn {
     pub reasoning: Vec<Map<String, Value>>,
     /// What it calls.
     pub tool_calls: Vec<ToolCall>,
+    /// What it said, thought and called as messages, in the place of the three: what is in the object that its provider gave.
+    pub messages: Vec<NewMessage>,
     /// What it used, as its provider counted.
     pub usage: Option<Usage>,
     /// Why there is no answer.
@@ -118,7 +117,7 @@ impl Command for AnswerTurn {
         let thread = requested.speaks_in().unwrap_or_else(ThreadId::main);
         check_speaks(decision, &agent, &thread)?;
         let by = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
-        let messages = conversation::decide::say(decision, &thread, &[self.message()])?;
+        let messages = conversation::decide::say(decision, &thread, &self.said(&requested))?;
         decision.by = by;
         decision.record(TurnAnswered {
             run: None,
@@ -136,7 +135,8 @@ impl Command for AnswerTurn {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { turn: _, text, reasoning, tool_calls, usage: _, error } = self;
+        let Self { turn: _, text, reasoning, tool_calls, messages, usage: _, error } = self;
+        messages.iter_mut().enumerate().for_each(|(at, message)| message.input(at, visitor));
         if let Some(text) = text {
             visitor.answer(text);
         }
@@ -151,7 +151,7 @@ impl Command for AnswerTurn {
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        self.text.iter().cloned().collect()
+        self.text.iter().cloned().chain(self.messages.iter().flat_map(NewMessage::counted)).collect()
     }
 
     fn entries(&self) -> Vec<Seq> {
@@ -162,23 +162,27 @@ impl Command for AnswerTurn {
 impl AnswerTurn {
     /// What is wrong with it, whatever the turn.
     fn check(&self) -> Result<(), Error> {
-        let says = self.text.as_ref().is_some_and(|text| !text.trim().is_empty()) || !self.tool_calls.is_empty();
+        let is_blank = self.text.as_ref().is_none_or(|text| text.trim().is_empty());
+        let says = !is_blank || !self.tool_calls.is_empty() || !self.messages.is_empty();
         if self.error.is_some() && says {
             let problem = "the turn either has an answer or failed: leave `error` out, or `text` and `tool_calls`";
             return Err(Error::contradicting(ConflictKind::Contradiction, "/error", problem));
         }
-        if self.error.is_none() && !says {
-            return Err(Error::invalid("/text", "bring what the model said, its `tool_calls`, or the `error`"));
+        if self.error.is_none() && !says && self.text.is_none() {
+            let problem = "bring what the model said, its `tool_calls`, its `message`, or the `error`";
+            return Err(Error::invalid("/text", problem));
         }
-        let mut seen = BTreeMap::new();
+        if !self.messages.is_empty()
+            && (self.text.is_some() || !self.tool_calls.is_empty() || !self.reasoning.is_empty())
+        {
+            let problem = "the message has what the model said: leave `text`, `tool_calls` and `reasoning` out";
+            return Err(Error::contradicting(ConflictKind::Contradiction, "/message", problem));
+        }
         let mut faults = Vec::new();
         for (at, call) in self.tool_calls.iter().enumerate() {
             let mut fault = |field: &str, problem: String| {
                 faults.push(Fault { pointer: format!("/tool_calls/{at}/{field}"), problem });
             };
-            if let Some(first) = seen.insert(call.id.clone(), at) {
-                fault("id", format!("the call {first} has this id too: give each call of an answer its own"));
-            }
             if !json::is_shallow(&call.arguments) {
                 let most = json::MAX_DEPTH;
                 fault("arguments", format!("nest at most {most} levels, or give the arguments as a text"));
@@ -192,10 +196,17 @@ impl AnswerTurn {
         requested.prompt.report(requested.model.as_deref()?, self.usage?.prompt_tokens)
     }
 
-    fn message(&self) -> NewMessage {
-        let said = self.text.clone().unwrap_or_else(|| "".into());
-        let reasoning = self.reasoning.clone();
-        NewMessage { tool_calls: self.tool_calls.clone(), reasoning, ..NewMessage::text(Role::Ai, said) }
+    /// The messages that it becomes. Each call has an id of its own, and tools have their own names again.
+    fn said(&self, requested: &TurnRequested) -> Vec<NewMessage> {
+        let mut messages = self.messages.clone();
+        if messages.is_empty() {
+            let said = self.text.clone().unwrap_or_else(|| "".into());
+            let (tool_calls, reasoning) = (self.tool_calls.clone(), self.reasoning.clone());
+            messages.push(NewMessage { tool_calls, reasoning, ..NewMessage::text(Role::Ai, said) });
+        }
+        let calls = messages.iter_mut().flat_map(|message| &mut message.tool_calls);
+        settle_calls(calls, &requested.prompt.renamed_tools);
+        messages
     }
 
     /// The same outcome again for the same answer.
@@ -219,12 +230,36 @@ impl AnswerTurn {
         };
         let thread = requested.speaks_in().unwrap_or_else(ThreadId::main);
         let by = std::mem::replace(&mut decision.by, Actor::Agent(requested.agent.clone()));
-        let says_the_same = conversation::decide::says(decision, &thread, &receipt, &self.message());
+        let receipts = self.receipts(decision, &thread, &receipt, requested);
         decision.by = by;
-        if says_the_same? {
-            return Ok(TurnOutcome { messages: vec![receipt], head });
+        match receipts? {
+            Some(messages) => Ok(TurnOutcome { messages, head }),
+            None => Err(self.answered_otherwise(requested).into()),
         }
-        Err(self.answered_otherwise(requested).into())
+    }
+
+    /// Where the messages of the answer are of which the first has a receipt; none where they say something else.
+    fn receipts(
+        &self,
+        decision: &mut DecisionBuilder<'_>,
+        thread: &ThreadId,
+        first: &MessageReceipt,
+        requested: &TurnRequested,
+    ) -> Result<Option<Vec<MessageReceipt>>, Undecided> {
+        let mut receipts = Vec::new();
+        for (message, seq) in self.said(requested).iter().zip(first.seq.0..) {
+            let seq = Seq(seq);
+            let receipt = match seq == first.seq {
+                true => Some(first.clone()),
+                false => conversation::decide::receipt(decision, thread, seq)?,
+            };
+            let Some(receipt) = receipt else { return Ok(None) };
+            if !conversation::decide::says(decision, thread, &receipt, message)? {
+                return Ok(None);
+            }
+            receipts.push(receipt);
+        }
+        Ok(Some(receipts))
     }
 
     fn answered_otherwise(&self, requested: &TurnRequested) -> Error {

@@ -1,6 +1,9 @@
 //! Calls of tools: who executes each, and its result for the model.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -19,8 +22,7 @@ pub(super) struct Caller<'a> {
     pub(super) agent: &'a AgentName,
     /// The thread in which it calls; its own where it is absent.
     pub(super) thread: Option<ThreadId>,
-    /// Callboard's own tools that it may call besides those that it has. Where they are given, it may call no others: nobody
-    /// would bring their results.
+    /// Callboard's own tools that it may call besides those that it has.
     pub(super) own_tools: Option<&'static [&'static str]>,
 }
 
@@ -30,6 +32,23 @@ pub(super) struct Called {
     pub(super) wait: Option<Wait>,
     /// Whether all calls were refused.
     pub(super) all_refused: bool,
+}
+
+/// Gives each call of an answer an id of its own, and names that a prompt had for tools back to what they stand for.
+pub(crate) fn settle_calls<'a>(calls: impl IntoIterator<Item = &'a mut ToolCall>, renamed: &BTreeMap<String, String>) {
+    let mut taken = BTreeSet::new();
+    for call in calls {
+        if let Some(name) = renamed.get(&call.name) {
+            call.name.clone_from(name);
+        }
+        let wanted = call.id.clone();
+        for number in 2.. {
+            if taken.insert(call.id.clone()) {
+                break;
+            }
+            call.id = format!("{wanted}-{number}");
+        }
+    }
 }
 
 /// Records the calls of an answer. A call that the steps do not allow gets its refusal as result. Every other call counts as a
@@ -49,8 +68,8 @@ pub(super) fn call(
             continue;
         }
         match caller.finds(decision, &thread, &call) {
-            Found::Nowhere(reason) => {
-                results.push(result(&call.id, not_done(&reason)));
+            Found::Nowhere(told) => {
+                results.push(result(&call.id, told));
                 continue;
             }
             Found::Theirs => theirs.push(call),
@@ -100,10 +119,11 @@ impl Caller<'_> {
         let besides = also.contains(&call.name.as_str()).then(|| own_tool(&call.name).ok()).flatten();
         match own_among(tools, &call.name).or(besides) {
             Some(own) => Found::Own(own),
-            None if self.own_tools.is_none() || tools.iter().any(|tool| tool.name == call.name) => Found::Theirs,
+            None if tools.iter().any(|tool| tool.name == call.name) => Found::Theirs,
             None => {
-                let names = also.iter().copied().chain(tools.iter().map(Tool::bare_name)).collect::<Vec<_>>();
-                Found::Nowhere(format!("there is no tool {:?}; those there are: {}", call.name, names.join(", ")))
+                let names: Vec<_> = also.iter().copied().chain(tools.iter().map(Tool::bare_name)).collect();
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                Found::Nowhere(format!("there is no tool {:?}; there are: {there}", call.name))
             }
         }
     }

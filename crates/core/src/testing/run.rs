@@ -1,6 +1,9 @@
 //! Runs by hand: a test says what the models answer.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     count::{Counting, Tokens},
@@ -109,6 +112,7 @@ impl Board {
             at: self.state.head.seq,
             layout: "team".to_owned(),
             layout_version: 1,
+            renamed_tools: BTreeMap::new(),
             format: "openai".to_owned(),
             vocabulary: self.count.vocabulary().to_owned(),
             factor: None,

@@ -76,7 +76,7 @@ fn blocks(prompt: &Prompt) -> Vec<(String, Value, bool)> {
     all.map(bare).collect()
 }
 
-fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
+pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
     let Body::Anthropic { messages, .. } = &prompt.body else { panic!("{:?}", prompt.body) };
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     let alternating: Vec<_> = ["user", "assistant"].into_iter().cycle().take(roles.len()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use callboard_core::{
-    count::Tokens,
+    count::{Counting, Tokens},
     error::Error,
     id::Seq,
     prompt::{Body, Format, Layout, LayoutName, Prompt, ResolvedSpec, Style, profile::Profile, tags},
@@ -48,6 +48,7 @@ fn recount(prompt: &Prompt, board: &Board) -> Tokens {
     let messages = match &prompt.body {
         Body::Text(text) => return board.count.count(text),
         Body::Messages(messages) => messages,
+        Body::Responses { .. } => return prompt.tokens,
         Body::Anthropic { .. } => {
             return crate::anthropic::recount(prompt, &prompt.tools, board.count);
         }
@@ -153,11 +154,9 @@ fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCas
     prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
     let recounted = recount(prompt, board);
     // Messages for Anthropic are counted before they are joined, so that together they are less.
-    let is_right = if matches!(prompt.body, Body::Anthropic { .. }) {
-        recounted <= prompt.tokens
-    } else {
-        recounted == prompt.tokens
-    };
+    // So is what is allowed for the ids and names of calls.
+    let is_bound = prompt.counting == Counting::UpperBound;
+    let is_right = if is_bound { recounted <= prompt.tokens } else { recounted == prompt.tokens };
     prop_assert!(is_right, "{} and {}: {:?}", recounted, prompt.tokens, prompt.body);
     prop_assert_eq!(prompt.parts.iter().map(|part| part.tokens).sum::<Tokens>(), prompt.tokens);
     match &prompt.body {
@@ -166,7 +165,7 @@ fn check_fits(prompt: &Prompt, board: &Board, agent: &str) -> Result<(), TestCas
             check_tags(text)?;
             check_headings(text, prompt)?;
         }
-        Body::Anthropic { .. } => {}
+        Body::Responses { .. } | Body::Anthropic { .. } => {}
     }
     check_steps(prompt, board, agent)
 }

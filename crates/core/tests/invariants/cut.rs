@@ -28,7 +28,7 @@ fn rendered(board: &Board, kept: &mut Option<(HistoryCache, Seq)>, format: Forma
         Body::Text(text) => (text, is_cut),
         Body::Messages(messages) => (serde_json::to_string(&messages).unwrap(), is_cut),
         // The cache breakpoints move, and do not count as a difference.
-        body @ Body::Anthropic { .. } => {
+        body @ (Body::Responses { .. } | Body::Anthropic { .. }) => {
             let marked = serde_json::to_string(&body).unwrap();
             (marked.replace(r#","cache_control":{"type":"ephemeral"}"#, ""), is_cut)
         }

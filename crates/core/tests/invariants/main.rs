@@ -14,6 +14,7 @@ mod hiding;
 mod kept;
 mod pieces;
 mod plan;
+mod providers;
 mod recall;
 mod shapes;
 mod sight;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use callboard_core::{
     count::{Factor, Tokens},
     error::Error,
-    prompt::{Body, Format, Prompt, ResolvedSpec},
+    prompt::{Body, Format, Prompt, Provider, ResolvedSpec},
     testing::{Board, Pieces, Words},
 };
 use proptest::{prelude::*, sample::select};
@@ -28,9 +28,9 @@ proptest! {
         board.count = if pieces { &Pieces } else { &Words };
         for agent in board.state.team.names().map(ToString::to_string).collect::<Vec<_>>() {
             let seen: BTreeSet<_> = board.seen(&agent).iter().map(|entry| entry.seq).collect();
-            for (thread, format) in THREADS.into_iter().flat_map(|thread| FORMATS.map(|format| (thread, format))) {
+            for (thread, (provider, format)) in THREADS.into_iter().flat_map(|thread| READERS.map(|reader| (thread, reader))) {
                 let spec = ResolvedSpec {
-                    format, layout: layout.clone(), task: task.then(|| "do it <CURRENT_TASK>".to_owned()),
+                    format, provider, layout: layout.clone(), task: task.then(|| "do it <CURRENT_TASK>".to_owned()),
                     factor: factor.map(Factor::thousandths),
                     ..ResolvedSpec::new(agent.parse().unwrap(), thread.parse().unwrap(), Tokens(budget), board.count)
                 };
@@ -57,13 +57,22 @@ proptest! {
 /// Parts that show the state.
 const STATE: [&str; 3] = ["current_plan", "workflow_snapshot", "workflow_variables"];
 
-const FORMATS: [Format; 3] = [Format::Text, Format::OpenAi, Format::Anthropic];
+/// Whose models read it, and in which format.
+const READERS: [(Provider, Format); 6] = [
+    (Provider::OpenAi, Format::Text),
+    (Provider::OpenAi, Format::OpenAi),
+    (Provider::Unknown, Format::OpenAi),
+    (Provider::Mistral, Format::OpenAi),
+    (Provider::Unknown, Format::Responses),
+    (Provider::Anthropic, Format::Anthropic),
+];
 
 /// Joined, the pieces are every text of the prompt.
 fn check_texts(prompt: &Prompt) -> Result<(), TestCaseError> {
     let messages = match &prompt.body {
         Body::Text(_) => 0,
         Body::Messages(messages) | Body::Anthropic { messages, .. } => messages.len(),
+        Body::Responses { input, .. } => input.len(),
     };
     let mut left = prompt.pieces.as_slice();
     for message in [None].into_iter().chain((0..messages).map(Some)) {

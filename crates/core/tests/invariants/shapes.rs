@@ -47,6 +47,9 @@ fn openai() -> impl Strategy<Value = Value> {
                     ("refusal", refusal),
                     ("reasoning", other),
                 ];
+                // A message that says and calls nothing is refused.
+                let is_empty = more.iter().take(3).all(|(name, value)| value.is_none() || *name == "reasoning_content");
+                let text = if is_empty { text.or(Some(String::new())) } else { text };
                 with(json!({"role": "assistant", "content": text}), more)
             }
         ),

@@ -105,7 +105,7 @@ fn said_in(prompt: &Prompt) -> Vec<String> {
     match &prompt.body {
         Body::Messages(messages) => messages.iter().skip(1).flat_map(|message| texts(&message["content"])).collect(),
         Body::Anthropic { messages, .. } => messages.iter().flat_map(|message| texts(&message["content"])).collect(),
-        Body::Text(_) => panic!("a format of messages"),
+        Body::Text(_) | Body::Responses { .. } => panic!("a format of messages"),
     }
 }
 

@@ -579,7 +579,7 @@ impl Told {
         };
         let usage = Some(Usage { prompt_tokens: 10, completion_tokens: 1 });
         let error = (what == 2).then(|| "nobody answers".to_owned());
-        self.ask(by, AnswerTurn { turn, text, reasoning: Vec::new(), tool_calls, usage, error })
+        self.ask(by, AnswerTurn { turn, text, reasoning: Vec::new(), tool_calls, messages: Vec::new(), usage, error })
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

@@ -40,6 +40,8 @@ struct CallDelta {
     index: Option<u64>,
     id: Option<String>,
     function: Option<FunctionDelta>,
+    /// What Gemini wants back with the call: the signature of what it thought.
+    extra_content: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -75,6 +77,8 @@ pub(super) struct Assembly {
     reasoning_details: Vec<Map<String, Value>>,
     refused: bool,
     calls: Vec<(Option<u64>, ToolCall)>,
+    /// What came beside calls, by their place.
+    beside: Vec<(usize, Value)>,
     usage: Option<Usage>,
     finish: Option<Finish>,
     model: Option<String>,
@@ -109,6 +113,7 @@ impl Assembly {
     /// another id begins a new call.
     fn take_call(&mut self, piece: CallDelta) {
         let function = piece.function.unwrap_or_default();
+        let extra_content = piece.extra_content.filter(|content| !content.is_null());
         let id = piece.id.unwrap_or_default();
         let known = match piece.index {
             Some(_) => self.calls.iter_mut().rev().find(|(index, _)| *index == piece.index),
@@ -130,6 +135,11 @@ impl Assembly {
         } else {
             let name = function.name.unwrap_or_default();
             self.calls.push((piece.index, ToolCall { id, name, arguments }));
+        }
+        // A piece of a stream belongs to the call with its index; without one, to the last.
+        let its = |(index, _): &(Option<u64>, ToolCall)| piece.index.is_none() || *index == piece.index;
+        if let (Some(content), Some(at)) = (extra_content, self.calls.iter().rposition(its)) {
+            self.beside.push((at, content));
         }
     }
 
@@ -163,7 +173,12 @@ impl Assembly {
         let details = (!details.is_empty()).then(|| ("reasoning_details", Value::from(details)));
         let block =
             |(name, value): (&str, Value)| Map::from_iter([("type".to_owned(), name.into()), (name.to_owned(), value)]);
-        texts.chain(details).map(block).collect()
+        let beside = std::mem::take(&mut self.beside).into_iter();
+        let of_call = |(at, content): (usize, Value)| {
+            let fields = [("type", "extra_content".into()), ("call", at.into()), ("extra_content", content)];
+            fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect()
+        };
+        texts.chain(details).map(block).chain(beside.map(of_call)).collect()
     }
 
     /// The endpoint ends the answer without a reason.

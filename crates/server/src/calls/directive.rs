@@ -21,8 +21,8 @@ impl Authorized<Direct> {
 }
 
 impl Authorized<ReadSchema> {
-    pub(crate) async fn directive_schema(&self) -> Result<Answer<Value>, CallError> {
+    pub(crate) async fn directive_schema(&self, query: api::SchemaQuery) -> Result<Answer<Value>, CallError> {
         let state = self.session.state().await?;
-        Ok(Answer::ok(directive_schema::schema(&state.team)))
+        Ok(Answer::ok(query.meant_for.form(directive_schema::schema(&state.team))))
     }
 }

@@ -99,11 +99,12 @@ impl AuthorizedToAdd<AddMessages> {
         self,
         thread: ThreadId,
         body: api::NewMessages,
+        repaired: Vec<usize>,
         options: WriteOptions,
     ) -> Result<Answer<api::Added>, CallError> {
         let add = conversation::AddMessages { thread, messages: given::read(body.messages)? };
         let receipt = self.execute(options, add).await?;
-        Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head }).at(receipt.head))
+        Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head, repaired }).at(receipt.head))
     }
 }
 

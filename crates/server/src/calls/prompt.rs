@@ -116,11 +116,14 @@ fn pieces(prompt: &Prompt) -> Vec<api::PromptPiece> {
 /// A prompt as it is given out, with the number of its turn.
 pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
     let tools = prompt.format.tools(&prompt.tools);
-    let (text, messages, system) = match prompt.body {
-        Body::Text(text) => (Some(text), None, None),
-        Body::Messages(messages) => (None, Some(messages), None),
-        Body::Anthropic { system, messages } => (None, Some(messages), Some(system)),
-    };
+    let (mut text, mut messages, mut system, mut responses) = (None, None, None, None);
+    match prompt.body {
+        Body::Text(whole) => text = Some(whole),
+        Body::Messages(all) => messages = Some(all),
+        Body::Responses { instructions, input } => responses = Some((instructions, input)),
+        Body::Anthropic { system: blocks, messages: all } => (messages, system) = (Some(all), Some(blocks)),
+    }
+    let (instructions, input) = responses.unzip();
     api::Prompt {
         seq: prompt.seq,
         turn,
@@ -134,6 +137,8 @@ pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
         parts: prompt.parts,
         pieces: None,
         text,
+        instructions,
+        input,
         messages,
         system,
         tools,

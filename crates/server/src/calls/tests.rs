@@ -93,7 +93,8 @@ async fn an_error_has_a_code_a_pointer_and_a_hint() {
     let adder = AuthorizedToAdd::<AddMessages>::enter(&app, &user(), &id()).await.unwrap();
     let messages =
         json!({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b", "tool_call_id": "c"}]});
-    let invalid = adder.add_messages("main".parse().unwrap(), input(messages), WriteOptions::default()).await;
+    let invalid =
+        adder.add_messages("main".parse().unwrap(), input(messages), Vec::new(), WriteOptions::default()).await;
     let invalid = invalid.err().unwrap();
     assert_eq!((invalid.code, &*invalid.faults[0].pointer), ("invalid", "/messages/1/tool_call_id"), "{invalid:?}");
 

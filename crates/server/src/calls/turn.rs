@@ -1,7 +1,11 @@
 //! Turns of runs and of loops of one's own.
 
 use callboard_api as api;
-use callboard_core::{conversation::given, id::Seq, run::own::AnswerTurn};
+use callboard_core::{
+    conversation::{answer, given},
+    id::Seq,
+    run::own::AnswerTurn,
+};
 use callboard_engine::TurnView;
 
 use super::{
@@ -52,13 +56,17 @@ impl Authorized<AnswerTurns> {
         &self,
         turn: Seq,
         body: api::TurnAnswer,
+        repaired: Vec<usize>,
         options: WriteOptions,
     ) -> Result<Answer<api::TurnAnswered>, CallError> {
-        let api::TurnAnswer { text, reasoning, tool_calls, usage, error } = body;
-        let tool_calls = given::read_calls(tool_calls)?;
-        let answer = AnswerTurn { turn, text, reasoning, tool_calls, usage: usage.map(Into::into), error };
+        let api::TurnAnswer { text, reasoning, tool_calls, message, usage, error } = body;
+        let calls = given::read_calls(tool_calls)?;
+        let (messages, own_usage) = message.map(answer::read).transpose()?.unwrap_or_default();
+        let (tool_calls, reasoning) = (calls.calls, reasoning.into_iter().chain(calls.reasoning).collect());
+        let usage = usage.map(Into::into).or(own_usage);
+        let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, usage, error };
         let receipt = self.execute(options, answer).await?;
         let outcome = receipt.answer;
-        Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head }).at(receipt.head))
+        Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head, repaired }).at(receipt.head))
     }
 }

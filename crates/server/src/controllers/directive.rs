@@ -11,6 +11,7 @@ use crate::{
         Answer, Authorized, CallError,
         rights::{Direct, ReadSchema},
     },
+    params::Query,
 };
 
 /// The calls on this resource.
@@ -38,8 +39,11 @@ async fn give(
 /// It names the agents of the present team. Give it to a model as the schema of its structured output.
 #[utoipa::path(get, path = "/v1/sessions/{session}/directives/schema", tag = "directives",
     operation_id = "read_directive_schema",
-    params(("session" = api::SessionId, Path, description = "The id of the session")),
+    params(("session" = api::SessionId, Path, description = "The id of the session"), api::SchemaQuery),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
-async fn schema(caller: Authorized<ReadSchema>) -> Result<Answer<Value>, CallError> {
-    caller.directive_schema().await
+async fn schema(
+    caller: Authorized<ReadSchema>,
+    Query(query): Query<api::SchemaQuery>,
+) -> Result<Answer<Value>, CallError> {
+    caller.directive_schema(query).await
 }

@@ -8,7 +8,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     answer::streamed,
     app::App,
-    body::RequestBody,
+    body::RepairedBody,
     calls::{
         Answer, Authorized, AuthorizedToAdd, CallError,
         message::ListedMessages,
@@ -56,7 +56,7 @@ async fn list(
 async fn add(
     caller: AuthorizedToAdd<AddMessages>,
     Name(thread): Name<ThreadId>,
-    request: RequestBody<api::NewMessages>,
+    request: RepairedBody<api::NewMessages>,
 ) -> Result<Answer<api::Added>, CallError> {
-    caller.add_messages(thread, request.body, request.options).await
+    caller.add_messages(thread, request.body, request.repaired, request.options).await
 }

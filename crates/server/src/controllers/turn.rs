@@ -5,7 +5,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     app::App,
-    body::RequestBody,
+    body::RepairedBody,
     calls::{
         Answer, Authorized, CallError,
         rights::{AnswerTurns, ReadTurns},
@@ -53,9 +53,9 @@ async fn read(caller: Authorized<ReadTurns>, TurnNumber(turn): TurnNumber) -> Re
 async fn answer(
     caller: Authorized<AnswerTurns>,
     TurnNumber(turn): TurnNumber,
-    request: RequestBody<api::TurnAnswer>,
+    request: RepairedBody<api::TurnAnswer>,
 ) -> Result<Answer<api::TurnAnswered>, CallError> {
-    caller.answer_turn(turn, request.body, request.options).await
+    caller.answer_turn(turn, request.body, request.repaired, request.options).await
 }
 
 /// Read the prompt of a turn as it was sent

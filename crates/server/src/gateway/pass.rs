@@ -134,7 +134,7 @@ impl Answered {
     }
 
     async fn note(&self, answer: api::TurnAnswer) {
-        if let Err(error) = self.answer.answer_turn(self.turn, answer, WriteOptions::default()).await {
+        if let Err(error) = self.answer.answer_turn(self.turn, answer, Vec::new(), WriteOptions::default()).await {
             tracing::warn!(turn = self.turn.0, code = error.code, "an answer that was passed on could not be kept");
         }
     }

@@ -78,7 +78,7 @@ async fn what_contradicts_itself_or_the_session_is_told_from_what_is_malformed()
         (
             "POST",
             format!("{team}/threads/main/messages"),
-            json!({"messages": [{"role": "user", "thread_id": "b"}]}),
+            json!({"messages": [{"role": "user", "thread_id": "b", "content": "x"}]}),
             "contradiction",
             "/messages/0/thread_id",
         ),

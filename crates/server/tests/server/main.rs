@@ -7,6 +7,7 @@ mod faulty;
 mod fixtures;
 mod pages;
 
+mod as_given;
 mod bad_input;
 mod browser;
 mod collections;

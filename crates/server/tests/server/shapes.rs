@@ -55,7 +55,7 @@ async fn what_cannot_be_kept_is_refused_by_name() {
     let at = format!("{}/threads/main/messages", server.team("s").await);
     let call = |call: Value| json!({"role": "assistant", "content": null, "tool_calls": [call]});
     let cases = [
-        (call(json!({"id": "c", "type": "custom", "name": "x"})), "/messages/0/tool_calls/0/type"),
+        (call(json!({"id": "c", "type": "search", "name": "x"})), "/messages/0/tool_calls/0/type"),
         (call(json!({"id": "c", "type": "function"})), "/messages/0/tool_calls/0/name"),
         (
             json!({"role": "user", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": {}}]}),
@@ -71,8 +71,8 @@ async fn what_cannot_be_kept_is_refused_by_name() {
         let refused = server.send("POST", &at, json!({"messages": [message]})).await.problem(422, "invalid");
         assert!(refused.raw.contains(pointer), "{pointer}: {}", refused.raw);
     }
-    let unknown = json!({"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "y"}}]});
-    assert!(server.send("POST", &at, unknown).await.problem(422, "invalid").raw.contains("function_call"));
+    let unknown = json!({"messages": [{"role": "assistant", "content": "x", "colour": "red"}]});
+    assert!(server.send("POST", &at, unknown).await.problem(422, "invalid").raw.contains("colour"));
     assert_eq!(server.get(&at).await.body["messages"], json!([]));
 }
 

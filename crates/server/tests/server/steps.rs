@@ -112,7 +112,7 @@ async fn a_prompt_shows_the_tools_that_are_offered_with_it() {
         prompt("openai").await.body["tools"],
         json!([
             {"type": "function", "function": {"name": "read", "description": "Reads.", "parameters": schema}},
-            {"type": "function", "function": {"name": "post", "description": "", "parameters": {}}},
+            {"type": "function", "function": {"name": "post", "description": "", "parameters": {"type": "object", "properties": {}}}},
         ])
     );
     assert_eq!(

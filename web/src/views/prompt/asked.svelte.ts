@@ -9,7 +9,7 @@ import type { Prompt } from "./pieces";
 export interface Wish {
   agent: string;
   thread?: string | undefined;
-  format?: "text" | "openai" | "anthropic";
+  format?: "text" | "openai" | "responses" | "anthropic";
   budget?: number | undefined;
   layout?: "team" | "plain" | "director" | undefined;
   model?: string | undefined;

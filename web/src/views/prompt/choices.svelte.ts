@@ -10,7 +10,7 @@ import type { Wish } from "./asked.svelte";
 export type Thread = components["schemas"]["Thread"];
 export type Turn = components["schemas"]["Turn"];
 
-export const FORMATS = ["text", "openai", "anthropic"] as const;
+export const FORMATS = ["text", "openai", "responses", "anthropic"] as const;
 export const LAYOUTS = ["team", "plain", "director"] as const;
 export const BUDGETS = [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
 

@@ -125,8 +125,24 @@ function carriersOf(prompt: Prompt): Carrier[] {
   if (typeof prompt.text === "string") {
     return [{ message: undefined, role: undefined, text: prompt.text, more: "" }];
   }
+  if (prompt.input) {
+    const instructions = { message: undefined, role: "system", text: prompt.instructions ?? "", more: "" };
+    return [instructions, ...prompt.input.map((one, index) => itemOf(one as Item, index))];
+  }
   const system = prompt.system ? [carrierOf({ role: "system", content: prompt.system }, undefined)] : [];
   return [...system, ...(prompt.messages ?? []).map((one, index) => carrierOf(one as Sent, index))];
+}
+
+interface Item extends Sent {
+  type?: string;
+  output?: string;
+}
+
+/** An item of the Responses API: a message, a call, a result, or what the model thought. */
+function itemOf(item: Item, message: number): Carrier {
+  if (item.type === undefined) return carrierOf(item, message);
+  if (item.type === "function_call_output") return { message, role: "tool", text: item.output ?? "", more: "" };
+  return { message, role: "assistant", text: "", more: JSON.stringify(item) };
 }
 
 interface Block {
@@ -180,6 +196,7 @@ export function stretches(piece: Piece): { text: string; isNote: boolean }[] {
 /** What a program would send: the text itself, or the fields of the request as JSON. */
 export function bytesOf(prompt: Prompt): string {
   if (typeof prompt.text === "string") return prompt.text;
-  const { system, messages, tools } = prompt;
-  return JSON.stringify({ ...(system ? { system } : {}), messages, ...(tools?.length ? { tools } : {}) });
+  const { instructions, input, system, messages, tools } = prompt;
+  const said = input ? { instructions, input } : { ...(system ? { system } : {}), messages };
+  return JSON.stringify({ ...said, ...(tools?.length ? { tools } : {}) });
 }

@@ -173,7 +173,7 @@ fn spoken(text: &str, format: Format) -> Utterance {
     // Chat templates want the last word to be the user's.
     let from = match format {
         Format::Text => From::System,
-        Format::OpenAi | Format::Anthropic => From::User,
+        Format::OpenAi | Format::Responses | Format::Anthropic => From::User,
     };
     let place = "raise the budget to see it whole".to_owned();
     let text = Arc::from(text);

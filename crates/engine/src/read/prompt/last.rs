@@ -7,7 +7,7 @@ use callboard_core::{
     count::Tokens,
     fact::{self, Fact},
     id::{AgentName, Seq},
-    prompt::{Pieces, ResolvedSpec},
+    prompt::{Pieces, Provider, ResolvedSpec},
     run::{
         Usage,
         turn_facts::{TurnAnswered, TurnRequested},
@@ -83,6 +83,7 @@ impl Session {
             thread,
             layout: now.layout.clone(),
             format: now.format,
+            provider: Provider::of(turn.model.as_deref()),
             profile: None,
             budget: prompt.budget,
             task: turn.task(),

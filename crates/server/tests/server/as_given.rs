@@ -1,0 +1,158 @@
+//! What SDKs give is taken as it is, and what goes out is what the provider takes.
+
+use serde_json::{Value, json};
+
+use crate::fixtures::{Answer, Server};
+
+const S: &str = "/v1/sessions/s";
+
+async fn team() -> Server {
+    let server = Server::start().await;
+    server.team("s").await;
+    let said = json!({"messages": [{"role": "user", "content": "Write on tides."}]});
+    server.send("POST", &format!("{S}/threads/main/messages"), said).await.is(200);
+    server
+}
+
+async fn prompt(server: &Server, body: Value) -> Answer {
+    let mut wanted = json!({"agent": "writer", "thread": "main"});
+    wanted.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    server.send("POST", &format!("{S}/prompt"), wanted).await.is(200)
+}
+
+/// What a model answers to a recorded prompt, and the messages that it becomes.
+async fn answered(server: &Server, body: Value) -> (Value, Value) {
+    let turn = prompt(server, json!({"record": true, "format": "openai"})).await.body["turn"].clone();
+    let answer = server.send("POST", &format!("{S}/turns/{turn}"), body).await.is(200);
+    let id = answer.body["messages"][0]["message_id"].as_str().unwrap().to_owned();
+    let message = server.get(&format!("{S}/threads/main/messages/{id}")).await.is(200).body;
+    let usage = server.get(&format!("{S}/turns/{turn}")).await.is(200).body["usage"].clone();
+    (message, usage)
+}
+
+#[tokio::test]
+async fn an_answer_is_taken_as_its_provider_gives_it() {
+    let server = team().await;
+    let used = json!({"prompt_tokens": 80, "completion_tokens": 20});
+    let completion = json!({"message": {
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1737210622, "model": "gpt-4o", "system_fingerprint": null,
+        "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null, "message": {
+            "role": "assistant", "content": "It turns.", "refusal": null, "annotations": [], "function_call": null, "tool_calls": null,
+        }}],
+        "usage": {"prompt_tokens": 80, "completion_tokens": 20, "total_tokens": 100, "prompt_tokens_details": {"cached_tokens": 0}},
+    }});
+    let (message, usage) = answered(&server, completion).await;
+    assert_eq!((&message["content"], usage), (&json!("It turns."), used.clone()));
+
+    let anthropic = json!({
+        "message": {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "end_turn", "stop_sequence": null,
+            "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "It turns."}],
+        },
+        "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 70, "cache_creation_input_tokens": null},
+    });
+    let (message, usage) = answered(&server, anthropic).await;
+    assert_eq!((&message["reasoning"][0]["thinking"], usage), (&json!("hm"), used.clone()));
+
+    let response = json!({"message": {
+        "id": "resp_1", "object": "response", "status": "completed", "output": [
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"},
+            {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "look", "arguments": "{}", "status": "completed"},
+        ],
+        "usage": {"input_tokens": 80, "output_tokens": 20, "total_tokens": 100},
+    }});
+    let (message, usage) = answered(&server, response).await;
+    assert_eq!((&message["tool_calls"][0]["id"], usage), (&json!("c1"), used));
+
+    let twice =
+        json!({"text": "", "tool_calls": [{"id": "c1", "name": "look"}, {"id": "c1", "name": "look"}], "usage": null});
+    let (message, _) = answered(&server, twice).await;
+    assert_eq!((&message["tool_calls"][0]["id"], &message["tool_calls"][1]["id"]), (&json!("c1"), &json!("c1-2")));
+    let (message, _) = answered(&server, json!({"text": ""})).await;
+    assert_eq!(message["content"], "");
+}
+
+#[tokio::test]
+async fn half_a_character_is_replaced_and_the_answer_says_so() {
+    let server = team().await;
+    let body = r#"{"messages": [{"role": "user", "content": "whole \ud83d\ude00"}, {"role": "user", "content": "half \ud83d"}]}"#;
+    let added = server
+        .call("POST", &format!("{S}/threads/main/messages"))
+        .header("content-type", "application/json")
+        .body(body);
+    let added = Answer::of(added).await.is(200);
+    assert_eq!(added.body["repaired"], json!([1]));
+    let read = server.get(&format!("{S}/threads/main/messages")).await.is(200).body;
+    assert_eq!(read["messages"][2]["content"], "half \u{fffd}");
+}
+
+#[tokio::test]
+async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
+    let server = team().await;
+    let said = json!({"messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "a b", "type": "function", "function": {"name": "fs.read", "arguments": "{broken"}}]},
+        {"role": "tool", "tool_call_id": "a b", "content": "wet"},
+        {"role": "user", "content": "And?", "name": "ada"},
+    ]});
+    server
+        .send(
+            "POST",
+            &format!("{S}/threads/main/messages?as=writer"),
+            json!({"messages": [said["messages"][1], said["messages"][2]]}),
+        )
+        .await
+        .is(200);
+    server
+        .send(
+            "POST",
+            &format!("{S}/threads/main/messages"),
+            json!({"messages": [said["messages"][0], said["messages"][3]]}),
+        )
+        .await
+        .is(200);
+    let talk = async |model: &str| {
+        let prompt = prompt(&server, json!({"format": "openai", "model": model, "layout": "plain"})).await;
+        let messages = prompt.body["messages"].as_array().unwrap().clone();
+        messages
+            .iter()
+            .filter(|message| message["role"] != "system" || message["content"] == "Be brief.")
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let call = |id: &str| json!([{"id": id, "type": "function", "function": {"name": "fs_read", "arguments": "{\"_raw\":\"{broken\"}"}}]);
+    assert_eq!(
+        talk("openai:gpt-4o").await,
+        [
+            json!({"role": "user", "content": "Write on tides."}),
+            json!({"role": "assistant", "content": null, "tool_calls": call("a_b")}),
+            json!({"role": "tool", "tool_call_id": "a_b", "content": "wet"}),
+            json!({"role": "system", "content": "Be brief."}),
+            json!({"role": "user", "name": "ada", "content": "And?"}),
+        ]
+    );
+    assert_eq!(
+        talk("openai:qwen2.5").await[3],
+        json!({"role": "user", "content": "[from system] Be brief.\n\n[from user: ada] And?"})
+    );
+
+    let responses = prompt(&server, json!({"format": "responses", "model": "gpt-4o", "pieces": true})).await.body;
+    let input = &responses["input"];
+    assert!(responses["instructions"].is_string() && responses.get("messages").is_none(), "{responses}");
+    assert_eq!(
+        input[1],
+        json!({"type": "function_call", "call_id": "a_b", "name": "fs_read", "arguments": "{\"_raw\":\"{broken\"}"})
+    );
+    assert_eq!(input[2], json!({"type": "function_call_output", "call_id": "a_b", "output": "wet"}));
+}
+
+#[tokio::test]
+async fn the_schema_of_directives_is_in_the_form_of_an_api() {
+    let server = team().await;
+    let schema = async |query: &str| server.get(&format!("{S}/directives/schema{query}")).await.is(200).body;
+    assert_eq!(schema("").await, schema("?for=plain").await);
+    let strict = schema("?for=openai").await;
+    assert_eq!(strict["required"].as_array().unwrap().len(), strict["properties"].as_object().unwrap().len());
+    assert!(!schema("?for=anthropic").await.to_string().contains("maxLength"));
+    server.get(&format!("{S}/directives/schema?for=all")).await.problem(422, "invalid");
+}
