@@ -198,10 +198,8 @@ mod tests {
             states: vec!["required".into()],
             ..Item::default()
         };
-        let expected = format!(
-            "  - textbox \"{}... (10 more characters)\" (required) = \"is [hidden] or\" #a\n",
-            "x".repeat(200)
-        );
+        let expected =
+            format!("  - textbox \"{}... (10 more characters)\" (required) = \"is [hidden] or\" #a\n", "x".repeat(200));
         assert_eq!(line_of(&item, &mask), expected);
     }
 

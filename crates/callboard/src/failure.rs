@@ -46,6 +46,13 @@ impl From<callboard_store::Error> for Failure {
     }
 }
 
+impl From<callboard_engine::Error> for Failure {
+    fn from(error: callboard_engine::Error) -> Self {
+        let callboard_engine::Problem { code, detail, hint, .. } = callboard_engine::Problem::from(&error);
+        Self { problem: Box::new(Problem { hint, ..*Self::failed(code, detail).problem }), is_wrong_use: false }
+    }
+}
+
 impl From<callboard_files::Error> for Failure {
     fn from(error: callboard_files::Error) -> Self {
         Self::failed(error.code(), error.to_string())

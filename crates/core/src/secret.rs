@@ -123,7 +123,8 @@ pub struct SealedInput {
 
 impl SealedInput {
     /// Nothing was sealed.
-    pub const NOTHING: &'static Self = &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None, rewriting: None };
+    pub const NOTHING: &'static Self =
+        &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None, rewriting: None };
 }
 
 /// That the data key of a session was wrapped anew, under another master key.

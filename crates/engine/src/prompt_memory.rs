@@ -13,7 +13,6 @@ use callboard_core::{
     text::Values,
 };
 
-
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
 

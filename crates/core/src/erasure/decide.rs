@@ -4,11 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{
-    EraseEntry, ErasedEntry,
-    ChangedEntry,
-    facts::Erased,
-};
+use super::{ChangedEntry, EraseEntry, ErasedEntry, facts::Erased};
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Entry, Erasure, Hash, erased},

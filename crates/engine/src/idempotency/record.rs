@@ -105,6 +105,7 @@ impl Board {
 
     async fn note(&self, record: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {
         let now = expiry::now(&**self.store(), &*self.settings().clock).await?;
-        append_to(self.store(), self.settings(), record, expected, by, fact, Some(now.plus_seconds(REMEMBERED_SECONDS))).await
+        append_to(self.store(), self.settings(), record, expected, by, fact, Some(now.plus_seconds(REMEMBERED_SECONDS)))
+            .await
     }
 }

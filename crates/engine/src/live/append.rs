@@ -20,12 +20,7 @@ use crate::{
         job::{Batch, Execute, Missing},
         writer::Writer,
     },
-    seal::{
-        keys::MasterKey,
-        master_key,
-        rewrite::Scan,
-        sealer::Sealer,
-    },
+    seal::{keys::MasterKey, master_key, rewrite::Scan, sealer::Sealer},
     upkeep::{expiry, lease},
 };
 

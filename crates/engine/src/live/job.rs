@@ -74,8 +74,13 @@ pub(crate) enum Job {
 pub(crate) trait Execute: Send + Sync {
     /// Decides it as the next one of `batch`, and keeps its answer. An error is what has to be looked up before it can be
     /// decided.
-    fn decide(&mut self, batch: &mut Batch, lookups: &Lookups, now: Timestamp, nonce: Option<u32>)
-    -> Result<(), Missing>;
+    fn decide(
+        &mut self,
+        batch: &mut Batch,
+        lookups: &Lookups,
+        now: Timestamp,
+        nonce: Option<u32>,
+    ) -> Result<(), Missing>;
 
     /// Sends the kept answer once its entries are durable, or the error of the append.
     fn answer(self: Box<Self>, appended: Result<(), Error>);

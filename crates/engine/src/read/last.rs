@@ -9,10 +9,7 @@ use callboard_core::{
 };
 use serde_json::Value;
 
-use crate::{
-    error::Error, overview::LastEntry, session::Session, session_info::SessionInfo,
-    sizes::sizes,
-};
+use crate::{error::Error, overview::LastEntry, session::Session, session_info::SessionInfo, sizes::sizes};
 
 impl Session {
     /// What is known of it, and its last entry where `viewer` sees that, as `viewer` sees them.

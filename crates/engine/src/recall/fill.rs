@@ -18,11 +18,7 @@ use super::{
     indices::Indices,
     vectors::{REST, lock},
 };
-use crate::{
-    error::Error,
-    live::open::OpenSessions,
-    texts,
-};
+use crate::{error::Error, live::open::OpenSessions, texts};
 
 /// So many passages get their vectors at once.
 const AT_ONCE: usize = 64;

@@ -35,7 +35,6 @@ impl fmt::Display for TooMany {
 /// A value to be hidden.
 pub(crate) type Hidden = Zeroizing<String>;
 
-
 pub(super) struct Layer {
     pub(super) hidden: Vec<Arc<Hidden>>,
     /// In the order of their bytes.

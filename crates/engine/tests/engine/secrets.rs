@@ -304,7 +304,10 @@ async fn i6_what_was_said_before_is_hidden_in_the_append_that_makes_a_value_secr
     assert_eq!(mark(&session, "password", CANARY).await, 5);
 
     let kinds: Vec<_> = journal(&store, &id("s")).await.drain(entries..).map(|entry| entry.header.kind).collect();
-    assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), ["secret.key_wrapped", "variable.set", "secret.hidden"]);
+    assert_eq!(
+        kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(),
+        ["secret.key_wrapped", "variable.set", "secret.hidden"]
+    );
     assert!(!holds(&store, "s", CANARY).await);
     for hash in values {
         assert_eq!(store.value(&id("s"), hash).await.unwrap(), None);
@@ -388,7 +391,8 @@ async fn i6_what_is_erased_is_not_put_back_and_nothing_is_sealed_of_it() {
     let seq = say(&session, &format!("my number is 555-0199, {CANARY}")).await;
     assert_eq!(mark(&session, "password", CANARY).await, 1);
     let hidden = journal(&store, &id("s")).await.pop().unwrap();
-    let sealed = EventType::named(&hidden.header.kind).unwrap().sealed_values(&serde_json::from_str(&hidden.json()).unwrap());
+    let sealed =
+        EventType::named(&hidden.header.kind).unwrap().sealed_values(&serde_json::from_str(&hidden.json()).unwrap());
     assert!(store.value(&id("s"), sealed[0]).await.unwrap().is_some());
     session.erase(Actor::User, seq, "it is private").await.unwrap();
     assert_eq!(store.value(&id("s"), sealed[0]).await.unwrap(), None);

@@ -95,7 +95,8 @@ async fn pieces(session: &Session, text: &str, pointer: &str) -> Result<Vec<Piec
         };
         let name = name.trim();
         let Some(SecretForPages { value, origins }) = session.secret_for_pages(name).await? else {
-            let problem = format!("no variable has the secret {name:?}: name a variable, with `.key` for a part of its value");
+            let problem =
+                format!("no variable has the secret {name:?}: name a variable, with `.key` for a part of its value");
             return Err(Refusal::invalid(pointer, problem).into());
         };
         if !before.is_empty() {

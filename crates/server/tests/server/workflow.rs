@@ -270,8 +270,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     for secret in ["hunter2-and-more", "another-password", "token-of-the-day", "token-of-the-session"] {
         assert!(!journal.contains(secret), "{secret} is in the journal");
     }
-    let told =
-        "use [hidden] or [hidden] or [hidden]";
+    let told = "use [hidden] or [hidden] or [hidden]";
     assert!(journal.contains(told), "{journal}");
     assert_eq!(server.get("/v1/sessions/s/variables/node1.token?reveal=true").await.body["value"], "token-of-the-day");
     // With the node its secrets go, where the user deletes it.
@@ -343,10 +342,7 @@ async fn models_build_the_workflow_by_tools() {
     let moved = json!({"nodeId": "node_2", "position": 2.0, "config": {"password": "another-password"}});
     assert_eq!(told("update_node", moved).await, "Node node_2 updated successfully");
     let node: Value = serde_json::from_str(&told("get_node", json!({"nodeId": 2})).await).unwrap();
-    assert_eq!(
-        (&node["position"], &node["config"]["password"]),
-        (&json!(2), &json!("[hidden]"))
-    );
+    assert_eq!((&node["position"], &node["config"]["password"]), (&json!(2), &json!("[hidden]")));
     assert_eq!(told("get_node_result", json!({"nodeId": "node_1"})).await, "node_1 has no result yet.");
     let long = json!({"page": "word ".repeat(20_000)});
     server
