@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(read(profile), read(plain));
         assert_eq!(serde_json::from_str::<Tokens>("7.0").unwrap(), Tokens(7));
         assert_eq!(serde_json::from_str::<Ttl>("7.0").unwrap(), serde_json::from_str("7").unwrap());
-        assert_eq!(serde_json::from_str::<Timestamp>("-7.0").unwrap().as_millis(), -7);
+        assert_eq!(serde_json::from_str::<Timestamp>("-7.0").unwrap().as_millis(), -7000);
     }
 
     #[test]

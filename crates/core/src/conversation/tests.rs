@@ -330,7 +330,7 @@ fn messages_are_taken_as_sdks_give_them() {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "end_turn", "stop_sequence": null,
         "usage": {"input_tokens": 1}, "content": [{"type": "text", "text": "hi"}],
     });
-    assert_snapshot!(taken(&json!([anthropic])), @r#"Ai [{"text":"hi","type":"text"}]"#);
+    assert_snapshot!(taken(&json!([anthropic])), @r#"Ai [{"type":"text","text":"hi"}]"#);
     let items = json!([
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc", "status": null},
         {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "So:"}]},
@@ -340,7 +340,7 @@ fn messages_are_taken_as_sdks_give_them() {
         {"role": "user", "content": "and?"},
     ]);
     assert_snapshot!(taken(&items), @r#"
-    Ai [{"text":"So:","type":"output_text"}] (calls look c1 "{}") (calls look c2 "{}") (thinks reasoning)
+    Ai [{"type":"output_text","text":"So:"}] (calls look c1 "{}") (calls look c2 "{}") (thinks reasoning)
     Tool "1" (of c1)
     User "and?"
     "#);

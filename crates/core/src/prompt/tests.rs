@@ -217,7 +217,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     tool: It has flowers.
         tool_call_id "c1"
     "#);
-    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, task 58");
+    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, task 66");
     assert_eq!(of_the_turn(&at_work(), Format::OpenAi).counting, Counting::UpperBound);
     assert_eq!(of_the_turn(&at_work(), Format::Text).counting, Counting::Exact);
 }
@@ -459,7 +459,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     tool: found 29 word word word word word word word word word word word word word word word word word word word word 
         tool_call_id "c29"
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 239 shortened");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 271 shortened");
 }
 
 #[test]
@@ -480,10 +480,10 @@ fn a_result_joins_its_call_wherever_it_was_said() {
     system: <AGENT_DUTIES> ⏎ Do what lead asks of you. What you answer goes to lead as it is: give the result itself, and nothing else. ⏎ </AGENT_DUTIES>
     assistant: 
         tool_calls [{"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"look","arguments":"{}"}}]
-    tool: two
-        tool_call_id "c2"
     tool: [there is no result]
         tool_call_id "c1"
+    tool: two
+        tool_call_id "c2"
     assistant: I wait.
     user: [result of a tool] ⏎ nobody asked
     user: [result of a tool] ⏎ two again

@@ -24,6 +24,19 @@ fn started() -> Board {
     board
 }
 
+/// The same where the writer has the tool `look`.
+fn started_with_tool() -> Board {
+    let mut board = started();
+    let agents = json!([
+        {"name": "lead", "role": "manager"},
+        {"name": "writer", "role": "worker", "tools": [{"name": "look"}]},
+        {"name": "critic", "role": "worker"},
+    ]);
+    let patch: crate::session::SessionPatch = serde_json::from_value(json!({ "agents": agents })).unwrap();
+    board.user(patch).unwrap();
+    board
+}
+
 /// Gives answers in turn, as texts or as JSON, and tells where the run is after each.
 fn replies(board: &mut Board, replies: &[Value]) -> String {
     let one = |reply: &Value| {
@@ -328,7 +341,7 @@ fn an_answer_that_was_cut_off_is_sent_back_to_the_manager_and_marked_for_a_worke
 
 #[test]
 fn a_worker_calls_tools_and_goes_on_with_their_results() {
-    let mut board = started();
+    let mut board = started_with_tool();
     replies(&mut board, &[to("writer", "Look it up.")]);
     let call = |id: &str| ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({"at": id}) };
     board.reply_with(|reply| reply.tool_calls = vec![call("c1"), call("c2")]).unwrap();
@@ -512,7 +525,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     };
     let asks = json!({"messageTo": "writer", "message": "Write.", "expectedOutput": "a secret"});
 
-    let mut board = started();
+    let mut board = started_with_tool();
     share(&mut board);
     replies(&mut board, &[to("writer", "Write.")]);
     calls(&mut board);
@@ -520,7 +533,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     board.team_becomes("critic writer");
     assert_eq!((told(&board, "critic"), told(&board, "user")), ("not told", "told"), "a manager who came later");
 
-    let mut board = started();
+    let mut board = started_with_tool();
     replies(&mut board, &[to("writer", "Write.")]);
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     calls(&mut board);
@@ -528,14 +541,14 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), Audience::All)).unwrap();
     assert_eq!(told(&board, "lead"), "not told", "and shown to it later");
 
-    let mut board = started();
+    let mut board = started_with_tool();
     replies(&mut board, &[asks]);
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     replies(&mut board, &[json!("Roses")]);
     assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
     assert_snapshot!(stands(&board), @r#"lead in main: check m14 of writer for """#);
 
-    let mut board = started();
+    let mut board = started_with_tool();
     share(&mut board);
     replies(&mut board, &[to("writer", "Write.")]);
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
@@ -545,7 +558,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     assert_eq!((told(&board, "lead"), told(&board, "critic"), told(&board, "user")), ("not told", "not told", "told"));
     assert_eq!(board.view("lead").unwrap().reason(board.run()).unwrap(), "writer got no answer");
 
-    let mut board = started();
+    let mut board = started_with_tool();
     replies(&mut board, &[json!({"messageTo": "user", "message": "a secret?", "isInfoRequest": true})]);
     assert_eq!(told(&board, "lead"), "told");
     board.user(PutThread::seen_by("main".parse().unwrap(), only(&["writer"]))).unwrap();

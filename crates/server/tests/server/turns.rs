@@ -172,6 +172,7 @@ async fn bad_answers_are_refused_and_change_nothing() {
     let server = team().await;
     let number = turn(&record(&server, json!({"format": "openai"})).await.is(200));
     let before = journal(&server).await.len();
+    let call = json!({"id": "c1", "name": "look", "arguments": {"at": 1}});
     for (body, code, pointer) in [
         (json!({}), "invalid", "/text"),
         (json!({"text": "x", "usage": {"prompt_tokens": -1}}), "invalid", "/usage/prompt_tokens"),

@@ -97,7 +97,7 @@ fn a_turn_of_a_worker_in_a_step() {
     let sizes = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| parts(&of_the_turn(&board, format)));
     assert_snapshot!(sizes.join("\n"), @"
     instructions 26, team 40, duties 40, context_sets 80, history 157, steps 52, task 35
-    instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, history 65, steps 55, task 11
+    instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, history 73, steps 55, task 11
     instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, history 161, steps 63, task 19
     ");
 }
