@@ -33,6 +33,7 @@ proptest! {
                 };
                 if let Ok(prompt) = board.prompt_for(agent.as_str(), &spec, 5) {
                     check_rules(&prompt)?;
+                    prop_assert!(blocks(&prompt).iter().any(|(_, _, marked)| *marked), "nothing is marked");
                 }
             }
         }
@@ -92,7 +93,7 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
         prop_assert!(is_allowed, "{role}: {block}");
     }
     let marked = blocks(prompt).iter().filter(|(_, _, marked)| *marked).count();
-    prop_assert!((1..=4).contains(&marked), "{marked} marks");
+    prop_assert!(marked <= 4, "{marked} marks");
     check_calls(messages)
 }
 

@@ -119,7 +119,7 @@ async fn a_prompt_shows_the_tools_that_are_offered_with_it() {
         prompt("anthropic").await.body["tools"],
         json!([
             {"name": "read", "description": "Reads.", "input_schema": schema},
-            {"name": "post", "description": "", "input_schema": {"type": "object"}},
+            {"name": "post", "description": "", "input_schema": {"type": "object", "properties": {}}},
         ])
     );
     assert_eq!(prompt("text").await.body.get("tools"), None);

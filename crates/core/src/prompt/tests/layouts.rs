@@ -111,7 +111,8 @@ fn a_plain_prompt_says_what_the_session_asks_for_and_no_more() {
     // Nothing stands before what was said, where the session asks for nothing.
     let board = Board::team("lead writer");
     let bare = plain(&board, "lead", "main", Format::OpenAi);
-    assert_eq!((bare.body, bare.tokens.0), (Body::Messages(Vec::new()), 3));
+    let turn = serde_json::json!({"role": "user", "content": "[it is your turn]"});
+    assert_eq!(bare.body, Body::Messages(vec![turn]));
 }
 
 #[test]
