@@ -54,9 +54,9 @@ fn the_key_file_is_the_owners_alone() {
 fn with_a_wrong_key_all_else_can_be_read_until_the_user_drops_the_secrets() {
     let home = with_secret(1);
     home.json("say hello --session s0");
-    fs::write(home.path(KEY_FILE), format!("{}\n", "ab".repeat(32))).unwrap();
     let home = home.over_http();
     let http = home.http();
+    fs::write(home.path(KEY_FILE), format!("{}\n", "ab".repeat(32))).unwrap();
     let (status, messages) = http.get("/v1/sessions/s0/threads/main/messages");
     assert_eq!((status, &messages["messages"][0]["content"]), (200, &"hello".into()), "{messages}");
     for (method, path, body) in [
@@ -71,6 +71,36 @@ fn with_a_wrong_key_all_else_can_be_read_until_the_user_drops_the_secrets() {
     let (status, _) = http.send("DELETE", "/v1/sessions/s0/variables/password?reason=lost", &serde_json::Value::Null);
     assert_eq!(status, 204);
     http.done("POST", "/v1/sessions/s0/threads/main/messages", &said("more"));
+}
+
+#[test]
+fn a_server_does_not_start_with_another_key_until_the_right_one_is_said_to_be_lost() {
+    let home = with_secret(1);
+    let right = fs::read(home.path(KEY_FILE)).unwrap();
+    let refused = |why: &str| {
+        let done = home.run("serve --listen 127.0.0.1:0");
+        assert!(done.status != 0 && done.stdout.is_empty() && done.stderr.contains(why), "{}", done.stderr);
+    };
+    fs::write(home.path(KEY_FILE), format!("{}\n", "ab".repeat(32))).unwrap();
+    refused("another key is given");
+    let (_, error) = home.error("var set password x --session s0");
+    assert_eq!(error["code"], "sealed", "{error}");
+    fs::write(home.path(KEY_FILE), "no key").unwrap();
+    refused("holds no master key");
+    fs::remove_file(home.path(KEY_FILE)).unwrap();
+    refused("is not there");
+    home.json("session new --id other --agent lead:manager");
+    let (_, error) = home.error("var set password x --session other");
+    assert!(error["detail"].as_str().unwrap().contains("under the master key"), "{error}");
+    assert!(!home.path(KEY_FILE).exists(), "no other key is made");
+    fs::write(home.path(KEY_FILE), right).unwrap();
+    fs::set_permissions(home.path(KEY_FILE), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(reveal(&home, "s0"), SECRET);
+    fs::remove_file(home.path(KEY_FILE)).unwrap();
+    home.run("secrets rotate --lost");
+    home.json("var set password another-canary --session other");
+    assert_eq!(reveal(&home, "other"), "another-canary");
+    home.assert_sound();
 }
 
 fn said(text: &str) -> serde_json::Value {

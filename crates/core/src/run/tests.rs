@@ -546,7 +546,7 @@ fn the_words_of_a_thread_in_a_run_are_for_whoever_sees_the_thread() {
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), only(&["writer"]))).unwrap();
     replies(&mut board, &[json!("Roses")]);
     assert_eq!((told(&board, "lead"), told(&board, "user")), ("not told", "told"), "what was expected");
-    assert_snapshot!(stands(&board), @r#"lead in main: check m14 of writer for """#);
+    assert_snapshot!(stands(&board), @r#"lead in main: check m15 of writer for """#);
 
     let mut board = started_with_tool();
     share(&mut board);

@@ -74,7 +74,7 @@ fn what_is_said_of_an_agent_has_its_limits() {
     assert_snapshot!(with("tools", json!([{"name": ""}, {"name": "a"}, {"name": "a"}])), @"/agents/0/tools/0/name: use 1 to 128 characters in one line; /agents/0/tools/2/name: the agent has another tool a");
     let deep = (0..100).fold(json!(1), |value, _| json!({"a": value}));
     assert_snapshot!(with("tools", json!([{"name": "a", "parameters": deep}])), @r#"/agents/0/tools/0/parameters: nest at most 64 levels; /agents/0/tools/0/parameters: providers take the schema of an object alone: say `"type": "object"`, or leave `parameters` out"#);
-    assert_snapshot!(with("tools", json!([{"name": "a", "description": "x".repeat(65_537)}])), @"/agents/0/tools: describe them in at most 65536 bytes altogether");
+    assert_snapshot!(with("tools", json!([{"name": "a", "description": "x".repeat(65_537)}])), @"/agents/0/tools: describe them in at most 65536 bytes altogether; /agents/0/tools/0/description: it has 65537 characters: describe a tool in at most 1024");
 }
 
 #[test]
