@@ -606,7 +606,10 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         let call = call.header("idempotency-key", format!("key-{number}"));
         let answer = Answer::of(with_body(call, &body)).await;
         assert!(answer.status.as_u16() < 500, "{method} {path}: {}", answer.raw);
-        look(&format!("{method} {path}"), &answer.raw);
+        // An error repeats a name that is refused to whoever gave it.
+        if !is_name {
+            look(&format!("{method} {path}"), &answer.raw);
+        }
         let status = answer.status.as_u16();
         let refused = REFUSED.iter().find(|(path, expected, _)| *path == template && *expected == status);
         match refused {

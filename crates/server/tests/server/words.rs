@@ -53,7 +53,7 @@ fn shape(value: &Value) -> Value {
 }
 
 const READS: &[&str] =
-    &["", "/plan", "/context-sets", "/threads", "/threads/main/messages", "/workflow", "/variables/found", "/steps"];
+    &["", "/plan", "/context-sets", "/threads", "/threads/main/messages", "/workflow", "/variables/found"];
 
 #[tokio::test]
 async fn i6_words_of_the_api_as_secrets_change_no_shape_whether_they_are_known_before_or_after() {
