@@ -22,20 +22,24 @@ fn samples() -> Vec<Entry> {
 struct All;
 
 impl HideSecrets for All {
-    fn hide(&self, key: &str, value: &mut Value) -> bool {
-        match value {
-            Value::Array(all) => all.iter_mut().fold(false, |any, inner| self.hide(key, inner) | any),
-            Value::Object(fields) => {
-                let named = std::mem::take(fields).into_iter().enumerate();
-                fields.extend(named.map(|(at, (_, inner))| (format!("[hidden] {at}"), inner)));
-                fields.values_mut().fold(true, |any, inner| self.hide(key, inner) | any)
-            }
-            Value::String(_) | Value::Number(_) => {
-                *value = "[hidden]".into();
-                true
-            }
-            Value::Null | Value::Bool(_) => false,
+    fn hide(&self, _: &str, value: &mut Value) -> bool {
+        hide_all(value)
+    }
+}
+
+fn hide_all(value: &mut Value) -> bool {
+    match value {
+        Value::Array(all) => all.iter_mut().fold(false, |any, inner| hide_all(inner) | any),
+        Value::Object(fields) => {
+            let named = std::mem::take(fields).into_iter().enumerate();
+            fields.extend(named.map(|(at, (_, inner))| (format!("[hidden] {at}"), inner)));
+            fields.values_mut().fold(true, |any, inner| hide_all(inner) | any)
         }
+        Value::String(_) | Value::Number(_) => {
+            *value = "[hidden]".into();
+            true
+        }
+        Value::Null | Value::Bool(_) => false,
     }
 }
 

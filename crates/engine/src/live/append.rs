@@ -253,7 +253,7 @@ fn rewrites(erased: &ErasedData) -> Vec<Rewrite> {
 /// What came of deciding commands.
 enum Decided {
     /// All of them are decided.
-    All(Batch),
+    All(Box<Batch>),
     /// Only so many can be decided together.
     Some(usize),
     /// Something has to be looked up first.
@@ -288,7 +288,7 @@ fn decide(
             found = batch.entries.len();
         }
     }
-    Decided::All(batch)
+    Decided::All(Box::new(batch))
 }
 
 /// Appends a batch. If the outcome is unknown, it repeats the same append. The tag shows whether an earlier attempt has
