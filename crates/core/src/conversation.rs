@@ -6,6 +6,7 @@ pub(crate) mod decide;
 pub mod facts;
 pub mod given;
 mod items;
+pub mod reading;
 pub(crate) mod reasoning;
 mod recall;
 pub mod said;

@@ -25,6 +25,7 @@ mod placed;
 pub mod profile;
 mod provider;
 mod rendered;
+mod renderer;
 mod replaced;
 mod responses;
 mod share;

@@ -26,6 +26,7 @@
 //! }
 //! ```
 
+mod append_surely;
 mod board;
 mod calibration;
 mod collection;
@@ -36,6 +37,7 @@ mod error;
 mod idempotency;
 mod journal;
 mod live;
+mod master_keys;
 mod outside;
 mod overview;
 mod problem;

@@ -9,5 +9,6 @@ pub(crate) mod overviews;
 pub(crate) mod publication;
 pub(crate) mod queue;
 pub(crate) mod recent;
+pub(crate) mod scan;
 pub(crate) mod session;
 pub(crate) mod writer;

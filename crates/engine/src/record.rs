@@ -11,7 +11,7 @@ use callboard_core::{
 };
 use callboard_store::{Append, JournalKind, LeaseChange, Store};
 
-use crate::{error::Error, live::append::append_surely, settings::Settings};
+use crate::{append_surely::append_surely, error::Error, settings::Settings};
 
 /// Appends a fact to a record, which then expires at `expires_at`, if ever.
 pub(crate) async fn append_to(

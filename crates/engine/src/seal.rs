@@ -11,6 +11,7 @@ pub(crate) mod layer;
 pub(crate) mod mask;
 pub(crate) mod masking;
 pub(crate) mod master_key;
+mod originals;
 pub(crate) mod restore;
 pub(crate) mod rewrite;
 pub(crate) mod sealer;

@@ -3,10 +3,7 @@
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use super::{
-    NewMessage, Role,
-    given::{self, GivenMessage},
-};
+use super::{NewMessage, Role, given::GivenMessage, reading};
 use crate::{
     error::Error,
     run::{Usage, usage},
@@ -22,7 +19,7 @@ pub fn read(given: Value) -> Result<(Vec<NewMessage>, Option<Usage>), Error> {
     let objects = objects.into_iter().enumerate().map(|(at, object)| {
         GivenMessage::deserialize(object).map_err(|error| Error::invalid(place(at), error.to_string()))
     });
-    let messages = given::read_at(&pointer, objects.collect::<Result<_, _>>()?)?;
+    let messages = reading::read_at(&pointer, objects.collect::<Result<_, _>>()?)?;
     match messages.iter().position(|message| message.role != Role::Ai) {
         Some(at) => Err(Error::invalid(place(at), "a model answers in the role `assistant`: bring what it said")),
         None if messages.is_empty() => Err(Error::invalid(pointer, "there is nothing in it that a model said")),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, items, reasoning};
+use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, reasoning};
 use crate::{
     error::{Error, Fault},
     id::{MessageId, ThreadId},
@@ -231,31 +231,6 @@ pub struct GivenFunction {
     pub arguments: String,
 }
 
-/// Reads messages that were given in any shape. A message object of Anthropic may be several messages: results of tools
-/// are messages of their own. Items of the Responses API that belong to one answer are one message.
-pub fn read(given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
-    read_at("/messages", given)
-}
-
-/// The same where they were given at the place `pointer`.
-pub(crate) fn read_at(pointer: &str, given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
-    let (mut messages, mut faults) = (Vec::new(), Vec::new());
-    let mut answer = items::Answer::default();
-    for (at, given) in given.into_iter().enumerate() {
-        let pointer = format!("{pointer}/{at}");
-        let read = match given.item() {
-            Some(_) => answer.take(given, &mut messages, &pointer),
-            None => {
-                let goes_on = given.kind.is_some() && given.role == Some(GivenRole::Ai);
-                given.read(&pointer).map(|read| answer.add(read, goes_on, &mut messages))
-            }
-        };
-        faults.extend(read.err());
-    }
-    Error::of(faults, Vec::new())?;
-    Ok(messages)
-}
-
 /// The calls of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadCalls {
@@ -282,7 +257,7 @@ fn beside(calls: &[GivenCall]) -> Vec<Map<String, Value>> {
 
 impl GivenMessage {
     /// The type of the item of the Responses API that it is, but for a message.
-    fn item(&self) -> Option<&str> {
+    pub(super) fn item(&self) -> Option<&str> {
         self.kind.as_deref().filter(|kind| *kind != "message")
     }
 
@@ -325,7 +300,7 @@ impl GivenMessage {
     }
 
     /// The messages that it is; `pointer` says where it was given.
-    fn read(mut self, pointer: &str) -> Result<Vec<NewMessage>, Fault> {
+    pub(super) fn read(mut self, pointer: &str) -> Result<Vec<NewMessage>, Fault> {
         let fault = |field: &str, problem: String| Fault { pointer: format!("{pointer}/{field}"), problem };
         let Some(role) = self.role else {
             return Err(fault(

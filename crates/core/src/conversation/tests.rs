@@ -295,7 +295,7 @@ fn taken(given: &Value) -> String {
         Ok(given) => given,
         Err(error) => return error.to_string(),
     };
-    match super::given::read(given) {
+    match super::reading::read(given) {
         Ok(messages) => messages.iter().map(in_short).collect::<Vec<_>>().join("\n"),
         Err(error) => error.to_string(),
     }

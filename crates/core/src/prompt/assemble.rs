@@ -9,9 +9,10 @@ use super::{
     call_ids::IdForm,
     openai,
     pieces::Pieces,
-    placed::{Joined, PlacedPiece, Span},
+    placed::{Around, Joined, PlacedPiece, Span},
     provider::Provider,
-    rendered::{Frame, FrameSize, PieceBody, RenderedPiece, Renderer},
+    rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
+    renderer::Renderer,
     responses, strict,
     tool_names::ToolNames,
 };
@@ -43,17 +44,6 @@ pub(super) struct Assembled {
     pub(super) renamed: BTreeMap<String, String>,
     /// What stands around all that was said.
     pub(super) around: Around,
-}
-
-/// What stands around all that was said.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Around {
-    /// Whether anything stands before what was said.
-    pub(super) has_system: bool,
-    /// Whether it was opened with a message that nobody said.
-    pub(super) is_opened: bool,
-    /// Whether it was closed with one.
-    pub(super) is_closed: bool,
 }
 
 impl Assembly {

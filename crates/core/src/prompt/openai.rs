@@ -13,7 +13,7 @@ use super::{
     Format,
     call_ids::{CallIds, IdForm},
     provider::Provider,
-    rendered::Renderer,
+    renderer::Renderer,
     speaker::{NO_RESULT, Speaker, loose_result, marked, words},
     tool_names::{self, ToolNames},
     utterance::Utterance,

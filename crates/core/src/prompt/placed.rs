@@ -8,6 +8,17 @@ use serde_json::Value;
 use super::{Body, utterance::Utterance};
 use crate::{count::Tokens, id::Seq};
 
+/// What stands around all that was said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    /// Whether anything stands before what was said.
+    pub(super) has_system: bool,
+    /// Whether it was opened with a message that nobody said.
+    pub(super) is_opened: bool,
+    /// Whether it was closed with one.
+    pub(super) is_closed: bool,
+}
+
 /// A piece of a prompt: what one entry says in it, or what stands around that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedPiece {

@@ -4,23 +4,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(super) use super::renderer::Renderer;
 use super::{
-    Format, anthropic,
-    assemble::Around,
-    fetch::{self, Reads},
-    labels,
+    Format, anthropic, labels,
     layout::Style,
     openai,
-    placed::{Span, text_bytes, texts_of},
-    provider::Provider,
+    placed::{Around, Span, text_bytes, texts_of},
     strict, text,
     utterance::Utterance,
 };
-use crate::{
-    agent::{Agent, Team, Tool},
-    count::{TokenCounter, Tokens},
-    entry::Hash,
-};
+use crate::{count::Tokens, entry::Hash};
 
 /// The tags around a section of the format `text`.
 pub(super) type Frame = (&'static str, &'static str);
@@ -50,30 +43,7 @@ pub(super) enum PieceBody {
     Messages(Arc<[Value]>),
 }
 
-/// Writes in one format for one reader.
-#[derive(Clone, Copy)]
-pub(super) struct Renderer<'a> {
-    pub(super) agent: &'a Agent,
-    pub(super) team: &'a Team,
-    /// The tools that are offered to it.
-    pub(super) offered: &'a [Tool],
-    pub(super) format: Format,
-    pub(super) provider: Provider,
-    pub(super) style: Style,
-    pub(super) count: &'a dyn TokenCounter,
-}
-
 impl Renderer<'_> {
-    /// The end of a note that says how to get more with one of Callboard's own tools; blank where that is not on offer.
-    pub(super) fn by(&self, how: &str, tool: &str) -> String {
-        fetch::by(self.offered, how, tool)
-    }
-
-    /// Which of the tools that read what was said are on offer.
-    pub(super) fn reads(&self) -> Reads {
-        Reads::of(self.offered)
-    }
-
     /// Writes a group.
     pub(super) fn write(&self, group: &[Utterance]) -> RenderedPiece {
         match self.format {

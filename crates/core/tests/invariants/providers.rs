@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use callboard_core::{
-    conversation::{AddMessages, given},
+    conversation::{AddMessages, reading},
     count::Tokens,
     error::Error,
     prompt::{Body, Format, Prompt, Provider, ResolvedSpec, profile::Profile},
@@ -60,7 +60,7 @@ proptest! {
 
 /// Adds what a client of any provider may have in its history.
 fn add(board: &mut Board, object: Value) {
-    let messages = given::read(serde_json::from_value(json!([object])).unwrap()).unwrap();
+    let messages = reading::read(serde_json::from_value(json!([object])).unwrap()).unwrap();
     board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! What comes in as message objects of a provider is given back as it came.
 
 use callboard_core::{
-    conversation::{AddMessages, MessageShape, MessageView, facts::MessageAdded, given, shape::in_shape},
+    conversation::{AddMessages, MessageShape, MessageView, facts::MessageAdded, reading, shape::in_shape},
     fact,
     testing::Board,
 };
@@ -91,7 +91,7 @@ fn anthropic() -> impl Strategy<Value = Value> {
 
 /// What becomes of objects that are added and read again in a shape.
 fn back(shape: MessageShape, objects: &[Value]) -> Vec<Value> {
-    let messages = given::read(serde_json::from_value(json!(objects)).unwrap()).unwrap();
+    let messages = reading::read(serde_json::from_value(json!(objects)).unwrap()).unwrap();
     let mut board = Board::team("lead");
     let before = board.entries.len();
     board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();

@@ -5,17 +5,17 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use callboard_core::{
     command::{ErasedData, Lookups},
-    entry::{Entry, Hash, Head},
-    id::{Seq, SessionId},
+    entry::{Hash, Head},
+    id::Seq,
     state::State,
     time::Timestamp,
 };
-use callboard_store::{Append, LeaseChange, Rewrite, Store};
-use tokio::time::Instant;
+use callboard_store::{Append, LeaseChange, Rewrite};
 
 use crate::{
+    append_surely::append_surely,
     error::Error,
-    journal::{PAGE, journal_kind, read},
+    journal::{PAGE, journal_kind},
     live::{
         job::{Batch, Execute, Missing},
         writer::Writer,
@@ -26,9 +26,6 @@ use crate::{
 
 /// How often a batch is decided again because another writer was faster.
 const TRIES: u32 = 16;
-
-/// How long an append with an unknown outcome is repeated before the caller gets an error.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// With so many items, commands are decided off the runtime: that takes some milliseconds.
 const MANY_ITEMS: usize = 256;
@@ -289,42 +286,4 @@ fn decide(
         }
     }
     Decided::All(Box::new(batch))
-}
-
-/// Appends a batch. If the outcome is unknown, it repeats the same append. The tag shows whether an earlier attempt has
-/// appended the batch, and it is never appended twice, since all attempts expect the same head.
-pub(crate) async fn append_surely(store: &dyn Store, append: Append) -> Result<(), Error> {
-    let began = Instant::now();
-    let mut wait = Duration::from_millis(10);
-    let mut unsure: Option<Arc<callboard_store::Error>> = None;
-    loop {
-        let error = match (store.append(append.clone()).await, &unsure) {
-            (Err(callboard_store::Error::Conflict { found }), Some(_)) => match landed(store, &append).await {
-                Ok(true) => return Ok(()),
-                Ok(false) => return Err(callboard_store::Error::Conflict { found }.into()),
-                Err(error) => error,
-            },
-            (Err(error @ callboard_store::Error::Failed { .. }), _) => error,
-            (Err(error @ callboard_store::Error::Full { .. }), Some(_)) => error,
-            (answer, _) => return Ok(answer?),
-        };
-        let source = unsure.get_or_insert_with(|| Arc::new(error)).clone();
-        if wait > Duration::from_secs(1) || began.elapsed() > PATIENCE {
-            let session = append.session;
-            tracing::error!(%session, error = %source, "the store does not say whether an append was made");
-            return Err(Error::Unsettled { session, source });
-        }
-        tokio::time::sleep(wait).await;
-        wait *= 4;
-    }
-}
-
-/// Whether the first entry of a batch is in the journal, by its tag.
-async fn landed(store: &dyn Store, append: &Append) -> Result<bool, callboard_store::Error> {
-    let there = entry(store, &append.session, append.expected.seq.next()).await?;
-    Ok(there.map(|entry| entry.tag) == append.entries.first().map(|entry| entry.tag))
-}
-
-async fn entry(store: &dyn Store, session: &SessionId, seq: Seq) -> Result<Option<Entry>, callboard_store::Error> {
-    Ok(read(store, session, seq.previous(), seq, 1).await?.pop())
 }

@@ -19,9 +19,9 @@ use crate::{
     seal::{
         known::{Brought, Known},
         layer::Hidden,
-        masking::{Masked, Unmasked},
+        masking::Masked,
         rewrite::Scan,
-        sealer::Sealer,
+        sealer::{Sealer, Unmasked},
     },
     sizes::sizes,
 };

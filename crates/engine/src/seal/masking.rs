@@ -25,26 +25,12 @@ use crate::{
         keys::DataKey,
         known::{Brought, Known, Secret, wipe},
         mask::Mask,
-        sealer::Sealer,
+        sealer::{Sealer, Unmasked},
     },
 };
 
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
-
-/// Why an input is not masked.
-pub(crate) enum Unmasked {
-    /// It is refused.
-    Refused(Error),
-    /// The master key has to be looked up first.
-    MasterKey,
-}
-
-impl<E: Into<Error>> From<E> for Unmasked {
-    fn from(error: E) -> Self {
-        Self::Refused(error.into())
-    }
-}
 
 /// What is wrong with a name.
 const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";

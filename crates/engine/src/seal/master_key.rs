@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Actor, Head},
-    error::Error as Refusal,
     fact,
     secret::master_key::{MasterKeyUsed, place},
 };
 use callboard_store::Store;
 
 use super::keys::MasterKey;
-use crate::{board::Board, error::Error, journal::read, record::append_to, settings::Settings};
+use crate::{error::Error, journal::read, record::append_to, settings::Settings};
 
 /// How often it is looked up again because another server noted a key.
 const TRIES: usize = 16;
@@ -26,7 +25,12 @@ pub(crate) async fn noted(store: &dyn Store) -> Result<(Option<Arc<str>>, Head),
 }
 
 /// Notes that data keys are wrapped by this master key from now on.
-async fn note(store: &Arc<dyn Store>, settings: &Settings, key: &MasterKey, head: Head) -> Result<(), Error> {
+pub(crate) async fn note(
+    store: &Arc<dyn Store>,
+    settings: &Settings,
+    key: &MasterKey,
+    head: Head,
+) -> Result<(), Error> {
     let used = MasterKeyUsed { id: key.id().into() };
     append_to(store, settings, &place()?, head, &Actor::System, &used, None).await.map(drop)
 }
@@ -56,36 +60,6 @@ pub(crate) async fn take(store: &Arc<dyn Store>, settings: &Settings) -> Result<
     Err("other servers note master keys all the time: try again".to_owned())
 }
 
-fn missed(id: &str, problem: &str) -> String {
+pub(crate) fn missed(id: &str, problem: &str) -> String {
     format!("the secrets of this store are sealed under the master key {id}, and {problem}")
-}
-
-impl Board {
-    /// Refuses master keys that do not open the secrets of the store: another one, a damaged one, or none where there are secrets.
-    pub async fn check_master_keys(&self) -> Result<(), Error> {
-        let (noted, _) = noted(self.store().as_ref()).await?;
-        let Some(id) = noted else { return Ok(()) };
-        let problem = match self.settings().master_keys.keys() {
-            Ok(keys) if keys.iter().any(|key| *key.id() == *id) => return Ok(()),
-            Ok(_) => "another key is given".to_owned(),
-            Err(problem) => problem,
-        };
-        Err(Refusal::Sealed {
-            what: missed(&id, &problem),
-            hint: "put the key back; where it is lost, `callboard secrets rotate --lost` goes on with a new one, and what it sealed is lost",
-        }
-        .into())
-    }
-
-    /// Notes that new data keys are wrapped by the first of the master keys from now on, as a rotation ends.
-    pub async fn note_master_key(&self) -> Result<(), Error> {
-        let sealed = |what: String| Refusal::Sealed { what, hint: "give the master key" };
-        let keys = self.settings().master_keys.keys().map_err(sealed)?;
-        let first = keys.first().ok_or_else(|| sealed("there is no master key".to_owned()))?;
-        let (noted, head) = noted(self.store().as_ref()).await?;
-        if noted.as_deref() == Some(&*first.id()) {
-            return Ok(());
-        }
-        note(self.store(), self.settings(), first, head).await
-    }
 }

@@ -7,19 +7,12 @@ use std::{
 
 use callboard_core::{
     entry::{Actor, Entry, Hash},
-    erasure::{CHANGING, Erased},
     error::{ConflictKind, Error as Refusal},
     event::EventType,
-    fact::{self, Fact},
-    id::{Seq, SessionId, VariableName},
-    secret::{
-        RestoreSecret, RestoredSecret, Rewritten,
-        facts::{Hidden, Restored},
-    },
-    state::State,
+    id::{Seq, VariableName},
+    secret::{RestoreSecret, RestoredSecret, Rewritten},
     text::Values,
 };
-use callboard_store::{Order, Query, Store};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -27,65 +20,10 @@ use super::{
     keys::DataKey,
     known::Known,
     mask::Mask,
-    rewrite::{Original, damaged, hide, name_of},
+    originals::{Original, name_of, originals},
+    rewrite::{damaged, hide},
 };
 use crate::{error::Error, journal::PAGE, live::job::Receipt, session::Session, texts};
-
-/// What is sealed of the entries of a session.
-#[derive(Default)]
-pub(super) struct Originals(BTreeMap<Seq, HiddenText>);
-
-/// What became of an entry in which secrets were hidden.
-#[derive(Default)]
-struct HiddenText {
-    /// The hash under which it is sealed as it was before.
-    sealed: Option<Hash>,
-    /// The secrets that were hidden in it and are not restored: the variables, and as what their values are sealed.
-    secrets: BTreeSet<(Arc<str>, Hash)>,
-}
-
-impl Originals {
-    /// Whether an entry is sealed as it was.
-    pub(super) fn has(&self, seq: Seq) -> bool {
-        self.0.get(&seq).is_some_and(|text| text.sealed.is_some())
-    }
-
-    /// Takes the next of the entries that change others.
-    fn take(&mut self, entry: &Entry) -> Result<(), Error> {
-        match &*entry.header.kind {
-            Hidden::TYPE => {
-                let Hidden { secrets, entries } = fact::read(entry)?;
-                for one in entries {
-                    let text = self.0.entry(one.seq).or_default();
-                    text.sealed = one.sealed.or(text.sealed);
-                    text.secrets.extend(secrets.iter().map(|(name, sealed)| (name.clone(), *sealed)));
-                }
-            }
-            Restored::TYPE => {
-                let Restored { name, .. } = fact::read(entry)?;
-                let is_of_other = |(secret, _): &(Arc<str>, Hash)| **secret != *name.as_str();
-                self.0.values_mut().for_each(|text| text.secrets.retain(is_of_other));
-            }
-            // What was sealed of an erased entry went with it.
-            _ => fact::read::<Erased>(entry)?.entries().for_each(|erased| drop(self.0.remove(&erased.seq))),
-        }
-        Ok(())
-    }
-}
-
-/// What is sealed of the entries of a session, as of an entry.
-pub(super) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> Result<Originals, Error> {
-    let (mut originals, mut after) = (Originals::default(), Seq::ZERO);
-    while after < head {
-        let types = CHANGING.map(Arc::from).to_vec();
-        let (seqs, subjects, order) = (after.next()..head.next(), Vec::new(), Order::Forward);
-        let page = store.read(id, Query { seqs, types, subjects, order, limit: PAGE }).await?;
-        let Some(last) = page.last() else { break };
-        after = last.header.seq;
-        page.iter().try_for_each(|entry| originals.take(entry))?;
-    }
-    Ok(originals)
-}
 
 impl Session {
     /// What makes the secret variable `name` one that is none, and puts its value back where it was hidden. What another secret is
@@ -153,17 +91,6 @@ impl Session {
         let unreadable = || self.live.sealer().sealed(&format!("what was sealed of entry {seq} is damaged"));
         let text: Zeroizing<String> = key.unseal(&sealed, &name_of(seq)).ok_or_else(unreadable)?;
         Ok(Some(serde_json::from_str(&text).map_err(|_| unreadable())?))
-    }
-}
-
-impl HiddenText {
-    /// The hash of what it was, if the secret `name` was hidden in it and all others in it are known still.
-    fn open_without(self, name: &VariableName, state: &State) -> Option<Hash> {
-        let is_known = |(secret, sealed): &(Arc<str>, Hash)| {
-            **secret == *name.as_str() || state.secrets.iter().any(|(known, hash)| known == secret && hash == *sealed)
-        };
-        let is_meant = self.secrets.iter().any(|(secret, _)| **secret == *name.as_str());
-        self.sealed.filter(|_| is_meant && self.secrets.iter().all(is_known))
     }
 }
 

@@ -9,14 +9,14 @@ use callboard_core::{
     entry::{Entry, Hash},
     event::EventType,
     fact::{self, Fact, TextKind},
-    id::Seq,
+    id::{Seq, SessionId},
     run::turn_facts::TurnRequested,
     secret::{HideSecrets as _, Rewriting, Rewritten, StoredValue},
     state::State,
     text::{Text, Values},
 };
-use callboard_store::{Order, Query};
-use serde::{Deserialize, Serialize};
+use callboard_store::{Order, Query, Store};
+use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -25,27 +25,12 @@ use super::{
     known::Brought,
     layer::Hidden,
     mask::Mask,
-    restore::{Originals, originals},
+    originals::{Original, Originals, name_of, originals},
 };
 use crate::{
     error::Error,
     journal::{PAGE, read},
-    live::session::Live,
 };
-
-/// An entry as it was before a secret was hidden in it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Original {
-    /// Its data, without a salt.
-    pub(super) data: String,
-    /// The long texts that it refers to.
-    pub(super) texts: Values,
-}
-
-/// What sealed originals are bound to.
-pub(super) fn name_of(seq: Seq) -> String {
-    format!("entry:{seq}")
-}
 
 /// What earlier entries say of values that become secrets.
 pub(crate) struct Scan {
@@ -72,7 +57,44 @@ struct Found {
     original: Option<Zeroizing<String>>,
 }
 
+/// The journal in which values are looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Journal<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) id: &'a SessionId,
+}
+
 impl Scan {
+    /// Begins a search for values in the journal that leads to `state`, or goes on with one that looked at some of it `before`.
+    pub(crate) fn of(wanted: Vec<Arc<Hidden>>, state: &State, before: Option<Self>) -> Self {
+        before.filter(|before| before.goes_on(&wanted, state)).unwrap_or_else(|| Self {
+            wanted,
+            erased: state.erased,
+            through: Seq::ZERO,
+            found: BTreeMap::new(),
+            values: Values::new(),
+            unneeded: BTreeSet::new(),
+            sealed: Originals::default(),
+        })
+    }
+
+    /// Looks at the entries up to `head`, with a mask of the values. Says whether all of them are there.
+    pub(crate) async fn look(&mut self, journal: Journal<'_>, mask: &Mask, head: Seq) -> Result<bool, Error> {
+        while self.through < head {
+            let page = read(journal.store, journal.id, self.through, head, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(false) };
+            self.through = last.header.seq;
+            for entry in page {
+                self.take(journal, mask, entry).await?;
+            }
+        }
+        if !self.found.is_empty() {
+            self.take_turns(journal, head).await?;
+            self.sealed = originals(journal.store, journal.id, head).await?;
+        }
+        Ok(true)
+    }
+
     /// Whether all of the journal that leads to `state` was looked at, for these values.
     pub(crate) fn is_whole(&self, wanted: &[Arc<Hidden>], state: &State) -> bool {
         self.goes_on(wanted, state) && self.through == state.head.seq
@@ -101,8 +123,8 @@ impl Scan {
         Some(rewriting)
     }
 
-    /// Notes an entry that says some of the values.
-    async fn take(&mut self, live: &Live, mask: &Mask, entry: Entry) -> Result<(), Error> {
+    /// Looks at the next entry. `mask` finds the values.
+    async fn take(&mut self, journal: Journal<'_>, mask: &Mask, entry: Entry) -> Result<(), Error> {
         let Some(kind) = EventType::named(&entry.header.kind).filter(|kind| kind.has_words()) else { return Ok(()) };
         if !mask.finds(&entry.data) && !entry.data.contains("\"sha256\"") {
             return Ok(());
@@ -112,7 +134,7 @@ impl Scan {
         let mut texts = Values::new();
         for hash in kind.long_texts(&data) {
             // A text that is not there any more was erased.
-            texts.extend(live.store.value(&live.id, hash).await?.map(|text| (hash, text)));
+            texts.extend(journal.store.value(journal.id, hash).await?.map(|text| (hash, text)));
         }
         if !hide(mask, kind, &mut data, &texts, &mut self.values) {
             return Ok(());
@@ -126,13 +148,13 @@ impl Scan {
     }
 
     /// Notes the turns whose prompts showed what is rewritten: they have the hashes of those prompts.
-    async fn take_turns(&mut self, live: &Live, head: Seq) -> Result<(), Error> {
+    async fn take_turns(&mut self, journal: Journal<'_>, head: Seq) -> Result<(), Error> {
         let Some(first) = self.found.keys().next().copied() else { return Ok(()) };
         let mut after = first;
         while after < head {
             let (seqs, types, order) = (after.next()..head.next(), vec![TurnRequested::TYPE.into()], Order::Forward);
             let query = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
-            let page = live.store.read(&live.id, query).await?;
+            let page = journal.store.read(journal.id, query).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.header.seq;
             for entry in page {
@@ -145,41 +167,6 @@ impl Scan {
             }
         }
         Ok(())
-    }
-}
-
-impl Live {
-    /// Looks for values in the journal that leads to `state`; further, where some of it was looked at `before`.
-    pub(crate) async fn scan(
-        &self,
-        wanted: Vec<Arc<Hidden>>,
-        state: &State,
-        before: Option<Scan>,
-    ) -> Result<Scan, Error> {
-        let mask = Mask::default().with(wanted.iter().cloned());
-        let mask = mask.map_err(|problem| self.sealer().sealed(&problem.to_string()))?;
-        let mut scan = before.filter(|before| before.goes_on(&wanted, state)).unwrap_or_else(|| Scan {
-            wanted,
-            erased: state.erased,
-            through: Seq::ZERO,
-            found: BTreeMap::new(),
-            values: Values::new(),
-            unneeded: BTreeSet::new(),
-            sealed: Originals::default(),
-        });
-        let head = state.head.seq;
-        while scan.through < head {
-            let page = read(&*self.store, &self.id, scan.through, head, PAGE).await?;
-            scan.through = page.last().map(|last| last.header.seq).ok_or_else(|| self.gone())?;
-            for entry in page {
-                scan.take(self, &mask, entry).await?;
-            }
-        }
-        if !scan.found.is_empty() {
-            scan.take_turns(self, head).await?;
-            scan.sealed = originals(&*self.store, &self.id, head).await?;
-        }
-        Ok(scan)
     }
 }
 

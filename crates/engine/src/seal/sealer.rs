@@ -9,11 +9,22 @@ use callboard_core::{
 
 use crate::{
     error::Error,
-    seal::{
-        keys::{DataKey, MasterKey},
-        masking::Unmasked,
-    },
+    seal::keys::{DataKey, MasterKey},
 };
+
+/// Why an input is not masked.
+pub(crate) enum Unmasked {
+    /// It is refused.
+    Refused(Error),
+    /// The master key has to be looked up first.
+    MasterKey,
+}
+
+impl<E: Into<Error>> From<E> for Unmasked {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
 
 /// Seals for one session.
 #[derive(Clone)]

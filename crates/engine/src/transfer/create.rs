@@ -14,10 +14,10 @@ use callboard_core::{
 use callboard_store::{Append, LeaseChange};
 
 use crate::{
+    append_surely::append_surely,
     board::Board,
     error::Error,
     journal::journal_kind,
-    live::append::append_surely,
     session::Session,
     sizes::sizes,
     upkeep::{expiry, snapshot::Loaded},

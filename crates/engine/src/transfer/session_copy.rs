@@ -13,10 +13,10 @@ use callboard_core::{
 use callboard_store::{Append, LeaseChange, Row};
 
 use crate::{
+    append_surely::append_surely,
     board::Board,
     error::Error,
     journal::{follows, journal_kind, read},
-    live::append::append_surely,
     transfer::create::{check_id, exists},
     upkeep::expiry,
 };

@@ -15,9 +15,9 @@ use callboard_core::{
 use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, Row, Store};
 
 use crate::{
+    append_surely::append_surely,
     error::Error,
     journal::{PAGE, journal_kind, read},
-    live::append::append_surely,
     texts::stored_values,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},

@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{
-    conversation::{self, MessageShape, Role, given, shape::in_shape},
+    conversation::{self, MessageShape, Role, reading, shape::in_shape},
     id::ThreadId,
 };
 use callboard_engine::{MessageJson, MessageQuery};
@@ -102,7 +102,7 @@ impl AuthorizedToAdd<AddMessages> {
         repaired: Vec<usize>,
         options: WriteOptions,
     ) -> Result<Answer<api::Added>, CallError> {
-        let add = conversation::AddMessages { thread, messages: given::read(body.messages)? };
+        let add = conversation::AddMessages { thread, messages: reading::read(body.messages)? };
         let receipt = self.execute(options, add).await?;
         Ok(Answer::ok(api::Added { messages: receipt.answer, head: receipt.head, repaired }).at(receipt.head))
     }

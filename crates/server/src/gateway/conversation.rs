@@ -3,7 +3,7 @@
 use callboard_core::{
     agent::Role,
     audience::Audience,
-    conversation::{AddMessages, NewMessage, PutThread, given, settings::ThreadPatch, shape::in_shape},
+    conversation::{AddMessages, NewMessage, PutThread, given, reading, settings::ThreadPatch, shape::in_shape},
     entry::Actor,
     id::{AgentName, ThreadId},
     state::State,
@@ -107,7 +107,7 @@ impl Conversation<'_> {
         let given = given
             .collect::<Result<Vec<given::GivenMessage>, _>>()
             .map_err(|error| Complaint::new(http::StatusCode::BAD_REQUEST, format!("/messages: {error}")))?;
-        let mut new = given::read(given)?;
+        let mut new = reading::read(given)?;
         while !new.is_empty() {
             let actor = self.actor(new.first());
             let count = new.iter().take_while(|message| self.actor(Some(message)) == actor).count();

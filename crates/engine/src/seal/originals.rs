@@ -1,0 +1,101 @@
+//! What is sealed of entries in which secrets were hidden.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    entry::{Entry, Hash},
+    erasure::{CHANGING, Erased},
+    fact::{self, Fact},
+    id::{Seq, SessionId, VariableName},
+    secret::facts::{Hidden, Restored},
+    state::State,
+    text::Values,
+};
+use callboard_store::{Order, Query, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::{error::Error, journal::PAGE};
+
+/// An entry as it was before a secret was hidden in it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Original {
+    /// Its data, without a salt.
+    pub(super) data: String,
+    /// The long texts that it refers to.
+    pub(super) texts: Values,
+}
+
+/// What sealed originals are bound to.
+pub(super) fn name_of(seq: Seq) -> String {
+    format!("entry:{seq}")
+}
+
+/// What is sealed of the entries of a session.
+#[derive(Default)]
+pub(super) struct Originals(pub(super) BTreeMap<Seq, HiddenText>);
+
+/// What became of an entry in which secrets were hidden.
+#[derive(Default)]
+pub(super) struct HiddenText {
+    /// The hash under which it is sealed as it was before.
+    pub(super) sealed: Option<Hash>,
+    /// The secrets that were hidden in it and are not restored: the variables, and as what their values are sealed.
+    secrets: BTreeSet<(Arc<str>, Hash)>,
+}
+
+impl Originals {
+    /// Whether an entry is sealed as it was.
+    pub(super) fn has(&self, seq: Seq) -> bool {
+        self.0.get(&seq).is_some_and(|text| text.sealed.is_some())
+    }
+
+    /// Takes the next of the entries that change others.
+    fn take(&mut self, entry: &Entry) -> Result<(), Error> {
+        match &*entry.header.kind {
+            Hidden::TYPE => {
+                let Hidden { secrets, entries } = fact::read(entry)?;
+                for one in entries {
+                    let text = self.0.entry(one.seq).or_default();
+                    text.sealed = one.sealed.or(text.sealed);
+                    text.secrets.extend(secrets.iter().map(|(name, sealed)| (name.clone(), *sealed)));
+                }
+            }
+            Restored::TYPE => {
+                let Restored { name, .. } = fact::read(entry)?;
+                let is_of_other = |(secret, _): &(Arc<str>, Hash)| **secret != *name.as_str();
+                self.0.values_mut().for_each(|text| text.secrets.retain(is_of_other));
+            }
+            // What was sealed of an erased entry went with it.
+            _ => fact::read::<Erased>(entry)?.entries().for_each(|erased| drop(self.0.remove(&erased.seq))),
+        }
+        Ok(())
+    }
+}
+
+/// What is sealed of the entries of a session, as of an entry.
+pub(super) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> Result<Originals, Error> {
+    let (mut originals, mut after) = (Originals::default(), Seq::ZERO);
+    while after < head {
+        let types = CHANGING.map(Arc::from).to_vec();
+        let (seqs, subjects, order) = (after.next()..head.next(), Vec::new(), Order::Forward);
+        let page = store.read(id, Query { seqs, types, subjects, order, limit: PAGE }).await?;
+        let Some(last) = page.last() else { break };
+        after = last.header.seq;
+        page.iter().try_for_each(|entry| originals.take(entry))?;
+    }
+    Ok(originals)
+}
+
+impl HiddenText {
+    /// The hash of what it was, if the secret `name` was hidden in it and all others in it are known still.
+    pub(super) fn open_without(self, name: &VariableName, state: &State) -> Option<Hash> {
+        let is_known = |(secret, sealed): &(Arc<str>, Hash)| {
+            **secret == *name.as_str() || state.secrets.iter().any(|(known, hash)| known == secret && hash == *sealed)
+        };
+        let is_meant = self.secrets.iter().any(|(secret, _)| **secret == *name.as_str());
+        self.sealed.filter(|_| is_meant && self.secrets.iter().all(is_known))
+    }
+}
