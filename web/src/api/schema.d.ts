@@ -1237,7 +1237,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/sessions/{session}/secrets/scrub": {
+    "/v1/sessions/{session}/secrets/restore": {
         parameters: {
             query?: never;
             header?: never;
@@ -1247,11 +1247,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mask known secrets in everything that was stored before they were known
-         * @description Answers mask secrets anyway; this call masks them in the stored entries too. Only the user may call it. Each entry
-         *     keeps its header and the hash of what it said, like an erased entry. Names and ids do not change.
+         * Put a secret back that was marked by mistake
+         * @description The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
+         *     is hidden in an entry, that stays hidden. Only the user may call it.
          */
-        post: operations["scrub_secrets"];
+        post: operations["restore_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1853,6 +1853,8 @@ export interface components {
             head: number;
             /** @description The id and the entry of each message, in order. */
             messages: components["schemas"]["AddedMessage"][];
+            /** @description The messages of the request, from 0, that had halves of characters, such as `\ud83d`, in whose place stands U+FFFD now. */
+            repaired?: number[];
         };
         /** @description Where a message is. */
         AddedMessage: {
@@ -2720,6 +2722,13 @@ export interface components {
             /** @description The task: what the recipient has to do. */
             request: components["schemas"]["Saying"];
         };
+        /** @description A tool that is called with a text, in OpenAI's shape. */
+        NewCustomCall: {
+            /** @description The text. */
+            input?: string;
+            /** @description The tool. */
+            name: string;
+        };
         /**
          * @description A document to add. It replaces the one of its name.
          * @example {
@@ -2743,22 +2752,53 @@ export interface components {
             /** @description The tool. */
             name: string;
         };
-        /** @description A message to add: in Callboard's own form, or a message object of OpenAI or Anthropic as it is. */
+        /**
+         * @description A message to add: in Callboard's own form, or as an SDK gives it: a message object of OpenAI or Anthropic, a whole answer of
+         *     Anthropic, or an item of OpenAI's Responses API. A field that is null is as if it were absent.
+         */
         NewMessage: {
             /** @description In OpenAI's shape: what the model says of its sources. */
             annotations?: unknown[] | null;
+            /** @description In an item of the Responses API: the arguments of the call, as text. */
+            arguments?: string | null;
             /** @description In OpenAI's shape: the answer as sound. */
             audio?: {
                 [key: string]: unknown;
             } | null;
+            /** @description In an item of the Responses API: the id of the call. */
+            call_id?: string | null;
+            /** @description In a whole answer of Anthropic: where it executed code. */
+            container?: unknown;
             content?: components["schemas"]["Content"] | null;
+            /** @description In a whole answer of Anthropic: what it cleared of its context. */
+            context_management?: unknown;
+            /** @description In an item of the Responses API: what the model thought, for it alone. */
+            encrypted_content?: string | null;
+            /** @description The tools that Groq executed itself. */
+            executed_tools?: unknown[] | null;
+            function_call?: components["schemas"]["NewFunction"] | null;
+            /** @description The id that its provider gave it. */
+            id?: string | null;
+            /** @description In an item of the Responses API: the text that a tool is called with that takes no arguments. */
+            input?: string | null;
             message_id?: components["schemas"]["Label"] | null;
             /** @description Data to attach. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description In a whole answer of Anthropic: the model. */
+            model?: string | null;
             /** @description In OpenAI's shape: the name of its author. */
             name?: string | null;
+            output?: components["schemas"]["Content"] | null;
+            /** @description In OpenAI's shape: the answer in the form that was asked for. */
+            parsed?: unknown;
+            /** @description In a message of the Responses API: to which phase of the answer it belongs. */
+            phase?: string | null;
+            /** @description In Mistral's shape: whether the answer goes on with it. */
+            prefix?: boolean | null;
+            /** @description What a router says of the provider behind it. */
+            provider_specific_fields?: unknown;
             /** @description The same, as a text; or in Callboard's own form, as blocks. */
             reasoning?: unknown;
             /** @description What the model thought, as servers with OpenAI's shape give it. */
@@ -2767,14 +2807,34 @@ export interface components {
             reasoning_details?: unknown[] | null;
             /** @description In OpenAI's shape: why the model did not answer. */
             refusal?: string | null;
-            /** @description The role of its author. */
-            role: components["schemas"]["SaidRole"];
+            role?: components["schemas"]["SaidRole"] | null;
+            /** @description In an item of the Responses API: how far it is. */
+            status?: string | null;
+            /** @description In a whole answer of Anthropic: more about why it ended. */
+            stop_details?: unknown;
+            /** @description In a whole answer of Anthropic: why it ended. */
+            stop_reason?: string | null;
+            /** @description In a whole answer of Anthropic: at which text it ended. */
+            stop_sequence?: string | null;
+            /** @description In an item of the Responses API: what the model says of what it thought. */
+            summary?: unknown[] | null;
+            /** @description What the model thought, in blocks of Anthropic, as LiteLLM gives them. */
+            thinking_blocks?: {
+                [key: string]: unknown;
+            }[] | null;
             thread_id?: components["schemas"]["Label"] | null;
             timestamp?: components["schemas"]["Time"] | null;
             /** @description The call that it is the result of. */
             tool_call_id?: string | null;
             /** @description The tools it calls. */
             tool_calls?: components["schemas"]["NewToolCall"][] | null;
+            /**
+             * @description In a whole answer of Anthropic and a message of the Responses API: `message`. Other items of that API have others:
+             *     `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `compaction`.
+             */
+            type?: string | null;
+            /** @description In a whole answer of Anthropic: what it used. */
+            usage?: unknown;
         } & (unknown & unknown);
         /**
          * @description Messages to add, all or none.
@@ -2789,8 +2849,8 @@ export interface components {
          */
         NewMessages: {
             /**
-             * @description The messages, in order. At most 25,000. Message objects of OpenAI's chat completions and of Anthropic's Messages API are taken
-             *     as they are. One of Anthropic's with results of tools becomes several messages.
+             * @description The messages, in order. At most 25,000. Message objects of OpenAI's chat completions and of Anthropic's Messages API, and items of
+             *     OpenAI's Responses API, are taken as they are. One of Anthropic's with results of tools becomes several messages.
              */
             messages: components["schemas"]["NewMessage"][];
         };
@@ -2857,17 +2917,47 @@ export interface components {
         };
         /** @description Who holds the new token: an agent or a role. */
         NewToken: components["schemas"]["TokenForAgent"] | components["schemas"]["TokenForRole"];
-        /** @description A call of a tool: with its name and arguments, or as OpenAI's `{"id", "type": "function", "function"}`. */
+        /**
+         * @description A call of a tool: with its name and arguments, or as OpenAI's `{"id", "type": "function", "function"}` or `{"id", "type":
+         *     "custom", "custom"}`.
+         */
         NewToolCall: {
             /** @description The arguments: an object, or the text of one. */
             arguments?: unknown;
+            custom?: components["schemas"]["NewCustomCall"] | null;
+            /** @description What Gemini wants back with the call: the signature of what it thought. */
+            extra_content?: unknown;
             function?: components["schemas"]["NewFunction"] | null;
             /** @description Its id, to which the result refers. */
             id: string;
+            /** @description Its place among the calls, as pieces of a stream have it. */
+            index?: number | null;
             /** @description The tool. */
             name?: string | null;
-            /** @description In OpenAI's shape: `function`. */
+            /** @description What a router says of the provider behind it. */
+            provider_specific_fields?: unknown;
+            /** @description In OpenAI's shape: `function` or `custom`. */
             type?: string | null;
+        };
+        /**
+         * @description The tokens that a provider counted, in its own fields: those of OpenAI's chat completions, of its Responses API, or of
+         *     Anthropic. What else it counted is ignored.
+         */
+        NewUsage: {
+            /** @description Tokens of the prompt that Anthropic put into its cache. */
+            cache_creation_input_tokens?: number | null;
+            /** @description Tokens of the prompt that Anthropic had in its cache. */
+            cache_read_input_tokens?: number | null;
+            /** @description Tokens of the answer. */
+            completion_tokens?: number | null;
+            /** @description Tokens of the prompt, as the Responses API and Anthropic name them. Anthropic leaves out those of its cache. */
+            input_tokens?: number | null;
+            /** @description Tokens of the answer, as the Responses API and Anthropic name them. */
+            output_tokens?: number | null;
+            /** @description Tokens of the prompt. */
+            prompt_tokens?: number | null;
+            /** @description Tokens of both. */
+            total_tokens?: number | null;
         };
         /** @description A new node. */
         NewWorkflowNode: {
@@ -3239,6 +3329,8 @@ export interface components {
              *     cache.
              */
             reusable_prefix_tokens: number;
+            /** @description The entries shown in it in whose words a secret was hidden later: the prompt shows `[hidden]` there. */
+            rewritten?: number[];
             /** @description The number of the newest entry that went into it. */
             seq: number;
             /** @description The blocks of the system prompt in the format `anthropic`. */
@@ -3248,7 +3340,7 @@ export interface components {
             /** @description Its size in tokens. */
             tokens: number;
             /**
-             * @description The tools to offer with the prompt in the formats `openai` and `anthropic`, as those APIs take them: the agent's
+             * @description The tools to offer with the prompt in the formats `openai`, `responses` and `anthropic`, as those APIs take them: the agent's
              *     tools that may be used now. They are counted as a part of the prompt.
              */
             tools?: unknown[];
@@ -3310,7 +3402,7 @@ export interface components {
             /** @description Where it ends. What has no text, such as a call of a tool, ends where it begins. */
             end: number;
             /**
-             * @description In which of `messages` it stands, from 0. Absent for what stands in `text` or in `system`, and for what has no text, such
+             * @description In which of `messages`, or of `input`, it stands, from 0. Absent for what stands in `text`, `instructions` or `system`, and for what has no text, such
              *     as the tools.
              */
             message?: number | null;
@@ -3537,6 +3629,22 @@ export interface components {
             /** @description Tokens of the prompt. */
             prompt_tokens?: number;
         };
+        /** @description A secret that is to be one no more. */
+        RestoreSecret: {
+            /** @description The name of the variable. */
+            name: string;
+            /** @description The reason: 1 to 1,000 characters. */
+            reason: string;
+        };
+        /** @description A secret that was restored. */
+        RestoredSecret: {
+            /** @description The entries in which its value stands again. */
+            entries: number[];
+            /** @description The head of the session afterwards. */
+            head: number;
+            /** @description The name of the variable. */
+            name: string;
+        };
         /** Format: date-time */
         Rfc3339: string;
         /**
@@ -3625,20 +3733,6 @@ export interface components {
         ScreenshotList: {
             /** @description The pictures, the oldest first. */
             screenshots: components["schemas"]["Screenshot"][];
-        };
-        /** @description Why the secrets in stored words are masked. */
-        ScrubSecrets: {
-            /** @description The reason: 1 to 1,000 characters. */
-            reason: string;
-        };
-        /** @description What was masked in stored words. */
-        ScrubbedSecrets: {
-            /** @description The entries that held secrets. */
-            entries: number[];
-            /** @description The head of the session afterwards. */
-            head: number;
-            /** @description The entry that says who did it and why. Absent if no entry held a secret. */
-            scrubbed_by?: number | null;
         };
         Seconds: number;
         /** @description The prompt of a turn, rendered again from the journal. */
@@ -4080,26 +4174,36 @@ export interface components {
          *     }
          */
         TurnAnswer: {
-            /** @description Why there is no answer. It excludes `text` and `tool_calls`. */
+            /** @description Why there is no answer. It excludes `text`, `tool_calls` and `message`. */
             error?: string | null;
+            /**
+             * @description What its provider gave, as it is, in the place of `text`, `reasoning` and `tool_calls`: a chat completion of OpenAI or the message in
+             *     it, a message of Anthropic, a response of OpenAI's Responses API or the items in it. Its `usage` counts where none is given.
+             */
+            message?: unknown;
             /**
              * @description What it thought before, in blocks: Anthropic's `thinking` and `redacted_thinking` as they are, or the fields of other servers, such
              *     as `{"type": "reasoning_content", "reasoning_content": "…"}`. The next prompts have them until its loop of tool calls ends.
              */
             reasoning?: {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             text?: components["schemas"]["Saying"] | null;
-            /** @description The tools that it calls, each call with an id of its own, also as OpenAI writes them. */
-            tool_calls?: components["schemas"]["NewToolCall"][];
-            usage?: components["schemas"]["ReportedUsage"] | null;
+            /** @description The tools that it calls, also as OpenAI writes them. An id that two calls have is made two. */
+            tool_calls?: components["schemas"]["NewToolCall"][] | null;
+            usage?: components["schemas"]["NewUsage"] | null;
         };
         /** @description What an answer changed. */
         TurnAnswered: {
             /** @description The number of the newest entry of the journal once the answer was recorded. */
             head: number;
-            /** @description The messages that were added to the turn's thread: one, or none where the turn failed. */
+            /**
+             * @description The messages that were added to the turn's thread: one, or several where the answer has several, or none where the turn
+             *     failed.
+             */
             messages: components["schemas"]["AddedMessage"][];
+            /** @description `[0]` where the answer had halves of characters, such as `\ud83d`, in whose place stands U+FFFD now. */
+            repaired?: number[];
         };
         /** @description A page of turns, the newest first. */
         TurnList: {
@@ -4166,6 +4270,18 @@ export interface components {
              * @description When it was last set.
              */
             updated_at: string;
+        };
+        /** @description A variable that was set. The rest is told to the user alone, where its value holds a secret. */
+        VariableAfter: components["schemas"]["Variable"] & {
+            /**
+             * @description The sessions that still have the words of those entries: forks and copies that were made before, or the session that this
+             *     one was forked from.
+             */
+            forks?: string[];
+            /** @description In how many earlier entries the secret was hidden. */
+            rewritten?: number | null;
+            /** @description `false` where a value is too short to be looked for in texts: it is sealed and not hidden elsewhere. */
+            searched?: boolean | null;
         };
         /** @description Variables by name. */
         VariableList: {
@@ -9027,6 +9143,8 @@ export interface operations {
     read_directive_schema: {
         parameters: {
             query?: {
+                /** @description The API for whose structured output the schema is meant. */
+                for?: "plain" | "openai" | "anthropic";
                 /** @description Act as this agent and see what it sees. The user may name any agent, an agent only itself */
                 as?: string;
             };
@@ -14463,7 +14581,7 @@ export interface operations {
             };
         };
     };
-    scrub_secrets: {
+    restore_secret: {
         parameters: {
             query?: {
                 /** @description Act as this agent and see what it sees. The user may name any agent, an agent only itself */
@@ -14478,17 +14596,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ScrubSecrets"];
+                "application/json": components["schemas"]["RestoreSecret"];
             };
         };
         responses: {
-            /** @description The entries that held secrets */
+            /** @description The entries in which the value stands again */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScrubbedSecrets"];
+                    "application/json": components["schemas"]["RestoredSecret"];
                 };
             };
             /** @description Malformed request */
@@ -17451,7 +17569,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Variable"];
+                    "application/json": components["schemas"]["VariableAfter"];
                 };
             };
             /** @description Malformed request */
