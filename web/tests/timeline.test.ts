@@ -77,11 +77,17 @@ test("choosing an entry leaves the list where it is, and a link brings another i
   const page = await harness.open("sessions/outage/timeline?why=board%20meets%20on%20Friday");
   const list = page.getByRole("list", { name: "Entries" });
   await list.getByRole("listitem").first().waitFor();
-  await list.evaluate((element) => element.scrollTo(0, 300));
+  // A list leaves its place by the reader's hand.
+  await list.hover();
+  await page.mouse.wheel(0, 300);
   await expect.poll(() => list.evaluate((element) => element.scrollTop)).toBe(300);
-  await list.getByRole("listitem").filter({ hasText: "#70" }).click();
+  const row = list.getByRole("listitem").filter({ hasText: "#70" });
+  await row.scrollIntoViewIfNeeded();
+  const before = await list.evaluate((element) => element.scrollTop);
+  await row.click();
   await page.getByRole("region", { name: "Entry 70" }).getByText("turn.answered").waitFor();
-  expect(await list.evaluate((element) => element.scrollTop)).toBe(300);
+  const after = await list.evaluate((element) => element.scrollTop);
+  expect(Math.abs(after - before)).toBeLessThan(2);
   await page.getByRole("region", { name: "Why" }).getByRole("link", { name: "#47" }).first().click();
   await page.getByRole("region", { name: "Entry 47" }).getByText(SECRET_DEADLINE).first().waitFor();
   await list.getByRole("listitem").filter({ hasText: "#47" }).waitFor();

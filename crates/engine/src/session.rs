@@ -102,7 +102,7 @@ impl Session {
         let receipt = self.live.ask(job).await?;
         // Once it is answered, what older entries do not say any more is not in the index either.
         if self.live.known().is_ok_and(|state| state.erased != before) {
-            self.forget_changed().await?;
+            Box::pin(self.forget_changed()).await?;
         }
         Ok(receipt)
     }

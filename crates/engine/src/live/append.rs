@@ -75,12 +75,13 @@ impl Writer {
                     continue;
                 }
                 Decided::Not(Missing::MasterKey) => {
-                    master = Some(master_key::take(&self.store, &self.settings).await);
+                    // What is rare does not make the future of every append larger.
+                    master = Some(Box::pin(master_key::take(&self.store, &self.settings)).await);
                     continue;
                 }
                 Decided::Not(Missing::Scan(wanted)) => {
                     let known = scan.take().and_then(Arc::into_inner);
-                    scan = Some(Arc::new(self.scan(wanted, &before, known).await?));
+                    scan = Some(Arc::new(Box::pin(self.scan(wanted, &before, known)).await?));
                     continue;
                 }
             };
