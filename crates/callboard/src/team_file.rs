@@ -11,8 +11,9 @@ use callboard_engine::core::{
     audience::Audience,
     id::{CollectionName, SessionId, SetName},
     prompt::profile::Profile,
+    rights::{Grant, Share},
     run::Limits,
-    session::{Grant, Share, Ttl, Visible},
+    session::{Ttl, Visible},
     step::Steps,
 };
 use http::Method;

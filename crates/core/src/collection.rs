@@ -6,6 +6,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::CollectionName,
     input::InputVisitor,
+    rights::Right,
     session::{Kind, Settings, Ttl, facts::Created},
 };
 
@@ -20,6 +21,8 @@ pub struct NewCollection {
 
 impl Command for NewCollection {
     type Answer = ();
+
+    const RIGHT: Right = Right::user("make collections");
 
     const CREATES_SESSION: bool = true;
 

@@ -15,6 +15,7 @@ use crate::{
     error::Error,
     id::Seq,
     input::InputVisitor,
+    rights::Right,
     state::State,
     text::Values,
 };
@@ -23,6 +24,9 @@ use crate::{
 pub trait Command: Clone + Debug + Send + Sync + 'static {
     /// What it is answered with.
     type Answer: Send + Sync + 'static;
+
+    /// Who may ask for it. It is checked before anything is looked up.
+    const RIGHT: Right;
 
     /// Whether it makes the session. Every other command needs one that is there.
     const CREATES_SESSION: bool = false;
@@ -39,6 +43,12 @@ pub trait Command: Clone + Debug + Send + Sync + 'static {
     /// Records what the command leads to and says how it is answered. Where it is refused, nothing that was recorded
     /// counts.
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided>;
+
+    /// Decides it as a part of another decision, with the rights of whoever decides that.
+    fn perform(&self, decision: &mut DecisionBuilder<'_>) -> Result<Self::Answer, Undecided> {
+        decision.allow(Self::RIGHT)?;
+        self.decide(decision)
+    }
 
     /// Shows `visitor` all that somebody brought with it. Whatever is left out here is never searched for secrets.
     fn input(&mut self, visitor: &mut dyn InputVisitor);
@@ -119,7 +129,7 @@ pub fn decide<C: Command>(
         return Err(Error::Forbidden { who, what, hint: "a collection takes documents alone" }.into());
     }
     let mut decision = DecisionBuilder::new(state, context);
-    let answer = command.decide(&mut decision)?;
+    let answer = command.perform(&mut decision)?;
     decision.is_sound()?;
     decision.hide_earlier();
     let DecisionBuilder { state, entries, values, erased, .. } = decision;
@@ -130,13 +140,16 @@ pub fn decide<C: Command>(
 impl<A: Command, B: Command> Command for (A, B) {
     type Answer = ();
 
+    /// That of the first; the right to the second is checked when it is decided.
+    const RIGHT: Right = A::RIGHT;
+
     const NEEDS_WORDS: bool = A::NEEDS_WORDS || B::NEEDS_WORDS;
 
     const IN_COLLECTIONS: bool = A::IN_COLLECTIONS && B::IN_COLLECTIONS;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         self.0.decide(decision)?;
-        self.1.decide(decision).map(drop)
+        self.1.perform(decision).map(drop)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {

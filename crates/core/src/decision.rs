@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     fact::{self, Fact, Repeats},
     id::{AgentName, Seq},
+    rights::Right,
     secret::{HideSecrets, SealedInput},
     state::State,
     text::Values,
@@ -87,6 +88,16 @@ impl<'a> DecisionBuilder<'a> {
     pub(crate) fn new(state: &State, context: DecisionContext<'a>) -> Self {
         let (values, entries, erased, keys) = Default::default();
         Self { state: state.clone(), by: context.by.clone(), context, values, entries, erased, keys, refused: None }
+    }
+
+    /// Refuses who decides, unless it has this right.
+    pub(crate) fn allow(&self, right: Right) -> Result<(), Error> {
+        self.state.check(right, &self.by)
+    }
+
+    /// Whether a worker decides: neither the user nor the manager.
+    pub(crate) fn is_worker(&self) -> bool {
+        !self.state.is_in_charge(&self.by)
     }
 
     /// Records a fact: it becomes the next entry. Where a secret in it cannot be hidden, the decision [is

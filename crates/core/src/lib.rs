@@ -77,7 +77,7 @@ pub mod input;
 mod json;
 pub mod number;
 mod reader;
-mod rights;
+pub mod rights;
 
 // What it is about.
 pub mod session;

@@ -1,60 +1,101 @@
-//! Rights. A caller without the right is refused before anything is looked up, whatever it names.
+//! Rights: who may do what. A caller without the right is refused before anything is looked up, whatever it names.
 
-use crate::{decision::DecisionBuilder, entry::Actor, error::Error, session::Grant, state::State};
+use serde::{Deserialize, Serialize};
 
-/// Allows the user and the manager.
-pub(crate) fn in_charge(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
-    if is_in_charge(&decision.state, &decision.by) {
-        return Ok(());
+use crate::{entry::Actor, error::Error};
+
+/// Something that workers see only if the session shares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// The plan and its versions.
+    Plan,
+    /// The workflow.
+    Workflow,
+    /// The variables.
+    Variables,
+    /// The browser's tabs.
+    Browser,
+    /// Runs, directives and usage.
+    Runs,
+}
+
+/// A change that workers may make only if the session grants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// Changing the context sets that they see.
+    ContextSets,
+    /// Replacing and removing the documents that they see.
+    Documents,
+    /// Adding and removing context files.
+    Files,
+}
+
+/// A right: what it lets somebody do, and who has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Right {
+    what: &'static str,
+    pub(crate) who: Who,
+}
+
+/// Who has a right. Whoever is named later has all rights of those before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Who {
+    /// The user and every agent of the team. Each sees only what it may see.
+    Everyone,
+    /// The user, the manager, and workers if the session grants it.
+    Granted(Grant),
+    /// The user, the manager, and workers if the session shares it.
+    Shared(Share),
+    /// The user and the manager.
+    Manager,
+    /// The user.
+    User,
+    /// Callboard itself, such as the driver of a run.
+    System,
+}
+
+impl Right {
+    /// A right of the user and of every agent. `what` completes "may not …".
+    pub const fn everyone(what: &'static str) -> Self {
+        Self { what, who: Who::Everyone }
     }
-    Err(forbidden(&decision.by, what, "ask the manager or the user"))
-}
 
-/// Allows the user.
-pub(crate) fn user(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
-    match &decision.by {
-        Actor::User | Actor::System => Ok(()),
-        Actor::Agent(_) => Err(forbidden(&decision.by, what, "ask the user")),
+    /// A right of the user and the manager, and of workers if the session grants it.
+    pub const fn granted(grant: Grant, what: &'static str) -> Self {
+        Self { what, who: Who::Granted(grant) }
     }
-}
 
-/// Allows Callboard itself: the driver of a run.
-pub(crate) fn system(decision: &DecisionBuilder<'_>, what: &'static str) -> Result<(), Error> {
-    match &decision.by {
-        Actor::System => Ok(()),
-        by => Err(forbidden(by, what, "only the driver of the run does")),
+    /// A right of the user and the manager, and of workers if the session shares it.
+    pub const fn shared(share: Share, what: &'static str) -> Self {
+        Self { what, who: Who::Shared(share) }
     }
-}
 
-/// Allows who may write context sets: the user, the manager, and workers if the session grants it.
-pub(crate) fn write_sets(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
-    if decision.state.session.settings.grant.contains(&Grant::ContextSets) {
-        return Ok(());
+    /// A right of the user and the manager.
+    pub const fn manager(what: &'static str) -> Self {
+        Self { what, who: Who::Manager }
     }
-    in_charge(decision, "write context sets")
-}
 
-/// Allows who may write documents: the user, the manager, and workers if the session grants it.
-pub(crate) fn write_documents(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
-    if decision.state.session.settings.grant.contains(&Grant::Documents) {
-        return Ok(());
+    /// A right of the user.
+    pub const fn user(what: &'static str) -> Self {
+        Self { what, who: Who::User }
     }
-    in_charge(decision, "write documents")
-}
 
-/// Whether the caller is a worker: neither the user nor the manager.
-pub(crate) fn is_worker(decision: &DecisionBuilder<'_>) -> bool {
-    !is_in_charge(&decision.state, &decision.by)
-}
+    /// A right of Callboard itself.
+    pub const fn system(what: &'static str) -> Self {
+        Self { what, who: Who::System }
+    }
 
-fn forbidden(by: &Actor, what: &'static str, hint: &'static str) -> Error {
-    Error::Forbidden { who: by.to_string(), what, hint }
-}
-
-/// Whether `actor` has the rights of the user or the manager.
-fn is_in_charge(state: &State, actor: &Actor) -> bool {
-    match actor {
-        Actor::User | Actor::System => true,
-        Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
+    /// The refusal of `by`, who does not have the right.
+    pub fn refuse(self, by: &Actor) -> Error {
+        let hint = match self.who {
+            Who::Everyone | Who::User => "ask the user",
+            Who::Granted(_) | Who::Shared(_) | Who::Manager => "ask the manager or the user",
+            Who::System => "only Callboard itself does",
+        };
+        Error::Forbidden { who: by.to_string(), what: self.what, hint }
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     id::{CollectionName, SessionId},
     input::InputVisitor,
     prompt::profile::Profile,
+    rights::{Grant, Share},
     run::Limits,
     step::Steps,
     time::Timestamp,
@@ -78,36 +79,6 @@ impl Default for Visible {
     fn default() -> Self {
         Self(Audience::All)
     }
-}
-
-/// Something that workers see only if the session shares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Share {
-    /// The plan and its versions.
-    Plan,
-    /// The workflow.
-    Workflow,
-    /// The variables.
-    Variables,
-    /// The browser's tabs.
-    Browser,
-    /// Runs, directives and usage.
-    Runs,
-}
-
-/// A change that workers may make only if the session grants it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Grant {
-    /// Changing the context sets that they see.
-    ContextSets,
-    /// Replacing and removing the documents that they see.
-    Documents,
-    /// Adding and removing context files.
-    Files,
 }
 
 /// Whose journal it is.

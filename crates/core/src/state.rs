@@ -12,13 +12,15 @@ use crate::{
     context_set::ContextSets,
     conversation::Threads,
     document::Documents,
-    entry::{Entry, Head},
+    entry::{Actor, Entry, Head},
+    error::Error,
     file::Files,
     id::Seq,
     plan,
+    rights::{Right, Share, Who},
     run::Runs,
     secret::Secrets,
-    session::{Session, Share},
+    session::Session,
     step::Progress,
     time::Timestamp,
     variable::Variables,
@@ -84,6 +86,28 @@ impl State {
         self.head = entry.head();
         self.last_at = entry.header.at;
         self.size_bytes = self.size_bytes.saturating_add(entry.data.len() as u64);
+    }
+
+    /// Refuses `by`, unless it has this right.
+    pub fn check(&self, right: Right, by: &Actor) -> Result<(), Error> {
+        let settings = &self.session.settings;
+        let has = match right.who {
+            Who::Everyone => true,
+            Who::Granted(grant) => self.is_in_charge(by) || settings.grant.contains(&grant),
+            Who::Shared(share) => self.is_in_charge(by) || settings.share.contains(&share),
+            Who::Manager => self.is_in_charge(by),
+            Who::User => matches!(by, Actor::User | Actor::System),
+            Who::System => *by == Actor::System,
+        };
+        if has { Ok(()) } else { Err(right.refuse(by)) }
+    }
+
+    /// Whether `actor` has the rights of the user or the manager.
+    pub(crate) fn is_in_charge(&self, actor: &Actor) -> bool {
+        match actor {
+            Actor::User | Actor::System => true,
+            Actor::Agent(name) => self.team.manager().is_some_and(|manager| manager.name == *name),
+        }
     }
 
     /// Who may see what is for the user and the manager unless the session shares it.

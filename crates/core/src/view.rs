@@ -11,7 +11,7 @@ use crate::{
     entry::{Actor, Header},
     error::Error,
     id::{AgentName, Seq},
-    session::Share,
+    rights::Share,
     state::State,
     time::Timestamp,
     viewer::Viewer,

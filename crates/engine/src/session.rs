@@ -8,7 +8,7 @@ use callboard_core::{
     entry::{Actor, Entry, Hash},
     error::Error as Refusal,
     id::{Seq, SessionId},
-    session::Share,
+    rights::Share,
     state::State,
     text::{MAX_BYTES, Values},
     time::Timestamp,

@@ -6,11 +6,39 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt, stream};
+use callboard_core::id::Seq;
+use futures::{
+    StreamExt, TryStreamExt,
+    stream::{self, BoxStream},
+};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::calls::{Answer, CallError, Pages};
+use crate::call_error::CallError;
+
+/// What a call gives.
+pub(crate) struct Answer<T> {
+    /// The head of the session as of which this holds. A later write can expect it.
+    pub(crate) head: Option<Seq>,
+    /// The answer itself.
+    pub(crate) body: T,
+}
+
+/// A list that may be too long for memory, in pages that are read one after the other.
+pub(crate) type Pages<T> = BoxStream<'static, Result<Vec<T>, CallError>>;
+
+impl<T> Answer<T> {
+    /// An answer that names no head.
+    pub(crate) fn ok(body: T) -> Self {
+        Self { head: None, body }
+    }
+
+    /// The same as of this head.
+    #[must_use]
+    pub(crate) fn at(self, head: Seq) -> Self {
+        Self { head: Some(head), ..self }
+    }
+}
 
 /// The answer of a call that created something.
 pub(crate) struct Created<T>(pub(crate) Answer<T>);

@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     app::App,
-    calls::{CallError, WriteOptions},
+    call_error::CallError,
     json::parse,
     surrogates::{Repaired, repair},
-    write_options::write_options,
+    write_options::{WriteOptions, write_options},
 };
 
 /// The body and the conditions of a write. A body that is left out is an empty object.

@@ -16,7 +16,7 @@ use callboard_engine::{Board, Session};
 use callboard_files::{Error as FilesError, Found, Project, Query};
 use tokio::time::Instant;
 
-use crate::{Error, calls::CallError, settings::ProjectFolder, turns::Turns};
+use crate::{Error, call_error::CallError, settings::ProjectFolder, turns::Turns};
 
 /// The folder of a project with context files.
 pub(crate) struct Files {

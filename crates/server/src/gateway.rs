@@ -5,8 +5,6 @@ mod conversation;
 mod dialect;
 mod pass;
 
-use std::sync::Arc;
-
 use axum::{
     Router,
     body::Body,
@@ -19,6 +17,7 @@ use callboard_api as api;
 use callboard_core::{
     id::{AgentName, SessionId},
     prompt::LayoutName,
+    run::own::AnswerTurn,
 };
 use callboard_engine::Session;
 use callboard_model::Forwarded;
@@ -30,13 +29,14 @@ use self::{
 };
 use crate::{
     app::App,
-    body,
-    calls::{
-        Authorized, AuthorizedOnServer, CallError, Caller, Credentials, WriteOptions,
-        rights::{AnswerTurns, BuildPrompt, CreateSession, ReadSession},
-    },
+    body::{self, RequestBody},
+    call_error::CallError,
+    caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
+    resources::{prompt, session},
+    rights::{BuildPrompt, CreateSession, ReadSession},
     secret,
     surrogates::repair,
+    write_options::WriteOptions,
 };
 
 /// The routes: with a session and an agent in the path, or an access token that says them.
@@ -153,7 +153,7 @@ async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
             let new = serde_json::json!({"id": place.session, "agents": agents});
             let new: api::NewSession =
                 serde_json::from_value(new).map_err(|error| CallError::invalid("", error.to_string()))?;
-            match server.create_session(new, WriteOptions::default()).await {
+            match session::create(server, RequestBody { body: new, options: WriteOptions::default() }).await {
                 // Somebody else was faster.
                 Err(error) if error.code != "session_exists" => return Err(error.into()),
                 _ => Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session,
@@ -190,7 +190,7 @@ async fn chat(
         ..api::PromptBody::default()
     };
     let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
-    let prompt = builder.build_prompt(wanted, WriteOptions::default()).await?.body;
+    let prompt = prompt::build(builder, RequestBody { body: wanted, options: WriteOptions::default() }).await?.body;
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     dialect.fill(&mut asked.body, prompt);
     let request = Forwarded {
@@ -201,7 +201,7 @@ async fn chat(
     };
     let answered = pass::Answered {
         turn,
-        answer: Arc::new(Authorized::<AnswerTurns>::enter(app, &place.caller, &place.session).await?),
+        answer: Authorized::<AnswerTurn>::enter(app, &place.caller, &place.session).await?,
         dialect,
         is_stream: asked.is_stream,
         hides_usage: asked.hides_usage,

@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, header, uri::Authority},
 };
 
-use crate::{app::App, calls::CallError};
+use crate::{app::App, call_error::CallError};
 
 /// Refuses requests for other hosts, and from web pages of other origins.
 pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {

@@ -3,7 +3,7 @@
 use callboard_core::number::check_exact;
 use serde::de::DeserializeOwned;
 
-use crate::{calls::CallError, strict::Strict};
+use crate::{call_error::CallError, strict::Strict};
 
 /// Reads JSON as a value of any type. An error points to the invalid field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {

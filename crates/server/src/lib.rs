@@ -2,9 +2,8 @@
 //!
 //! [`serve`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
 //!
-//! `calls/` has what each call does; it knows no HTTP. `controllers/` has the routes: each declares its OpenAPI, reads a
-//! request, makes the call and writes the answer. [`openapi`] collects the declarations. `problem.rs` gives errors their
-//! HTTP status.
+//! `resources/` has a file for each resource: each call with its right, its OpenAPI and what it does. [`openapi`] collects
+//! the declarations. `problem.rs` gives errors their HTTP status.
 
 mod error;
 mod prices;
@@ -24,7 +23,11 @@ mod openapi;
 mod page;
 mod router;
 
-mod calls;
+mod call_error;
+mod cursor;
+mod feed;
+mod idempotency;
+mod rights;
 mod secret;
 
 mod answer;
@@ -33,12 +36,12 @@ mod caller;
 mod json;
 mod params;
 mod problem;
+mod received;
 mod strict;
 mod surrogates;
 mod write_options;
 
 mod browsers;
-mod controllers;
 mod drivers;
 mod driving;
 mod elsewhere;
@@ -47,6 +50,7 @@ mod files;
 mod gateway;
 mod mcp;
 mod metrics;
+mod resources;
 
 pub use browsers::BrowserSettings;
 pub use callboard_browser::{HostPort, Rules};

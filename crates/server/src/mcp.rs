@@ -15,7 +15,7 @@ use callboard_mcp::{Api, Door, Pieces, Scope};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 
-use crate::{app::App, caller, calls::CallError, direct::answered};
+use crate::{app::App, call_error::CallError, caller, direct::answered};
 
 /// What a client may say in the address.
 #[derive(Default, Deserialize)]
@@ -54,7 +54,7 @@ pub(crate) fn route(app: &App, routes: &Router) -> Router {
 async fn answer(app: &App, door: &Door, request: Request) -> Result<Response, CallError> {
     let (parts, body) = request.into_parts();
     // Whoever is not let in is told so before anything is looked at.
-    let me = caller::credentials(&parts, app)?.me(app).await?;
+    let me = caller::from_request::credentials(&parts, app)?.me(app).await?;
     let Query(wanted) = Query::<Wanted>::try_from_uri(&parts.uri).map_err(|error| {
         CallError::invalid("", format!("the query cannot be read: {error}"))
             .hint("it may have `session`, `as` and `tools`")

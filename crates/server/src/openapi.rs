@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::controllers;
+use crate::resources;
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
-    let (_, declared) = controllers::routes().split_for_parts();
+    let (_, declared) = resources::routes().split_for_parts();
     // It is made of strings, numbers, lists and maps with string keys.
     let mut document = serde_json::to_value(declared).unwrap_or_default();
     if let Some(fields) = document.as_object_mut() {

@@ -14,73 +14,136 @@ use callboard_core::{
     },
 };
 use serde::de::DeserializeOwned;
+use utoipa::{
+    IntoParams, PartialSchema as _, ToSchema,
+    openapi::{
+        Ref, RefOr, Required,
+        path::{Parameter, ParameterBuilder, ParameterIn},
+    },
+};
 
-use crate::{app::App, calls::CallError};
+use crate::{app::App, call_error::CallError};
 
-/// A name in the path, percent-decoded: `%2F` is a `/` of the name.
-pub(crate) struct Name<T>(pub(crate) T);
+/// A parameter in the path, percent-decoded: `%2F` is a `/` of a name.
+pub(crate) struct InPath<T>(pub(crate) T);
 
-/// A name that can be a parameter of a path.
-pub(crate) trait InPath: FromStr<Err = BadName> {
+/// What can be a parameter of a path.
+pub(crate) trait PathParam: Sized {
     /// The name of the parameter.
-    const PARAM: &'static str;
+    const NAME: &'static str;
+
+    /// What it is, for the OpenAPI document.
+    const DESCRIPTION: &'static str;
+
+    /// Its type, for the OpenAPI document.
+    type Schema: ToSchema;
+
+    /// Reads it.
+    fn read(text: &str) -> Result<Self, CallError>;
 }
 
-impl InPath for SetName {
-    const PARAM: &'static str = "name";
-}
-
-impl InPath for CollectionName {
-    const PARAM: &'static str = "collection";
-}
-
-impl InPath for DocumentName {
-    const PARAM: &'static str = "name";
-}
-
-impl InPath for ThreadId {
-    const PARAM: &'static str = "thread";
-}
-
-impl InPath for MessageId {
-    const PARAM: &'static str = "message";
-}
-
-impl InPath for RunId {
-    const PARAM: &'static str = "run";
-}
-
-impl InPath for ExecutionId {
-    const PARAM: &'static str = "execution";
-}
-
-impl InPath for VariableName {
-    const PARAM: &'static str = "name";
-}
-
-impl<T: InPath> FromRequestParts<App> for Name<T> {
+impl<T: PathParam> FromRequestParts<App> for InPath<T> {
     type Rejection = CallError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        let name = segment(parts, app, T::PARAM).await?;
-        let invalid = |error: BadName| CallError::invalid(format!("/{}", T::PARAM), error.to_string());
-        let name = name.parse().map_err(invalid)?;
-        Ok(Self(name))
+        T::read(&segment(parts, app, T::NAME).await?).map(Self)
     }
 }
 
-/// The number of an entry in the path.
+impl<T: PathParam> IntoParams for InPath<T> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let schema = match T::Schema::schema() {
+            // A named type is described once.
+            RefOr::T(_) if T::Schema::name().starts_with(char::is_uppercase) && T::Schema::name() != "String" => {
+                Ref::from_schema_name(T::Schema::name()).into()
+            }
+            schema => schema,
+        };
+        let parameter = ParameterBuilder::new().name(T::NAME).parameter_in(ParameterIn::Path).required(Required::True);
+        vec![parameter.description(Some(T::DESCRIPTION)).schema(Some(schema)).build()]
+    }
+}
+
+/// Implements [`PathParam`]: for a type, what its schema is, the name of the parameter, what it is, and how it is read.
+macro_rules! path_params {
+    ($($type:ty: $schema:ty, $name:literal, $description:literal, $read:expr;)*) => {
+        $(impl PathParam for $type {
+            const NAME: &'static str = $name;
+            const DESCRIPTION: &'static str = $description;
+            type Schema = $schema;
+
+            fn read(text: &str) -> Result<Self, CallError> {
+                let read: fn(&str) -> Result<Self, CallError> = $read;
+                read(text)
+            }
+        })*
+    };
+}
+
+path_params! {
+    SessionId: Self, "session", "The id of the session", |text| {
+        text.parse().map_err(|_| CallError::not_found(format!("there is no session {:?}", shortened(text))))
+    };
+    CollectionName: Self, "collection", "The name of the collection", named;
+    SetName: Self, "name", "The name of the context set", named;
+    DocumentName: Self, "name", "The name of the document", named;
+    VariableName: Self, "name", "The name of the variable", named;
+    ThreadId: Self, "thread", "The name of the thread, such as `main`", named;
+    MessageId: Self, "message", "The id of the message, such as `m12`", named;
+    RunId: Self, "run", "The id of the run", named;
+    ExecutionId: String, "execution", "The id of the execution: one of the newest 20", named;
+    NodeId: Self, "node", "The id of the node", |text| text.parse().map_err(|_| absent("node", text));
+    EntryNumber: u64, "seq", "The number of the entry", |text| {
+        let invalid = |_| CallError::invalid("/seq", format!("{text:?} is no number of an entry"));
+        text.parse().map(|seq| Self(Seq(seq))).map_err(invalid)
+    };
+    TurnNumber: u64, "turn", "The number of the turn, as `turn` of the recorded prompt", |text| {
+        number(text, "turn").map(|number| Self(Seq(number)))
+    };
+    VersionNumber: u64, "version", "The number of the version", |text| number(text, "version of the plan").map(Self);
+    TaskNumber: u64, "task", "The number of the task", |text| number(text, "task").map(Self);
+    ScreenshotFile: String, "file", "The name of the file", |text| Ok(Self(text.to_owned()));
+    ToolName: String, "tool", "The name of the tool, such as `read_messages`", |text| Ok(Self(text.to_owned()));
+    TokenId: callboard_api::Label, "token", "The id of the token", |text| Ok(Self(text.to_owned()));
+}
+
+/// The number of an entry.
 pub(crate) struct EntryNumber(pub(crate) Seq);
 
-impl FromRequestParts<App> for EntryNumber {
-    type Rejection = CallError;
+/// The number of a turn.
+pub(crate) struct TurnNumber(pub(crate) Seq);
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        let number = segment(parts, app, "seq").await?;
-        let invalid = |_| CallError::invalid("/seq", format!("{number:?} is no number of an entry"));
-        let seq = number.parse().map_err(invalid)?;
-        Ok(Self(Seq(seq)))
-    }
+/// The number of a version of the plan.
+pub(crate) struct VersionNumber(pub(crate) u64);
+
+/// The number of a task of the plan.
+pub(crate) struct TaskNumber(pub(crate) u64);
+
+/// The name of a picture of a page.
+pub(crate) struct ScreenshotFile(pub(crate) String);
+
+/// The name of one of Callboard's own tools.
+pub(crate) struct ToolName(pub(crate) String);
+
+/// The id of a token.
+pub(crate) struct TokenId(pub(crate) String);
+
+/// A name. One that breaks the rules is invalid.
+fn named<T: PathParam + FromStr<Err = BadName>>(text: &str) -> Result<T, CallError> {
+    text.parse().map_err(|error: BadName| CallError::invalid(format!("/{}", T::NAME), error.to_string()))
+}
+
+/// A number. Anything else is 404.
+fn number(text: &str, what: &'static str) -> Result<u64, CallError> {
+    callboard_api::whole(text).ok_or_else(|| absent(what, text))
+}
+
+fn absent(what: &'static str, text: &str) -> CallError {
+    Error::not_found(what, shortened(text)).into()
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 /// The path of a context file, in one segment or two.
@@ -95,92 +158,6 @@ impl FromRequestParts<App> for FilePath {
         }
         let (folder, file) = (segment(parts, app, "folder").await?, segment(parts, app, "file").await?);
         Ok(Self(format!("{folder}/{file}")))
-    }
-}
-
-/// The name of a picture of a page in the path.
-pub(crate) struct ScreenshotFile(pub(crate) String);
-
-impl FromRequestParts<App> for ScreenshotFile {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        segment(parts, app, "file").await.map(Self)
-    }
-}
-
-/// The name of one of Callboard's own tools in the path.
-pub(crate) struct ToolName(pub(crate) String);
-
-impl FromRequestParts<App> for ToolName {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        segment(parts, app, "tool").await.map(Self)
-    }
-}
-
-/// The id of a node of the workflow in the path. What is none is the id of nothing.
-pub(crate) struct WorkflowNode(pub(crate) NodeId);
-
-impl FromRequestParts<App> for WorkflowNode {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        let text = segment(parts, app, "node").await?;
-        let absent = |_| Error::not_found("node", text.chars().take(60).collect::<String>());
-        Ok(Self(text.parse().map_err(absent)?))
-    }
-}
-
-/// The number of a turn in the path.
-pub(crate) struct TurnNumber(pub(crate) Seq);
-
-impl FromRequestParts<App> for TurnNumber {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        number(parts, app, "turn", "turn").await.map(|number| Self(Seq(number)))
-    }
-}
-
-/// The number of a version of the plan in the path.
-pub(crate) struct VersionNumber(pub(crate) u64);
-
-impl FromRequestParts<App> for VersionNumber {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        number(parts, app, "version", "version of the plan").await.map(Self)
-    }
-}
-
-/// The number of a task of the plan in the path.
-pub(crate) struct TaskNumber(pub(crate) u64);
-
-impl FromRequestParts<App> for TaskNumber {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        number(parts, app, "task", "task").await.map(Self)
-    }
-}
-
-/// A number in the path. What is none is the number of nothing.
-async fn number(parts: &mut Parts, app: &App, param: &str, what: &'static str) -> Result<u64, CallError> {
-    let text = segment(parts, app, param).await?;
-    let absent = || Error::not_found(what, text.chars().take(60).collect::<String>());
-    callboard_api::whole(&text).ok_or_else(|| absent().into())
-}
-
-/// The id of a token in the path.
-pub(crate) struct TokenId(pub(crate) String);
-
-impl FromRequestParts<App> for TokenId {
-    type Rejection = CallError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-        segment(parts, app, "token").await.map(Self)
     }
 }
 
@@ -233,7 +210,7 @@ mod form {
     use serde::de::DeserializeOwned;
     use serde_json::{Map, Value};
 
-    use crate::{calls::CallError, json};
+    use crate::{call_error::CallError, json};
 
     /// Parameters by name. Repeated lists are joined.
     #[derive(Default)]
@@ -269,18 +246,13 @@ pub(crate) enum Place {
 
 /// The session or collection that the path names.
 pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<Place, CallError> {
-    let Ok(text) = segment(parts, app, CollectionName::PARAM).await else {
+    let Ok(text) = segment(parts, app, CollectionName::NAME).await else {
         return session_id(parts, app).await.map(Place::Session);
     };
-    let shown = || Error::not_found("collection", text.chars().take(60).collect::<String>());
-    Ok(Place::Collection(text.parse().map_err(|_| shown())?))
+    text.parse().map(Place::Collection).map_err(|_| absent("collection", &text))
 }
 
 /// The session that the path names.
 pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, CallError> {
-    let text = segment(parts, app, "session").await?;
-    text.parse().map_err(|_| {
-        let shown: String = text.chars().take(60).collect();
-        CallError::not_found(format!("there is no session {shown:?}"))
-    })
+    InPath::from_request_parts(parts, app).await.map(|InPath(id)| id)
 }

@@ -7,7 +7,7 @@ use axum::{
 use callboard_api as api;
 use callboard_core::error::ConflictKind;
 
-use crate::calls::CallError;
+use crate::call_error::CallError;
 
 /// The status and the title of each code. A title is the same for every problem of its code.
 /// The status of an error with this code.

@@ -11,7 +11,7 @@ use axum::{
 };
 use futures::FutureExt as _;
 
-use crate::{app::App, calls::CallError, controllers, gateway, guard, mcp};
+use crate::{app::App, call_error::CallError, gateway, guard, mcp, resources};
 
 /// All routes behind the guard. It is one layer, since each layer wraps every route once more.
 pub(crate) fn guarded(app: &App) -> Router {
@@ -22,7 +22,7 @@ pub(crate) fn guarded(app: &App) -> Router {
 
 /// All routes.
 pub(crate) fn routes(app: &App) -> Router {
-    let (routes, _) = controllers::routes().split_for_parts();
+    let (routes, _) = resources::routes().split_for_parts();
     routes.fallback(no_route).method_not_allowed_fallback(no_method).with_state(app.clone())
 }
 

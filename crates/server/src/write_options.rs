@@ -1,4 +1,4 @@
-//! The conditions of a write in its headers: `If-Match` and `Idempotency-Key`.
+//! The conditions of a write: in headers: `If-Match` and `Idempotency-Key`.
 
 use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
 use callboard_core::{
@@ -7,7 +7,16 @@ use callboard_core::{
     idempotency::{IdempotencyKey, Request},
 };
 
-use crate::calls::{CallError, WriteOptions};
+use crate::call_error::CallError;
+
+/// The conditions of a write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteOptions {
+    /// The head that the session must have.
+    pub(crate) expected: Option<Seq>,
+    /// The idempotency key with the fingerprint of the request, if the caller sent a key.
+    pub(crate) request: Option<Request>,
+}
 
 /// The conditions in the headers of a request with this body.
 pub(crate) fn write_options(parts: &Parts, body: &[u8]) -> Result<WriteOptions, CallError> {

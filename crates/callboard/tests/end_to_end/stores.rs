@@ -54,6 +54,8 @@ fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
         let copied = home.json(&format!("store copy {} {}", hop[0], hop[1]));
         assert_eq!((&copied["ok"], &copied["sessions"]), (&json!(true), &json!(4)), "{copied}");
         assert_eq!(copied["copied_entries"], copied["entries"]);
+        // Exporting a session is using it, so it puts off the end of one that was not used for long.
+        assert_eq!(expiry(&home, hop[0]), expiry(&home, hop[1]));
         let again = home.json(&format!("store copy {} {}", hop[0], hop[1]));
         assert_eq!((&again["copied_entries"], &again["entries"]), (&json!(0), &copied["entries"]));
         for session in ["demo", "lasting", "brief"] {
@@ -63,7 +65,6 @@ fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
                 hop[1]
             );
         }
-        assert_eq!(expiry(&home, hop[0]), expiry(&home, hop[1]));
         assert_eq!(home.json(&format!("store check {}", hop[1]))["faults"], json!([]));
     }
     assert_eq!(home.json("token list --session demo --store sqlite:back.db")["tokens"].as_array().unwrap().len(), 1);

@@ -11,12 +11,14 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     error::{ConflictKind, Error},
     input::InputVisitor,
-    rights,
+    rights::Right,
 };
 
 /// Makes a token and says its id.
 impl Command for NewAccessToken {
     type Answer = AccessTokenId;
+
+    const RIGHT: Right = Right::user("make access tokens");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<AccessTokenId, Undecided> {
         Ok(AccessTokenId(create(decision, self)?))
@@ -33,8 +35,9 @@ impl KeptAnswer for AccessTokenId {
 impl Command for RevokeAccessToken {
     type Answer = ();
 
+    const RIGHT: Right = Right::user("revoke access tokens");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::user(decision, "revoke tokens")?;
         let id = decision.state.tokens.get(&self.0)?.id.clone();
         decision.record(Revoked { id });
         Ok(())
@@ -46,7 +49,6 @@ impl Command for RevokeAccessToken {
 }
 
 fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Arc<str>, Error> {
-    rights::user(decision, "make tokens")?;
     match &new.holder {
         Holder::Agent(name) => {
             let names = Audience::of([name.clone()]);

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     conversation::ToolCall,
     error::Error,
-    session::Share,
+    rights::Share,
     tool::{Execution, OwnTool, Read, parse},
     view::View,
 };

@@ -5,7 +5,8 @@ use super::NewCollection;
 use crate::{
     conversation::{AddMessages, NewMessage, Role},
     document::{PutDocument, RemoveDocument},
-    session::{Grant, Kind, SessionPatch, Ttl},
+    rights::Grant,
+    session::{Kind, SessionPatch, Ttl},
     testing::Board,
 };
 

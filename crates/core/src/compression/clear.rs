@@ -6,7 +6,7 @@ use crate::{
     count::Tokens,
     id::{Seq, ThreadId},
     input::InputVisitor,
-    rights,
+    rights::Right,
 };
 
 /// Names long results of tools in prompts instead of showing them.
@@ -25,8 +25,9 @@ pub struct ClearToolResults {
 impl Command for ClearToolResults {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("clear results of tools");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::system(decision, "clear results of tools")?;
         let Self { thread, through, over, found: (results, tokens) } = self.clone();
         if decision.state.threads.get(&thread).is_some() {
             decision.record(ToolResultsCleared { thread, through, over, results, tokens });

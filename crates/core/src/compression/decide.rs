@@ -16,7 +16,7 @@ use crate::{
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
     input::InputVisitor,
-    rights,
+    rights::Right,
     text::Text,
 };
 
@@ -57,9 +57,11 @@ pub struct WarnOfContext(pub ContextWarned);
 impl Command for Compress {
     type Answer = Seq;
 
+    const RIGHT: Right = Right::manager("compress threads");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
         let Plan { thread, scope, base, from, through, earlier, kept, kept_tokens, pins, target, .. } = &*self.plan;
-        in_charge_of(decision, thread, "compress a thread")?;
+        check_seen(decision, thread)?;
         let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
         if now.as_ref() != Some(base) {
             return Err(Error::Conflict {
@@ -123,9 +125,11 @@ impl Command for Compress {
 impl Command for UndoCompression {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("undo compressions");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Self { thread, seq } = self;
-        in_charge_of(decision, thread, "undo a compression")?;
+        check_seen(decision, thread)?;
         let held = decision.state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
         let newest = held.compression.newest().map(|head| head.seq);
         let absent = || Error::not_found("compression", seq);
@@ -168,8 +172,9 @@ impl Command for UndoCompression {
 impl Command for WarnOfContext {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("warn of the size of a prompt");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::system(decision, "warn of the size of a prompt")?;
         let thread = decision.state.threads.get(&self.0.thread);
         if thread.is_some_and(|thread| !thread.compression.warned.contains(&self.0.agent)) {
             decision.record(self.0.clone());
@@ -190,9 +195,8 @@ fn together(decision: &DecisionBuilder<'_>, newest: Seq) -> Result<Vec<Seq>, Und
     Ok(with.into_iter().filter(stands).chain([newest]).collect())
 }
 
-/// Allows the user and the manager, where it sees the thread.
-pub(super) fn in_charge_of(decision: &DecisionBuilder<'_>, thread: &ThreadId, what: &'static str) -> Result<(), Error> {
-    rights::in_charge(decision, what)?;
+/// Refuses a thread that is not there for whoever decides.
+pub(super) fn check_seen(decision: &DecisionBuilder<'_>, thread: &ThreadId) -> Result<(), Error> {
     let sees = |agent: &AgentName| audience_of(&decision.state, thread).contains(agent);
     let there = decision.state.threads.get(thread).is_some();
     match there && decision.agent().is_none_or(sees) {

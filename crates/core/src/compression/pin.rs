@@ -1,7 +1,7 @@
 //! Pins: messages that compression keeps word for word.
 
 use super::{
-    decide::in_charge_of,
+    decide::check_seen,
     facts::{MessagePinned, MessageUnpinned},
     transcript::size,
 };
@@ -12,6 +12,7 @@ use crate::{
     fact::{self, Fact},
     id::{MessageId, Seq, ThreadId},
     input::InputVisitor,
+    rights::Right,
     text::Values,
     view::View,
 };
@@ -38,9 +39,11 @@ pub struct Pin {
 impl Command for PinMessage {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("pin messages");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Pin { thread, message, seq } = self.0.clone();
-        in_charge_of(decision, &thread, "pin messages")?;
+        check_seen(decision, &thread)?;
         let pinned = self.0.find(decision)?;
         let tokens = size(&pinned, pinned.content.in_text(&Values::new()).ok().as_deref());
         let compression = decision.state.threads.get(&thread).map(|held| held.compression.clone()).unwrap_or_default();
@@ -72,9 +75,11 @@ impl Command for PinMessage {
 impl Command for UnpinMessage {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("unpin messages");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Pin { thread, message, seq } = self.0.clone();
-        in_charge_of(decision, &thread, "unpin messages")?;
+        check_seen(decision, &thread)?;
         self.0.find(decision)?;
         let is_pinned =
             decision.state.threads.get(&thread).is_some_and(|held| held.compression.pins.contains_key(&seq));

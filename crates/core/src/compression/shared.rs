@@ -1,6 +1,6 @@
 //! What everyone who sees a thread may see besides it.
 
-use crate::{audience::Audience, session::Share, state::State, text::INLINE_BYTES};
+use crate::{audience::Audience, rights::Share, state::State, text::INLINE_BYTES};
 
 /// The plan, as JSON, if everyone in `audience` may see it.
 pub(super) fn plan_for(state: &State, audience: &Audience) -> Option<String> {

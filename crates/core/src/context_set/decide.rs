@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     id::SetName,
     input::InputVisitor,
-    rights,
+    rights::{Grant, Right},
     state::State,
     text::Text,
     view::View,
@@ -23,16 +23,17 @@ use crate::{
 impl Command for PutSet {
     type Answer = SetOutcome;
 
+    const RIGHT: Right = Right::granted(Grant::ContextSets, "write context sets");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<SetOutcome, Undecided> {
-        rights::write_sets(decision)?;
-        if rights::is_worker(decision) {
+        if decision.is_worker() {
             if self.visible_to.is_some() {
-                rights::in_charge(decision, "change who sees a context set")?;
+                decision.allow(Right::manager("change who sees a context set"))?;
             }
             check_seen(decision, &self.name)?;
         }
         if self.enabled.is_some() {
-            rights::user(decision, "switch a context set on or off")?;
+            decision.allow(Right::user("switch a context set on or off"))?;
         }
         let outcome = write(decision, self)?;
         Ok(SetOutcome { name: self.name.to_string(), outcome, reason: None })
@@ -52,8 +53,9 @@ impl Command for PutSet {
 impl Command for DeleteSet {
     type Answer = ();
 
+    const RIGHT: Right = Right::granted(Grant::ContextSets, "write context sets");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::write_sets(decision)?;
         check_seen(decision, &self.0)?;
         remove(decision, &self.0);
         Ok(())

@@ -7,7 +7,8 @@ use crate::{
     context_set::{DeleteSet, SetOutcome, SetView},
     directive::Direct,
     error::Error,
-    session::{Grant, SessionPatch, Visible},
+    rights::Grant,
+    session::{SessionPatch, Visible},
     testing::Board,
 };
 

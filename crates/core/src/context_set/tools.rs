@@ -7,7 +7,7 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     context_set::{Outcome, PutSet, SetView},
     id::SetName,
-    session::Grant,
+    rights::Grant,
     tool::{Execution, OwnTool, Read, parse},
 };
 
@@ -60,7 +60,7 @@ struct NewSet {
 fn write(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     let NewSet { name, content } = parse(arguments)?;
     let put = PutSet { name, content: content.into(), visible_to: None, enabled: None };
-    let outcome = put.decide(decision)?;
+    let outcome = put.perform(decision)?;
     let done = match outcome.outcome {
         Outcome::Created => "made",
         Outcome::Unchanged => "as it was",

@@ -17,7 +17,8 @@ use crate::{
     fact::{self, Fact},
     id::{AgentName, MessageId, Seq, ThreadId},
     input::InputVisitor,
-    json, rights,
+    json,
+    rights::Right,
     text::{MAX_BYTES, Text},
     view::View,
 };
@@ -26,9 +27,10 @@ use crate::{
 impl Command for PutThread {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("change threads");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Self { thread, visible_to, settings } = self;
-        rights::in_charge(decision, "change a thread")?;
         if let Some(visible_to) = visible_to {
             decision.state.team.check_audience(visible_to, "/visible_to")?;
         }
@@ -56,6 +58,8 @@ impl Command for PutThread {
 /// Adds messages to a thread, all or none. One whose id is there already, and which says the same, is not added again.
 impl Command for AddMessages {
     type Answer = Vec<MessageReceipt>;
+
+    const RIGHT: Right = Right::everyone("add messages");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
         let Self { thread, messages } = self;

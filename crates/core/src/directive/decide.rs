@@ -15,13 +15,15 @@ use crate::{
     form::Form,
     id::{AgentName, SetName},
     input::InputVisitor,
-    rights,
+    rights::Right,
     text::Text,
 };
 
 /// Applies a directive that came from outside of a run.
 impl Command for Direct {
     type Answer = Directed;
+
+    const RIGHT: Right = Right::manager("give directives");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
         Ok(direct(decision, &self.0)?)
@@ -71,7 +73,6 @@ impl KeptAnswer for Directed {
 }
 
 fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
-    rights::in_charge(decision, "give directives")?;
     let reading = read::read(input, &decision.state.team);
     // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
     let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));

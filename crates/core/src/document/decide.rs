@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     id::DocumentName,
     input::InputVisitor,
-    rights,
+    rights::{Grant, Right},
     session::Kind,
     state::State,
     text::Text,
@@ -23,13 +23,14 @@ use crate::{
 impl Command for PutDocument {
     type Answer = Outcome;
 
+    const RIGHT: Right = Right::granted(Grant::Documents, "write documents");
+
     const IN_COLLECTIONS: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Outcome, Undecided> {
-        rights::write_documents(decision)?;
-        if rights::is_worker(decision) {
+        if decision.is_worker() {
             if self.visible_to.is_some() {
-                rights::in_charge(decision, "change who sees a document")?;
+                decision.allow(Right::manager("change who sees a document"))?;
             }
             check_seen(decision, &self.name)?;
         }
@@ -81,10 +82,11 @@ impl Command for PutDocument {
 impl Command for RemoveDocument {
     type Answer = ();
 
+    const RIGHT: Right = Right::granted(Grant::Documents, "write documents");
+
     const IN_COLLECTIONS: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::write_documents(decision)?;
         check_seen(decision, &self.0)?;
         decision.record(Removed { name: self.0.clone() });
         Ok(())

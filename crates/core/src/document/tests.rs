@@ -6,7 +6,8 @@ use crate::{
     audience::Audience,
     error::Error,
     id::{DocumentName, Seq},
-    session::{Grant, SessionPatch, Visible},
+    rights::Grant,
+    session::{SessionPatch, Visible},
     testing::Board,
     view::Projected,
 };

@@ -13,7 +13,7 @@ use crate::{
     fact::{self, Fact},
     id::Seq,
     input::InputVisitor,
-    rights,
+    rights::Right,
 };
 
 /// How many characters a reason has at most.
@@ -26,6 +26,8 @@ impl KeptAnswer for ErasedEntry {
 impl Command for EraseEntry {
     type Answer = ErasedEntry;
 
+    const RIGHT: Right = Right::user("erase entries");
+
     const ERASES: bool = true;
 
     const IN_COLLECTIONS: bool = true;
@@ -33,7 +35,6 @@ impl Command for EraseEntry {
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ErasedEntry, Undecided> {
-        rights::user(decision, "erase entries")?;
         check_reason(&self.reason)?;
         let (seq, head) = (self.seq, decision.state.head.seq);
         let absent = || Error::NoEntry { seq, head };

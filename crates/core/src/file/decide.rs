@@ -10,12 +10,14 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
     input::InputVisitor,
-    rights,
+    rights::Right,
 };
 
 /// Notes what is there now and was not, and what is gone. Where nothing has changed nothing is noted.
 impl Command for ObserveFiles {
     type Answer = ();
+
+    const RIGHT: Right = Right::system("note which files there are");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(observe(decision, &self.0)?)
@@ -33,7 +35,6 @@ impl Command for ObserveFiles {
 }
 
 fn observe(decision: &mut DecisionBuilder<'_>, seen: &[ContextFile]) -> Result<(), Error> {
-    rights::system(decision, "note which files there are")?;
     let seen: BTreeMap<&Arc<str>, &ContextFile> = seen.iter().map(|file| (&file.path, file)).collect();
     let known: Vec<Arc<ContextFile>> = decision.state.files.iter().map(|held| held.file.clone()).collect();
     for file in known {

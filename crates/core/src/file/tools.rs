@@ -8,7 +8,7 @@ use super::{Category, Keyword, Match, Recipient, TaskName};
 use crate::{
     error::Error,
     id::AgentName,
-    session::Grant,
+    rights::Grant,
     tool::{Execution, OwnTool, Read, parse},
     view::View,
 };

@@ -12,7 +12,7 @@ use crate::{
     form::{Form, SubmitForm},
     id::SetName,
     input::InputVisitor,
-    rights,
+    rights::Right,
     text::Text,
 };
 
@@ -20,6 +20,8 @@ use crate::{
 /// run that waits for it goes on.
 impl Command for SubmitForm {
     type Answer = ();
+
+    const RIGHT: Right = Right::user("answer forms");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(submit(decision, &self.form, &self.answers)?)
@@ -32,7 +34,6 @@ impl Command for SubmitForm {
 }
 
 fn submit(decision: &mut DecisionBuilder<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
-    rights::user(decision, "answer a form")?;
     let Some(held) = decision.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
     let set = held.set.clone();
     let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };

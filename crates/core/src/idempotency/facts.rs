@@ -14,6 +14,7 @@ use crate::{
     fact::{self, Description, Earlier, Fact, Repeats, Seen, erase_words, json},
     id::Seq,
     input::InputVisitor,
+    rights::Right,
     state::State,
     view::View,
 };
@@ -75,6 +76,8 @@ impl Fact for Answered {
 /// Decides a request that carries a key, unless it was answered before: then that answer is given again.
 impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
     type Answer = Again<C::Answer>;
+
+    const RIGHT: Right = C::RIGHT;
 
     const CREATES_SESSION: bool = C::CREATES_SESSION;
 

@@ -10,7 +10,8 @@ use crate::{
     error::{ConflictKind, Error, Fault},
     id::NodeId,
     input::InputVisitor,
-    json, rights,
+    json,
+    rights::Right,
     text::INLINE_BYTES,
 };
 
@@ -30,8 +31,9 @@ impl KeptAnswer for PlanVersion {
 impl Command for PutPlan {
     type Answer = PlanVersion;
 
+    const RIGHT: Right = Right::manager("change the plan");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<PlanVersion, Undecided> {
-        rights::in_charge(decision, "change the plan")?;
         let size_bytes = json::size_bytes(&self.plan);
         if size_bytes > MAX_BYTES {
             return Err(Error::TooLarge { what: "the plan".to_owned(), size_bytes, max_bytes: MAX_BYTES }.into());
@@ -57,8 +59,9 @@ impl Command for PutPlan {
 impl Command for PatchTask {
     type Answer = PlanVersion;
 
+    const RIGHT: Right = Right::manager("change the plan");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<PlanVersion, Undecided> {
-        rights::in_charge(decision, "change the plan")?;
         check_reason(&self.reason)?;
         if self.status.is_none() && self.notes.is_none() {
             return Err(Error::invalid("", "say what is to change: status, notes or both").into());

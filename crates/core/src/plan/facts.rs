@@ -12,7 +12,7 @@ use crate::{
     fact::{self, Description, Earlier, Fact, Repeats, Seen, text},
     id::Seq,
     recall::{Recallable, Source},
-    session::Share,
+    rights::Share,
     state::State,
     time::Timestamp,
     view::View,

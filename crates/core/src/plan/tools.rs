@@ -7,7 +7,7 @@ use super::{PutPlan, Status};
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
-    session::Share,
+    rights::Share,
     text::Text,
     tool::{Execution, OwnTool, Read, parse},
 };
@@ -58,7 +58,7 @@ struct NewPlan {
 
 fn update(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     let NewPlan { plan, reason } = parse(arguments)?;
-    PutPlan { plan, reason: reason.into(), expected_version: None }.decide(decision)?;
+    PutPlan { plan, reason: reason.into(), expected_version: None }.perform(decision)?;
     Ok(super::UPDATED.to_owned())
 }
 

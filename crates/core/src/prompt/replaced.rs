@@ -8,7 +8,7 @@ use super::{
     layout::{Layout, LayoutName},
     part_name::PartName,
 };
-use crate::{conversation::ToolCall, plan::UPDATED, session::Share, view::View};
+use crate::{conversation::ToolCall, plan::UPDATED, rights::Share, view::View};
 
 /// Where the plan stands as it is now, seen from what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use crate::{
     error::{ConflictKind, Error},
     fact::Fact,
     id::{AgentName, RunId},
-    rights,
     run::facts::{self, Ended, Paused, Started},
     run::sight::no_answer,
     run::turn_facts::{TurnAnswered, TurnFailed},
@@ -16,7 +15,6 @@ use crate::{
 
 /// Records that a model gave no answer. The run is paused, and can be resumed.
 pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Undecided> {
-    rights::system(decision, "bring a failure")?;
     let (agent, _) = pending(decision, &failure.run, failure.epoch, failure.turn)?;
     failed(decision, failure, agent);
     Ok(())
@@ -34,7 +32,6 @@ fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: Agen
 
 /// Records the answer of a model. Whatever it says, the run can continue.
 pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<(), Undecided> {
-    rights::system(decision, "bring an answer")?;
     let (agent, due) = pending(decision, &reply.run, reply.epoch, reply.turn)?;
     if reply.text.trim().is_empty() && reply.tool_calls.is_empty() {
         let TurnReply { run, epoch, turn, .. } = reply.clone();

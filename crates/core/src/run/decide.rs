@@ -10,7 +10,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::{RunId, ThreadId},
     input::InputVisitor,
-    rights,
+    rights::Right,
     run::facts::{Claimed, Ended, Paused, Resumed, Started},
     run::turn_facts::TurnRequested,
     run::{
@@ -22,6 +22,8 @@ use crate::{
 /// Starts a run: its input becomes the user's message in `main`.
 impl Command for NewRun {
     type Answer = RunId;
+
+    const RIGHT: Right = Right::manager("start runs");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RunId, Undecided> {
         start(decision, self)
@@ -40,9 +42,10 @@ impl KeptAnswer for RunId {
 impl Command for ClaimRun {
     type Answer = Epoch;
 
+    const RIGHT: Right = Right::system("take a run over");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Epoch, Undecided> {
         let Self { run, node } = self;
-        rights::system(decision, "take a run over")?;
         let epoch = unended(decision, run)?.epoch.saturating_add(1);
         decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
         Ok(Epoch(epoch))
@@ -55,6 +58,8 @@ impl Command for ClaimRun {
 impl Command for TurnRequest {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("request a turn");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         request(decision, self)
     }
@@ -65,6 +70,8 @@ impl Command for TurnRequest {
 /// Records the answer of a model. The answer is the status of the run.
 impl Command for TurnReply {
     type Answer = Status;
+
+    const RIGHT: Right = Right::system("bring an answer");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         answer::answer(decision, self)?;
@@ -91,6 +98,8 @@ impl Command for TurnReply {
 impl Command for TurnFailure {
     type Answer = Status;
 
+    const RIGHT: Right = Right::system("bring a failure");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
@@ -107,11 +116,12 @@ impl Command for TurnFailure {
 impl Command for PauseRun {
     type Answer = Status;
 
+    const RIGHT: Right = Right::manager("pause runs");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         let Self { run, reason } = self;
-        rights::in_charge(decision, "pause a run")?;
         if unended(decision, run)?.halt.is_none() {
             decision.record(Paused { run: run.clone(), reason: reason.clone(), agent: None });
         }
@@ -131,8 +141,9 @@ impl KeptAnswer for Status {
 impl Command for ResumeRun {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("resume runs");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "resume a run")?;
         if unended(decision, &self.0)?.halt.is_some() {
             decision.record(Resumed { run: self.0.clone() });
         }
@@ -146,8 +157,9 @@ impl Command for ResumeRun {
 impl Command for CancelRun {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("cancel runs");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "cancel a run")?;
         unended(decision, &self.0)?;
         let halt = Halt { status: Status::Cancelled, reason: None };
         decision.record(Ended { run: self.0.clone(), halt });
@@ -158,7 +170,6 @@ impl Command for CancelRun {
 }
 
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
-    rights::in_charge(decision, "start a run")?;
     new.kind.rules().check_start(&decision.state.team)?;
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what is to be done").into());
@@ -198,7 +209,6 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
 }
 
 fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Undecided> {
-    rights::system(decision, "request a turn")?;
     let run = driven(decision, &request.run, request.epoch)?.clone();
     let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
     let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {

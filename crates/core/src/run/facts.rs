@@ -9,9 +9,9 @@ use crate::{
     entry::Header,
     fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::{AgentName, RunId, ThreadId},
+    rights::Share,
     run::sight::no_answer,
     run::{Halt, Kind, Limits, Origin, Run, Status, Used},
-    session::Share,
     state::State,
     view::View,
 };

@@ -15,6 +15,7 @@ use crate::{
     id::{AgentName, Seq, ThreadId},
     input::InputVisitor,
     json,
+    rights::Right,
     run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
     run::{PromptRecord, Usage, tools::settle_calls},
     view::View,
@@ -78,6 +79,8 @@ impl KeptAnswer for TurnOutcome {
 impl Command for BeginTurn {
     type Answer = TurnNumber;
 
+    const RIGHT: Right = Right::everyone("record turns");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<TurnNumber, Undecided> {
         let Self { agent, thread, model, tools, prompt } = self.clone();
         let agent = decision.state.team.agent(&agent)?.name.clone();
@@ -100,6 +103,8 @@ impl Command for BeginTurn {
 
 impl Command for AnswerTurn {
     type Answer = TurnOutcome;
+
+    const RIGHT: Right = Right::everyone("answer turns");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<TurnOutcome, Undecided> {
         let requested = requested(decision, self.turn)?;

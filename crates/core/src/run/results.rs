@@ -9,7 +9,7 @@ use crate::{
     error::{ConflictKind, Error, Fault},
     id::{AgentName, RunId, ThreadId},
     input::InputVisitor,
-    rights,
+    rights::Right,
     run::answer::{driven, unended},
     run::facts::{ToolFinished, ToolStarted},
     run::tools::{execute, result},
@@ -22,8 +22,9 @@ use crate::{
 impl Command for StartTool {
     type Answer = Status;
 
+    const RIGHT: Right = Right::system("begin a call of a tool");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        rights::system(decision, "begin a call of a tool")?;
         let run = driven(decision, &self.run, self.epoch)?;
         if run.halt.is_some() {
             return Ok(run.status());
@@ -40,8 +41,9 @@ impl Command for StartTool {
 impl Command for FinishTool {
     type Answer = Status;
 
+    const RIGHT: Right = Right::system("bring the result of a tool");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        rights::system(decision, "bring the result of a tool")?;
         let open = open(driven(decision, &self.run, self.epoch)?, &self.tool_call_id)?;
         finish(decision, &self.run, open, self.used, self.result.clone())
     }
@@ -60,8 +62,9 @@ impl Command for FinishTool {
 impl Command for DoTool {
     type Answer = Status;
 
+    const RIGHT: Right = Right::system("do a call of a tool");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        rights::system(decision, "do a call of a tool")?;
         let run = driven(decision, &self.run, self.epoch)?;
         if run.halt.is_some() {
             return Ok(run.status());
@@ -101,6 +104,8 @@ fn finish(
 impl Command for ToolResults {
     type Answer = Vec<MessageReceipt>;
 
+    const RIGHT: Right = Right::manager("send the results of tools");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
         tool_results(decision, &self.run, &self.results)
     }
@@ -115,7 +120,6 @@ fn tool_results(
     run: &RunId,
     results: &[(String, String)],
 ) -> Result<Vec<MessageReceipt>, Undecided> {
-    rights::in_charge(decision, "bring the results of tools")?;
     let due = unended(decision, run)?.due.clone();
     let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
         return Err(not_awaited(run).into());

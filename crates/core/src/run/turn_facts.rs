@@ -13,10 +13,10 @@ use crate::{
     fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
     id::{AgentName, RunId, Seq, ThreadId},
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
+    rights::Share,
     run::facts::subject,
     run::team::Duty,
     run::{Asked, Due, Origin, Pending, PromptRecord, Usage},
-    session::Share,
     state::State,
     view::View,
 };

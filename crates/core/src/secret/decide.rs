@@ -10,7 +10,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::Seq,
     input::InputVisitor,
-    rights,
+    rights::Right,
 };
 
 impl DecisionBuilder<'_> {
@@ -34,8 +34,9 @@ impl DecisionBuilder<'_> {
 impl Command for RewrapKey {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("wrap the key of a session");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::system(decision, "wrap the key of a session")?;
         let key = decision.state.secrets.key.clone().filter(|key| key.sha256 == self.before);
         let Some(key) = key else {
             return Err(Error::Conflict {
@@ -58,8 +59,9 @@ impl Command for RewrapKey {
 impl Command for RevealSecret {
     type Answer = Seq;
 
+    const RIGHT: Right = Right::user("see the value of a secret");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
-        rights::user(decision, "see the value of a secret")?;
         let variable = decision.state.variables.get(&self.name).filter(|variable| variable.secret);
         let seq = variable.ok_or_else(|| Error::not_found("secret variable", &self.name))?.seq;
         decision.record(Revealed { name: self.name.clone() });

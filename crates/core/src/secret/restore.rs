@@ -13,7 +13,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::{Seq, VariableName},
     input::InputVisitor,
-    rights,
+    rights::Right,
     text::Values,
     variable::SetVariable,
 };
@@ -51,10 +51,11 @@ impl KeptAnswer for RestoredSecret {
 impl Command for RestoreSecret {
     type Answer = RestoredSecret;
 
+    const RIGHT: Right = Right::user("restore secrets");
+
     const ERASES: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RestoredSecret, Undecided> {
-        rights::user(decision, "restore a secret")?;
         check_reason(&self.reason)?;
         if decision.state.secrets.changed != self.secrets {
             return Err(Error::Conflict {
@@ -71,7 +72,7 @@ impl Command for RestoreSecret {
                 restored.push(rewritten);
             }
         }
-        SetVariable::new(self.name.clone(), self.value.clone(), Some(false), self.reason.clone())?.decide(decision)?;
+        SetVariable::new(self.name.clone(), self.value.clone(), Some(false), self.reason.clone())?.perform(decision)?;
         let by = decision.next_seq();
         let mut entries = Vec::with_capacity(restored.len());
         for rewritten in restored {

@@ -9,7 +9,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::{AgentName, is_control},
     input::InputVisitor,
-    rights,
+    rights::Right,
     session::collections,
     session::facts::{Created, Updated},
     session::{Kind, NewSession, SessionPatch, Settings},
@@ -18,6 +18,8 @@ use crate::{
 /// Makes a session where there is none.
 impl Command for NewSession {
     type Answer = ();
+
+    const RIGHT: Right = Right::user("create sessions");
 
     const CREATES_SESSION: bool = true;
 
@@ -42,6 +44,8 @@ impl Command for NewSession {
 /// Changes settings and agents.
 impl Command for SessionPatch {
     type Answer = ();
+
+    const RIGHT: Right = Right::manager("change the session");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(update(decision, self)?)
@@ -84,9 +88,8 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Er
 }
 
 fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
-    rights::in_charge(decision, "change the session")?;
     if patch.collections.is_some() {
-        rights::user(decision, "name collections")?;
+        decision.allow(Right::user("name collections"))?;
     }
     let before = decision.state.session.settings.clone();
     let patch = patch.clone();

@@ -14,7 +14,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::StepName,
     input::InputVisitor,
-    rights,
+    rights::Right,
     run::Usage,
 };
 
@@ -45,6 +45,8 @@ pub struct Place {
 impl Command for StepsChange {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("change steps");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         Ok(change(decision, self)?)
     }
@@ -61,7 +63,6 @@ impl Command for StepsChange {
 }
 
 fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
-    rights::in_charge(decision, "change the orchestration state")?;
     if decision.state.session.settings.steps.is_empty() {
         return Err(Error::NoSteps);
     }

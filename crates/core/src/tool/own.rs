@@ -17,7 +17,9 @@ use crate::{
     file,
     input::InputVisitor,
     number::quote_inexact,
-    plan, recall, variable, workflow,
+    plan, recall,
+    rights::Right,
+    variable, workflow,
 };
 
 /// All of Callboard's own tools.
@@ -222,6 +224,8 @@ impl KeptAnswer for ToolAnswer {
 
 impl Command for CallTool {
     type Answer = ToolAnswer;
+
+    const RIGHT: Right = Right::everyone("call tools");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ToolAnswer, Undecided> {
         match own_tool(&self.name)?.execution {

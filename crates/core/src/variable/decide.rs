@@ -13,7 +13,8 @@ use crate::{
     error::{Error, Fault},
     id::VariableName,
     input::InputVisitor,
-    json, rights,
+    json,
+    rights::Right,
     text::{self, Text},
 };
 
@@ -30,13 +31,14 @@ const ITEM_BYTES: usize = 1024;
 impl Command for SetVariable {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("set variables");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "set variables")?;
         if self.secret == Some(false) {
-            rights::user(decision, "mark a variable as not secret")?;
+            decision.allow(Right::user("mark a variable as not secret"))?;
         }
         if self.origins.is_some() {
-            rights::user(decision, "say into which pages secrets are typed")?;
+            decision.allow(Right::user("say into which pages secrets are typed"))?;
         }
         let Self { name, value, secret, origins, reason } = self;
         if let Some(number) = name.node().filter(|number| decision.state.workflow.is_gone(*number)) {
@@ -92,10 +94,11 @@ impl Command for SetVariable {
 impl Command for ClearVariable {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("clear variables");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "clear variables")?;
         let reason = checked(&self.reason)?;
         let is_user = decision.by == Actor::User;
         let is_known = is_user && decision.state.secrets.newest(self.name.as_str()).is_some();
@@ -115,10 +118,11 @@ impl Command for ClearVariable {
 impl Command for ClearVariables {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("clear variables");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "clear variables")?;
         let reason = checked(&self.reason)?;
         let is_known = decision.by == Actor::User && !decision.state.secrets.is_empty();
         if decision.state.variables.iter().next().is_some() || is_known {

@@ -14,7 +14,7 @@ use crate::{
     fact::{Description, ERASED, Earlier, Fact, Repeats, Seen, erase_json, erase_words, json, json_text, sealed, text},
     id::{Seq, VariableName},
     recall::{Recallable, Source},
-    session::Share,
+    rights::Share,
     state::State,
     text::Text,
     view::View,

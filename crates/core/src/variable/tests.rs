@@ -9,8 +9,9 @@ use crate::{
     command::{Command as _, DecisionContext, Lookups, decide},
     entry::{Actor, Hash},
     fact::read,
+    rights::Share,
     secret::SealedInput,
-    session::{SessionPatch, Share},
+    session::SessionPatch,
     state::State,
     testing::Board,
 };

@@ -12,8 +12,7 @@ use crate::{
     id::{BadName, VariableName},
     input::InputVisitor,
     number::quote_inexact,
-    rights,
-    session::Share,
+    rights::Share,
     tool::{Execution, OwnTool, Read, parse},
     view::View,
     workflow::tools::node_in,
@@ -136,25 +135,25 @@ fn read(view: &View<'_>, arguments: &Value) -> Result<Read, Error> {
 }
 
 fn set(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "set variables")?;
+    decision.allow(SetVariable::RIGHT)?;
     let NewValue { variable_name, value, reason } = parse(arguments)?;
-    SetVariable::new(variable_name.clone(), value, None, reason)?.decide(decision)?;
+    SetVariable::new(variable_name.clone(), value, None, reason)?.perform(decision)?;
     let display = decision.state.variables.get(&variable_name).map(|variable| variable.display.clone());
     Ok(format!("The variable is set: {variable_name} = {}", display.unwrap_or_default()))
 }
 
 fn clear(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "clear variables")?;
+    decision.allow(ClearVariable::RIGHT)?;
     let Named { variable_name, reason } = parse(arguments)?;
-    ClearVariable { name: variable_name.clone(), reason }.decide(decision)?;
+    ClearVariable { name: variable_name.clone(), reason }.perform(decision)?;
     Ok(format!("The variable {variable_name} is cleared."))
 }
 
 fn clear_all(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "clear variables")?;
+    decision.allow(ClearVariables::RIGHT)?;
     let Reason { reason } = parse(arguments)?;
     let number = decision.state.variables.iter().count();
-    ClearVariables { reason }.decide(decision)?;
+    ClearVariables { reason }.perform(decision)?;
     Ok(match number {
         0 => "There were no variables.".to_owned(),
         1 => "The 1 variable is cleared.".to_owned(),

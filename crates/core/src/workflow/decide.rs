@@ -15,7 +15,8 @@ use crate::{
     error::{ConflictKind, Error},
     id::NodeId,
     input::InputVisitor,
-    plan, rights,
+    plan,
+    rights::Right,
     text::INLINE_BYTES,
     variable::ClearVariable,
 };
@@ -27,6 +28,8 @@ impl KeptAnswer for NodeId {
 /// Makes a node.
 impl Command for CreateNode {
     type Answer = NodeId;
+
+    const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<NodeId, Undecided> {
         let version = self.change.begin(decision)?;
@@ -59,6 +62,8 @@ impl Command for CreateNode {
 /// Changes a node. Where nothing changes, nothing is recorded.
 impl Command for PatchNode {
     type Answer = ();
+
+    const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let version = self.change.begin(decision)?;
@@ -117,6 +122,8 @@ impl Command for PatchNode {
 impl Command for DeleteNode {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("change the workflow");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let version = self.change.begin(decision)?;
         let workflow = decision.state.workflow.clone();
@@ -148,6 +155,8 @@ impl Command for DeleteNode {
 impl Command for PatchWorkflow {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("change the workflow");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let version = self.change.begin(decision)?;
         if self.name.is_none() && self.description.is_none() {
@@ -175,7 +184,6 @@ impl Command for PatchWorkflow {
 impl Change {
     /// The version that the change makes, if its author may make it.
     pub(super) fn begin(&self, decision: &DecisionBuilder<'_>) -> Result<u64, Error> {
-        rights::in_charge(decision, "change the workflow")?;
         at_rest(decision.state.workflow.at_work())?;
         let version = decision.state.workflow.version;
         if self.reason.as_ref().is_some_and(|reason| reason.len() > INLINE_BYTES) {
@@ -205,7 +213,7 @@ pub(super) fn delete(
         let names = decision.state.variables.iter().map(|variable| &variable.name);
         let own: Vec<_> = names.filter(|name| name.node() == Some(id.0)).cloned().collect();
         for name in own {
-            ClearVariable { name, reason: reason.clone() }.decide(decision)?;
+            ClearVariable { name, reason: reason.clone() }.perform(decision)?;
         }
     }
     if let Some(plan) = decision.state.plan.clone().and_then(|held| held.plan.without(ids)) {

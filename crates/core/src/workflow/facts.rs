@@ -18,7 +18,7 @@ use crate::{
     entry::Header,
     fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, sealed, text},
     id::NodeId,
-    session::Share,
+    rights::Share,
     state::State,
     view::View,
 };

@@ -19,6 +19,7 @@ use crate::{
     id::NodeId,
     input::InputVisitor,
     json,
+    rights::Right,
 };
 
 /// A workflow counts as one item for each of so many bytes.
@@ -36,6 +37,8 @@ impl KeptAnswer for WorkflowVersion {
 /// Replaces the workflow. It makes a version also where it says the same as before: its reason is new.
 impl Command for PutWorkflow {
     type Answer = WorkflowVersion;
+
+    const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<WorkflowVersion, Undecided> {
         let version = self.change.begin(decision)?;

@@ -16,7 +16,7 @@ use crate::{
     id::{NodeId, VariableName},
     input::InputVisitor,
     json::{self, pointer_token},
-    rights,
+    rights::Right,
     text::{self, Text},
     variable::SetVariable,
 };
@@ -28,8 +28,9 @@ const ITEM_BYTES: usize = 1024;
 impl Command for PutResult {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("record results of nodes");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "record results of nodes")?;
         at_rest(decision.state.workflow.at_work())?;
         record(decision, self)
     }
@@ -81,7 +82,7 @@ pub(super) fn record(decision: &mut DecisionBuilder<'_>, put: &PutResult) -> Res
         let name = own(*id, name).map_err(|problem| Error::invalid(&*at, problem))?;
         SetVariable::new(name, value.clone(), None, reason)
             .map_err(Undecided::from)
-            .and_then(|set| set.decide(decision))
+            .and_then(|set| set.perform(decision))
             .map_err(|undecided| moved(undecided, &at))?;
     }
     Ok(())

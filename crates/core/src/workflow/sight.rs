@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     fact::{Fact, Seen},
     id::{ExecutionId, NodeId, Seq},
-    session::Share,
+    rights::Share,
     view::View,
 };
 

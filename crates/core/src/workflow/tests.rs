@@ -331,7 +331,7 @@ fn workers_see_a_workflow_that_is_shared_and_change_none() {
         View::new(&board.state, &viewer, board.count).unwrap().workflow_document().is_ok()
     };
     assert!(see(&board, "lead") && !see(&board, "writer"));
-    let share = Some(vec![crate::session::Share::Workflow]);
+    let share = Some(vec![crate::rights::Share::Workflow]);
     board.user(crate::session::SessionPatch { share, ..Default::default() }).unwrap();
     assert!(see(&board, "writer"));
     for refused in [

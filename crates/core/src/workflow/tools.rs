@@ -11,8 +11,8 @@ use crate::{
     error::Error,
     id::NodeId,
     input::InputVisitor,
-    number, rights,
-    session::Share,
+    number,
+    rights::Share,
     text::Text,
     tool::{Execution, OwnTool, Read, parse},
 };
@@ -192,25 +192,25 @@ fn change(reason: Option<Arc<str>>) -> Change {
 }
 
 fn create(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "change the workflow")?;
+    decision.allow(CreateNode::RIGHT)?;
     let NewNode { kind, config, description, position, reason } = parse(arguments)?;
     let node = CreateNode { kind, config: config.into(), description, position, change: change(reason) };
-    let id = node.decide(decision)?;
+    let id = node.perform(decision)?;
     Ok(format!("Node created with ID {id}"))
 }
 
 fn update(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "change the workflow")?;
+    decision.allow(PatchNode::RIGHT)?;
     let NodePatch { node_id: id, kind, config, description, position, reason } = parse(arguments)?;
     let config = config.map(Into::into);
-    PatchNode { id, kind, config, description, position, change: change(reason) }.decide(decision)?;
+    PatchNode { id, kind, config, description, position, change: change(reason) }.perform(decision)?;
     Ok(format!("Node {id} updated successfully"))
 }
 
 fn delete(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    rights::in_charge(decision, "change the workflow")?;
+    decision.allow(DeleteNode::RIGHT)?;
     let Deletion { node_id: id, reason } = parse(arguments)?;
-    DeleteNode { id, change: change(reason) }.decide(decision)?;
+    DeleteNode { id, change: change(reason) }.perform(decision)?;
     Ok(format!("Node {id} deleted successfully"))
 }
 

@@ -10,12 +10,13 @@ use callboard_core::{
     document::{DocumentView, PutDocument, RemoveDocument},
     entry::Actor,
     prompt::{Format, ResolvedSpec},
+    rights::Grant,
     run::{
         Due,
         next::{Next, next},
         team::Duty,
     },
-    session::{Grant, SessionPatch},
+    session::SessionPatch,
     testing::Board,
 };
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ use callboard_files::Stamp;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{Files, now, told};
-use crate::{app::App, calls::CallError};
+use crate::{app::App, call_error::CallError};
 
 /// The folder of a session that nobody used for so long is removed.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -10,7 +10,7 @@ use callboard_core::{agent::Tool, conversation::MessageShape, prompt::Format};
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use crate::{calls::CallError, problem};
+use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

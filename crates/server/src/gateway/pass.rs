@@ -1,7 +1,5 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
-use std::sync::Arc;
-
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, StatusCode, header},
@@ -9,7 +7,7 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use callboard_api as api;
-use callboard_core::id::Seq;
+use callboard_core::{id::Seq, run::own::AnswerTurn};
 use callboard_model::{BytesOfAnswer, ModelError};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
@@ -17,12 +15,18 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::dialect::{Dialect, texts};
-use crate::calls::{Authorized, WriteOptions, rights::AnswerTurns};
+use crate::{
+    body::RepairedBody,
+    caller::Authorized,
+    params::{InPath, TurnNumber},
+    resources::turn,
+    write_options::WriteOptions,
+};
 
 /// Where an answer is kept.
 pub(super) struct Answered {
     pub(super) turn: Seq,
-    pub(super) answer: Arc<Authorized<AnswerTurns>>,
+    pub(super) answer: Authorized<AnswerTurn>,
     pub(super) dialect: Dialect,
     pub(super) is_stream: bool,
     /// Whether the client did not ask for the usage at the end of its stream.
@@ -134,7 +138,9 @@ impl Answered {
     }
 
     async fn note(&self, answer: api::TurnAnswer) {
-        if let Err(error) = self.answer.answer_turn(self.turn, answer, Vec::new(), WriteOptions::default()).await {
+        let body = RepairedBody { body: answer, options: WriteOptions::default(), repaired: Vec::new() };
+        let kept = turn::answer(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await;
+        if let Err(error) = kept {
             tracing::warn!(turn = self.turn.0, code = error.code, "an answer that was passed on could not be kept");
         }
     }

@@ -7,7 +7,7 @@ use axum::{
 use callboard_core::error::{ConflictKind, Error as Refusal};
 
 use super::kind;
-use crate::calls::CallError;
+use crate::call_error::CallError;
 
 /// The status, the headers and the body with which an error is answered.
 async fn answered(error: impl Into<CallError>) -> (u16, HeaderMap, serde_json::Value) {

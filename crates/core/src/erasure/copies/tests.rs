@@ -7,7 +7,8 @@ use crate::{
     erasure::ErasedEntry,
     fact::ERASED,
     id::Seq,
-    session::{Grant, Settings},
+    rights::Grant,
+    session::Settings,
     testing::Board,
     workflow::{Change, CreateNode, PatchNode, PatchWorkflow, PutWorkflow},
 };

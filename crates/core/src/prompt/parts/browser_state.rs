@@ -7,7 +7,7 @@ use crate::{
         escape::one_line,
         observed::{Observed, Tab},
     },
-    session::Share,
+    rights::Share,
 };
 
 pub(in crate::prompt) struct BrowserState;

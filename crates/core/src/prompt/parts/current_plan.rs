@@ -3,7 +3,7 @@
 use super::{Changes, Content, Part, Source, unsaid::Json};
 use crate::{
     prompt::{Lacking, part_name::PartName, share::Shares},
-    session::Share,
+    rights::Share,
 };
 
 pub(in crate::prompt) struct CurrentPlan;

@@ -5,7 +5,7 @@ use crate::{
     count::Tokens,
     id::Seq,
     prompt::{Lacking, escape::escape, part_name::PartName, share::Shares},
-    session::Share,
+    rights::Share,
     workflow::{Pieces, Snapshot},
 };
 

@@ -8,7 +8,7 @@ use crate::{
     count::Tokens,
     id::Seq,
     prompt::{Lacking, escape::escape, part_name::PartName, share::Shares},
-    session::Share,
+    rights::Share,
     variable::{Variable, is_cut},
 };
 

@@ -13,7 +13,7 @@ use crate::{
     id::{ExecutionId, VariableName},
     input::InputVisitor,
     json::pointer_token,
-    rights,
+    rights::Right,
     variable::SetVariable,
     workflow::{check::refuse, result},
 };
@@ -29,8 +29,9 @@ impl KeptAnswer for ExecutionId {
 impl Command for Execute {
     type Answer = ExecutionId;
 
+    const RIGHT: Right = Right::manager("execute the workflow");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ExecutionId, Undecided> {
-        rights::in_charge(decision, "execute the workflow")?;
         let Self { from, nodes, inputs, limits } = self;
         let workflow = decision.state.workflow.clone();
         at_rest(workflow.at_work())?;
@@ -57,7 +58,7 @@ impl Command for Execute {
             let name = named.map_err(|error| Error::invalid(&*at, error.to_string()))?;
             SetVariable::new(name, value.clone(), None, reason)
                 .map_err(Undecided::from)
-                .and_then(|set| set.decide(decision))
+                .and_then(|set| set.perform(decision))
                 .map_err(|undecided| result::moved(undecided, &at))?;
         }
         Ok(execution)
@@ -82,6 +83,8 @@ impl Command for Execute {
 impl Command for StartNode {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("record what happens in an execution");
+
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         under_way(decision, &self.execution)?;
         decision.state.workflow.get(self.node).ok_or_else(|| Error::not_found("node", self.node))?;
@@ -95,6 +98,8 @@ impl Command for StartNode {
 /// Records what a node gave.
 impl Command for FinishNode {
     type Answer = ();
+
+    const RIGHT: Right = Right::system("record what happens in an execution");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         under_way(decision, &self.execution)?;
@@ -118,6 +123,8 @@ impl Command for FinishNode {
 impl Command for FinishExecution {
     type Answer = ();
 
+    const RIGHT: Right = Right::system("record what happens in an execution");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
@@ -137,10 +144,11 @@ impl Command for FinishExecution {
 impl Command for CancelExecution {
     type Answer = ();
 
+    const RIGHT: Right = Right::manager("cancel an execution of the workflow");
+
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        rights::in_charge(decision, "cancel an execution of the workflow")?;
         running(decision, &self.0)?;
         let reason = Some(format!("{} cancelled it", decision.by).into());
         let (execution, status) = (self.0.clone(), ExecutionStatus::Cancelled);
@@ -163,7 +171,6 @@ pub(in crate::workflow) fn at_rest(at_work: Option<&Execution>) -> Result<(), Er
 
 /// The same for whoever executes it.
 fn under_way(decision: &DecisionBuilder<'_>, id: &ExecutionId) -> Result<(), Error> {
-    rights::system(decision, "record what happens in an execution")?;
     running(decision, id)
 }
 

@@ -10,7 +10,7 @@ use crate::{
     entry::Header,
     fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::{ExecutionId, NodeId},
-    session::Share,
+    rights::Share,
     state::State,
     view::View,
     workflow::{NodeStatus, Workflow, sight::seen},

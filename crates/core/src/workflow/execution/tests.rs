@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{ConflictKind, Error},
-    session::Share,
+    rights::Share,
     state::State,
     testing::Board,
     variable::SetVariable,

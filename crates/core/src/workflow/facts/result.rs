@@ -10,7 +10,7 @@ use crate::{
     entry::Header,
     fact::{Description, Earlier, Fact, Repeats, Seen, erase_json, json, json_text, sealed},
     id::NodeId,
-    session::Share,
+    rights::Share,
     state::State,
     text::Text,
     view::View,

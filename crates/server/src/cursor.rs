@@ -1,0 +1,105 @@
+//! Page cursors: where a page ended, in an opaque form.
+
+use callboard_core::{
+    id::{CollectionName, Seq, SessionId},
+    time::Timestamp,
+};
+use callboard_engine::Place;
+
+use crate::call_error::CallError;
+
+/// The cursor for a text.
+fn seal(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text of a cursor.
+fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
+    let digits: Option<Vec<_>> = cursor.chars().map(|digit| digit.to_digit(16)).collect();
+    let bytes = digits.filter(|digits| digits.len() % 2 == 0 && !digits.is_empty()).map(|digits| {
+        let byte = |pair: &[u32]| pair.iter().fold(0_u8, |byte, digit| (byte << 4) | u8::try_from(*digit).unwrap_or(0));
+        digits.chunks(2).map(byte).collect()
+    });
+    bytes.ok_or_else(bad)
+}
+
+/// Where a page of names begins: after the last name of the previous page, if there was one.
+pub(crate) struct After(Option<Vec<u8>>);
+
+impl After {
+    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, CallError> {
+        cursor.map(open).transpose().map(Self)
+    }
+
+    /// Whether `name` comes on this page or a later one.
+    pub(crate) fn is_before(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|after| name.as_bytes() > after.as_slice())
+    }
+}
+
+/// The session after which a page begins.
+pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
+/// The cursor behind a session in the order of last use.
+pub(crate) fn of_use(last_activity: Timestamp, id: &SessionId) -> String {
+    seal(&format!("{}/{id}", last_activity.as_millis()))
+}
+
+/// Where a page of sessions in the order of last use begins.
+pub(crate) enum Use {
+    /// Behind one that was used at this time.
+    Behind((Timestamp, SessionId)),
+    /// At the newest one whose id comes after this.
+    After(SessionId),
+}
+
+/// Where a page of sessions in the order of last use begins, as a cursor says.
+pub(crate) fn session_use(cursor: &str) -> Result<Use, CallError> {
+    let text = text(cursor)?;
+    let id = |id: &str| id.parse::<SessionId>().map_err(|_| bad());
+    Ok(match text.split_once('/') {
+        Some((time, behind)) => Use::Behind((Timestamp::nearest(time.parse().map_err(|_| bad())?), id(behind)?)),
+        None => Use::After(id(&text)?),
+    })
+}
+
+/// The collection after which a page begins.
+pub(crate) fn collection(cursor: &str) -> Result<CollectionName, CallError> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
+fn text(cursor: &str) -> Result<String, CallError> {
+    String::from_utf8(open(cursor)?).map_err(|_| bad())
+}
+
+/// The number after which a page begins.
+pub(crate) fn number(cursor: &str) -> Result<u64, CallError> {
+    text(cursor)?.parse().map_err(|_| bad())
+}
+
+/// Shortens a list to a page of `limit`, and gives the cursor of the next page if there was more.
+pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str) -> Option<String> {
+    let more = read.len() > limit;
+    read.truncate(limit);
+    read.last().filter(|_| more).map(|last| seal(name(last)))
+}
+
+/// The cursor for a place among messages.
+pub(crate) fn of_place((time, seq): Place) -> String {
+    seal(&format!("{}/{seq}", time.as_millis()))
+}
+
+/// The place among messages that a cursor stands for.
+pub(crate) fn place(cursor: &str) -> Result<Place, CallError> {
+    let text = text(cursor)?;
+    let (time, seq) = text.split_once('/').ok_or_else(bad)?;
+    let time = time.parse().map_err(|_| bad())?;
+    Ok((Timestamp::nearest(time), Seq(seq.parse().map_err(|_| bad())?)))
+}
+
+/// The error for a text that is no cursor.
+fn bad() -> CallError {
+    CallError::invalid("/cursor", "this is not a cursor: use the `next_cursor` of the previous page, or leave it out")
+}

@@ -1,0 +1,186 @@
+//! Feeds: the items of an open stream, for server-sent events and WebSockets.
+
+use std::sync::Arc;
+
+use callboard_api::{DELTA, Delta, FollowQuery, words};
+use callboard_core::{
+    browser::{CHANGED, NOTICED},
+    conversation::facts::MessageAdded,
+    entry::Hash,
+    error::Error as Refusal,
+    fact::Fact,
+    id::Seq,
+    rights::Share,
+    state::State,
+    view::Projected,
+    viewer::Viewer,
+};
+use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
+use serde_json::Value;
+
+use crate::{app::App, call_error::CallError, caller::Authorized, resources::message::roles, rights::Rank};
+
+/// An open stream. It ends with the server, with the session, or with the caller's right to read it.
+pub(crate) struct Feed {
+    app: App,
+    session: Session,
+    subscription: Subscription,
+    heard: Option<Listener>,
+    /// The types of what is not stored that the caller wants.
+    heard_types: Vec<&'static str>,
+    admission: Admission,
+}
+
+/// Why the caller was let in.
+struct Admission {
+    viewer: Viewer,
+    token: Option<Hash>,
+    /// Whether the caller is the user or the manager.
+    in_charge: bool,
+}
+
+/// An item of a stream.
+pub(crate) enum Item {
+    /// An entry.
+    Entry(Projected),
+    /// What is not stored and not sent again: a piece of a model's answer, or what happened in the browser.
+    Heard {
+        /// The type.
+        kind: &'static str,
+        /// More of it, as JSON.
+        data: Value,
+    },
+}
+
+impl Feed {
+    /// Opens a stream. `last` is the last entry that a caller has who reconnects.
+    pub(crate) async fn open<R>(
+        caller: &Authorized<R>,
+        query: FollowQuery,
+        last: Option<Seq>,
+    ) -> Result<Self, CallError> {
+        let types: Vec<Arc<str>> = words(query.types.as_deref()).map(Arc::from).collect();
+        let roles = roles(query.roles.as_deref())?;
+        let wanted = |kind: &&str| match types.is_empty() {
+            true => roles.is_empty() && query.thread.is_none(),
+            false => types.iter().any(|wanted| **wanted == **kind),
+        };
+        let heard_types: Vec<_> = [DELTA, CHANGED, NOTICED].into_iter().filter(wanted).collect();
+        if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
+            return Err(Refusal::contradiction(
+                "/roles",
+                "only entries of the type message.added have a role: leave `roles` out, or add this type to `types`",
+            )
+            .into());
+        }
+        let viewer = caller.viewer();
+        let in_charge = caller.rank >= Rank::Manager;
+        let may_hear = in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
+        let listens = may_hear && !heard_types.is_empty();
+        let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
+        let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
+        let after = last.or(query.after.map(Seq));
+        let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
+        caller.app.metrics.streams.up();
+        let admission = Admission { viewer, token: caller.token, in_charge };
+        Ok(Self {
+            app: caller.app.clone(),
+            session: caller.session.clone(),
+            subscription,
+            heard,
+            heard_types,
+            admission,
+        })
+    }
+
+    /// The next item; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Item> {
+        loop {
+            let Self { app, session, subscription, heard, heard_types, admission } = self;
+            let ended = session.when(|state| (!admission.holds(state)).then_some(()));
+            tokio::select! {
+                biased;
+                () = app.closing.cancelled() => return None,
+                _ = ended => return None,
+                entry = subscription.next() => return match entry {
+                    Ok(entry) => entry.map(Item::Entry),
+                    Err(error) => {
+                        // The client reconnects with the number of its last entry, and then gets the error.
+                        tracing::info!(session = %session.id(), %error, "a stream ends");
+                        None
+                    }
+                },
+                event = hear(heard) => match event {
+                    Some(event) if heard_types.contains(&kind(&event)) => {
+                        let kind = kind(&event);
+                        return Some(Item::Heard { kind, data: told(session, event).await });
+                    }
+                    Some(_) => {}
+                    None => *heard = None,
+                },
+            }
+        }
+    }
+
+    /// The server whose stream it is.
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.app.metrics.streams.down();
+    }
+}
+
+impl Admission {
+    /// Whether the caller would still be let in with the same rights.
+    fn holds(&self, state: &State) -> bool {
+        let known = |token: &Hash| state.tokens.actor(*token, &state.team).is_some();
+        // User tokens of the server do not change while it runs.
+        let of_session = self.token.as_ref().is_none_or(known);
+        of_session
+            && match &self.viewer {
+                Viewer::User => true,
+                Viewer::Agent(name) => {
+                    let is_manager = state.team.manager().is_some_and(|manager| manager.name == *name);
+                    state.team.agent(name).is_ok() && is_manager == self.in_charge
+                }
+            }
+    }
+}
+
+/// The next of what is not stored. What arrived too fast is skipped.
+async fn hear(heard: &mut Option<Listener>) -> Option<Ephemeral> {
+    match heard {
+        Some(heard) => heard.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The type of what was heard.
+fn kind(event: &Ephemeral) -> &'static str {
+    match event {
+        Ephemeral::Delta { .. } => DELTA,
+        Ephemeral::Browser { kind, .. } => kind,
+    }
+}
+
+/// What was heard, as this viewer is told of it: without secrets. What cannot be searched for them is left out.
+async fn told(session: &Session, event: Ephemeral) -> Value {
+    match event {
+        // It has none: they were hidden as it came. It is made of names and texts.
+        Ephemeral::Delta { run, turn, agent, text } => {
+            serde_json::to_value(Delta { run, turn, agent, text }).unwrap_or_default()
+        }
+        Ephemeral::Browser { data, .. } => match session.mask().await {
+            Ok(mask) => {
+                let mut data = (*data).clone();
+                mask.mask_json(&mut data);
+                data
+            }
+            Err(_) => Value::Null,
+        },
+    }
+}

@@ -1,0 +1,222 @@
+//! The browser of a session.
+
+use std::io;
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use callboard_api as api;
+use callboard_core::{browser::BrowserCall, id::SessionId, prompt::observed::Observed};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created},
+    app::App,
+    body::{Empty, RequestBody},
+    browsers::Browsers,
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, ScreenshotFile},
+    rights::{Permission, ReadBrowser, UseBrowser},
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(read))
+        .routes(routes!(open))
+        .routes(routes!(close))
+        .routes(routes!(navigate))
+        .routes(routes!(act))
+        .routes(routes!(inspect))
+        .routes(routes!(take_screenshot))
+        .routes(routes!(list_screenshots))
+        .routes(routes!(read_screenshot, remove_screenshot))
+}
+
+/// Read which tabs are open
+///
+/// It starts no browser. The first `open` does.
+#[utoipa::path(get, path = "/v1/sessions/{session}/browser", tag = "browser", operation_id = "read_browser",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The open tabs", body = api::Browser)))]
+async fn read(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, CallError> {
+    Ok(Answer::ok(shown(&caller).await?))
+}
+
+/// Open a page in a new tab
+///
+/// The browser of the session is started where it is not there yet. An address that the server may not open is 403
+/// `address_refused`.
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/open", tag = "browser", operation_id = "open_tab",
+    params(InPath<SessionId>),
+    request_body = api::OpenTab,
+    responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
+async fn open(
+    caller: Authorized<UseBrowser>,
+    RequestBody { body: tab, options }: RequestBody<api::OpenTab>,
+) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    caller.change(BrowserCall::Open(tab), options).await
+}
+
+/// Close a tab
+///
+/// Without a tab the whole browser ends.
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/close", tag = "browser", operation_id = "close_tab",
+    params(InPath<SessionId>),
+    request_body = api::CloseTab,
+    responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
+async fn close(
+    caller: Authorized<UseBrowser>,
+    RequestBody { body: tab, options }: RequestBody<api::CloseTab>,
+) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    caller.change(BrowserCall::Close(tab), options).await
+}
+
+/// Show another page in a tab
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/navigate", tag = "browser", operation_id = "navigate_tab",
+    params(InPath<SessionId>),
+    request_body = api::Navigate,
+    responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
+async fn navigate(
+    caller: Authorized<UseBrowser>,
+    RequestBody { body: to, options }: RequestBody<api::Navigate>,
+) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    caller.change(BrowserCall::Navigate(to), options).await
+}
+
+/// Do something in a tab
+///
+/// One action, or several in order until one fails. To type a secret, name it: `{{secret:NAME}}`.
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/action", tag = "browser", operation_id = "act_in_tab",
+    params(InPath<SessionId>),
+    request_body = api::Act,
+    responses((status = OK, description = "What came of each action", body = api::BrowserAnswer)))]
+async fn act(
+    caller: Authorized<UseBrowser>,
+    RequestBody { body: act, options }: RequestBody<api::Act>,
+) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    caller.change(BrowserCall::Act(act), options).await
+}
+
+/// Look at the page in a tab
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/inspect", tag = "browser", operation_id = "inspect_tab",
+    params(InPath<SessionId>),
+    request_body = api::Inspect,
+    responses((status = OK, description = "The page, in outline or whole", body = api::BrowserAnswer)))]
+async fn inspect(
+    caller: Authorized<ReadBrowser>,
+    RequestBody { body: inspect, .. }: RequestBody<api::Inspect>,
+) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    Ok(Answer::ok(ask(&caller, BrowserCall::Inspect(inspect)).await?))
+}
+
+/// Take a picture of a tab
+///
+/// It is a file beside the journal, and goes with the session. Fields and texts that show secrets that were typed are painted
+/// over.
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/screenshot", tag = "browser",
+    operation_id = "take_screenshot",
+    params(InPath<SessionId>),
+    request_body = api::TakeScreenshot,
+    responses((status = CREATED, description = "The picture", body = api::TakenScreenshot)))]
+async fn take_screenshot(
+    caller: Authorized<UseBrowser>,
+    RequestBody { body: wanted, options }: RequestBody<api::TakeScreenshot>,
+) -> Result<Created<api::TakenScreenshot>, CallError> {
+    let take = async |_: bool| {
+        let browsers = browsers(&caller)?;
+        let (tab_name, taken) = browsers.screenshot(&caller.session, wanted.tab_name).await?;
+        let (id, now) = (caller.session.id(), caller.session.now().await?);
+        let file = browsers.screenshots().keep(id, &taken.png, now).await.map_err(unreadable)?;
+        let path = format!("/v1/sessions/{id}/browser/screenshots/{file}");
+        Ok::<_, CallError>(api::TakenScreenshot { file, path, tab_name, covered: taken.covered })
+    };
+    Ok(Created(Answer::ok(caller.idempotent(&options, take).await?)))
+}
+
+/// List the pictures of pages
+#[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots", tag = "browser",
+    operation_id = "list_screenshots",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The pictures, the oldest first", body = api::ScreenshotList)))]
+async fn list_screenshots(caller: Authorized<ReadBrowser>) -> Result<Answer<api::ScreenshotList>, CallError> {
+    let screenshots = browsers(&caller)?.screenshots().list(caller.session.id()).await.map_err(unreadable)?;
+    Ok(Answer::ok(api::ScreenshotList { screenshots }))
+}
+
+/// Get a picture of a page
+#[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
+    operation_id = "read_screenshot",
+    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    responses((status = OK, description = "The picture", body = Vec<u8>, content_type = "image/png")))]
+async fn read_screenshot(
+    caller: Authorized<ReadBrowser>,
+    InPath(ScreenshotFile(file)): InPath<ScreenshotFile>,
+) -> Result<Response, CallError> {
+    let read = browsers(&caller)?.screenshots().read(caller.session.id(), &file).await.map_err(unreadable)?;
+    let png = read.ok_or_else(|| no_screenshot(&file))?;
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("image/png"))], png).into_response())
+}
+
+/// Remove a picture of a page
+#[utoipa::path(delete, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
+    operation_id = "remove_screenshot",
+    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    responses((status = NO_CONTENT, description = "It is gone")))]
+async fn remove_screenshot(
+    caller: Authorized<UseBrowser>,
+    InPath(ScreenshotFile(file)): InPath<ScreenshotFile>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.expect(&options).await?;
+    let screenshots = browsers(&caller)?.screenshots();
+    let removed = screenshots.remove(caller.session.id(), &file).await.map_err(unreadable)?;
+    // A repeat of the request finds nothing.
+    if removed || options.request.is_some() { Ok(StatusCode::NO_CONTENT) } else { Err(no_screenshot(&file)) }
+}
+
+impl Authorized<UseBrowser> {
+    async fn change(&self, call: BrowserCall, options: WriteOptions) -> Result<Answer<api::BrowserAnswer>, CallError> {
+        Ok(Answer::ok(self.idempotent(&options, async |_| ask(self, call).await).await?))
+    }
+}
+
+async fn ask<R: Permission>(caller: &Authorized<R>, call: BrowserCall) -> Result<api::BrowserAnswer, CallError> {
+    let browsers: &dyn callboard_engine::Browsers = browsers(caller)?;
+    let result = browsers.call(&caller.session, call).await?;
+    Ok(api::BrowserAnswer { result, tabs: shown(caller).await?.tabs })
+}
+
+async fn shown<R: Permission>(caller: &Authorized<R>) -> Result<api::Browser, CallError> {
+    let browsers = browsers(caller)?;
+    let status = browsers.status(caller.session.id()).await.map(|status| api::BrowserStatus {
+        running: status.running,
+        guarded: status.guarded,
+        sandboxed: status.sandboxed,
+        restarts: status.restarts,
+    });
+    let (tabs, failed) = match callboard_engine::Browsers::tabs(browsers, &caller.session).await {
+        Observed::Absent => (Vec::new(), None),
+        Observed::Failed(why) => (Vec::new(), Some(why)),
+        Observed::Seen(tabs) => (tabs.into_iter().map(Into::into).collect(), None),
+    };
+    Ok(api::Browser { tabs, failed, status })
+}
+
+fn browsers<R>(caller: &Authorized<R>) -> Result<&Browsers, CallError> {
+    caller.app.browsers.as_ref().ok_or_else(|| {
+        CallError::new("no_browser", "sessions have no browser here")
+            .hint("browsers live in a server: start `callboard serve`, and name it with --url")
+    })
+}
+
+fn no_screenshot(file: &str) -> CallError {
+    CallError::not_found(format!("there is no picture {file:?}"))
+}
+
+fn unreadable(error: io::Error) -> CallError {
+    CallError::new("io", format!("the pictures of pages cannot be read or written: {error}"))
+}

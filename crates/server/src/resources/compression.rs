@@ -1,0 +1,324 @@
+//! Compressing threads, undoing that, pins, and how large prompts are.
+
+use axum::response::{IntoResponse, Response};
+use callboard_api as api;
+use callboard_core::{
+    agent::Agent,
+    audience::Audience,
+    compression::{
+        CompressionSettings,
+        decide::{Compress, UndoCompression},
+        material::Scope,
+        pin::{Pin, PinMessage, UnpinMessage},
+        plan::{Aim, Outlook},
+    },
+    conversation::shape::in_shape,
+    error::Error as Refusal,
+    id::{AgentName, MessageId, Seq, SessionId, ThreadId},
+    prompt::{Format, PartName, PartReport},
+    tool::bundled,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
+use callboard_model::ModelName;
+use callboard_run::{Compressing, Compressor};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    params::{EntryNumber, InPath, Query},
+    resources::prompt::sees_all_of,
+    rights::{Rank, ReadMessages, ReadThreads},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(compress))
+        .routes(routes!(undo))
+        .routes(routes!(context))
+        .routes(routes!(read))
+        .routes(routes!(pin, unpin))
+}
+
+/// Replace the older messages of a thread with a summary in prompts
+///
+/// The messages stay in the journal and can be read; prompts show the summary instead. The newest messages, pinned
+/// messages, and calls of tools that wait for results are kept. If no model writes a good summary, it is made of
+/// excerpts.
+#[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compress", tag = "threads",
+    operation_id = "compress_thread",
+    params(InPath<SessionId>, InPath<ThreadId>),
+    request_body = Option<api::Compress>,
+    responses((status = OK, description = "The result", body = api::CompressAnswer)))]
+async fn compress(
+    caller: Authorized<Compress>,
+    InPath(thread): InPath<ThreadId>,
+    RequestBody { body, options }: RequestBody<api::Compress>,
+) -> Result<Answer<api::CompressAnswer>, CallError> {
+    let api::Compress { target_tokens, keep_recent_tokens, model, method, preview } = body;
+    if let Some(model) = &model {
+        caller.check_model(model).await?;
+    }
+    let (target, manager) = caller
+        .session
+        .view(&caller.viewer(), |view| {
+            let held = view.thread(&thread)?;
+            let manager = view.state.team.manager();
+            let manager = manager.and_then(|manager| view.state.threads.model_of(manager, &thread));
+            let manager = manager.map(str::to_owned);
+            let settings = &view.state.session.settings;
+            let window =
+                manager.as_ref().or(caller.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
+            let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
+            Ok((held.compression.target(&settings.compression, budget), manager))
+        })
+        .await?;
+    let (models, settings) = (caller.app.settings.models.clone(), &caller.app.settings.runs);
+    let model = model.or(manager).or_else(|| settings.model.clone());
+    let wanted = Compressing {
+        thread,
+        aim: Aim { target: target_tokens.unwrap_or(target), keep_recent: keep_recent_tokens },
+        model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
+        by: caller.actor.clone(),
+        preview,
+        layout: None,
+        behind: Seq::ZERO,
+    };
+    let compressor = Compressor { session: caller.session.clone(), models, timeout: settings.turn_timeout };
+    let compress = async || {
+        let done = compressor.compress(wanted.clone()).await?;
+        Ok(api::CompressAnswer {
+            seq: done.seq,
+            through: done.through,
+            messages: done.messages,
+            tokens_before: done.tokens_before,
+            tokens_after: done.tokens_after,
+            method: done.method,
+            model: done.model.map(|model| model.to_string()),
+            reason: done.reason.map(|reason| reason.to_string()),
+            spent: done.spent,
+        })
+    };
+    let answer = match preview {
+        true => compress().await?,
+        false => caller.idempotent(&options, async |_| compress().await).await?,
+    };
+    Ok(Answer::ok(answer))
+}
+
+/// Undo the newest compression of a thread
+///
+/// Prompts show the messages again. Callboard does not compress them by itself until a prompt would not fit.
+#[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compressions/{seq}/undo", tag = "threads",
+    operation_id = "undo_compression",
+    params(InPath<SessionId>, InPath<ThreadId>, InPath<EntryNumber>),
+    responses((status = OK, description = "The compression is undone", body = api::UndoneCompression)))]
+async fn undo(
+    caller: Authorized<UndoCompression>,
+    InPath(thread): InPath<ThreadId>,
+    InPath(EntryNumber(seq)): InPath<EntryNumber>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::UndoneCompression>, CallError> {
+    let head = caller.execute(options, UndoCompression { thread, seq }).await?.head;
+    Ok(Answer::ok(api::UndoneCompression { seq, head }).at(head))
+}
+
+/// Show how large the prompts of a thread are
+///
+/// The user and the manager are also told what compressing the thread would save.
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
+    operation_id = "read_thread_context",
+    params(InPath<SessionId>, InPath<ThreadId>),
+    responses((status = OK, description = "Their sizes, and those of their parts", body = api::ContextSize)))]
+async fn context(
+    caller: Authorized<ReadThreads>,
+    InPath(thread): InPath<ThreadId>,
+) -> Result<Answer<api::ContextSize>, CallError> {
+    let (readers, scope, settings, usual, compression) = caller
+        .session
+        .view(&caller.viewer(), |view| {
+            let held = view.thread(&thread)?;
+            let settings = view.state.session.settings.compression.clone();
+            let usual = view.state.session.settings.prompt.budget_in(DEFAULT_WINDOW);
+            let readers = readers(&view, &thread);
+            let first = readers.first();
+            let sees =
+                |all: &Option<Audience>| all.as_ref().is_none_or(|all| first.is_some_and(|one| all.contains(one)));
+            let scope =
+                Scope { readers: held.readers(&view.state.team).into_iter().find(sees).flatten(), behind: Seq::ZERO };
+            Ok((readers, scope, settings, usual, held.compression.clone()))
+        })
+        .await?;
+    let mut agents = Vec::new();
+    for agent in readers {
+        agents.push(caller.context_of(agent, &thread, &settings).await?);
+    }
+    let mut size = match agents.first() {
+        Some(first) => {
+            let thresholds = settings.thresholds(first.window);
+            api::ContextSize::new(first.tokens, first.parts.clone(), thresholds)
+        }
+        None => {
+            // No agent sees it: there is no prompt, only messages.
+            let tokens = caller.session.view(&Viewer::User, |view| Ok(view.size(view.thread(&thread)?).tokens)).await?;
+            let part = PartReport { name: "history".to_owned(), tokens, shortened: false, omitted: Vec::new() };
+            api::ContextSize::new(tokens, vec![part], settings.thresholds(usual))
+        }
+    };
+    if caller.rank > Rank::Worker {
+        let budget = agents.first().map_or(usual, |first| first.window);
+        let aim = Aim { target: compression.target(&settings, budget), keep_recent: None };
+        let newest = compression.newest().map(|head| head.seq);
+        let (messages, tokens_before, tokens_after) = match caller.session.plan_compression(&thread, scope, aim).await {
+            Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),
+            Ok(Outlook::Enough(tokens)) => (0, tokens, tokens),
+            // More is pinned than there is room for, for instance.
+            Err(_) => return Ok(Answer::ok(api::ContextSize { agents, ..size })),
+        };
+        // The history as it is shown counts, where it is shown whole.
+        let shown = size.parts.iter().find(|part| part.name == PartName::HISTORY.as_str() && !part.shortened);
+        let tokens_before = shown.map_or(tokens_before, |part| part.tokens);
+        let tokens_after = tokens_after.min(tokens_before);
+        size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
+    }
+    Ok(Answer::ok(api::ContextSize { agents, ..size }))
+}
+
+/// Read a message
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}", tag = "messages",
+    operation_id = "read_message",
+    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
+    responses((status = OK, description = "The message", body = api::AnyMessage)))]
+async fn read(
+    caller: Authorized<ReadMessages>,
+    InPath(thread): InPath<ThreadId>,
+    InPath(message): InPath<MessageId>,
+    Query(query): Query<api::ShapeQuery>,
+) -> Result<Response, CallError> {
+    let message = caller.session.message(&caller.viewer(), &thread, &message).await?;
+    Ok(match query.shape.map(|shape| in_shape(shape, std::slice::from_ref(&message))) {
+        Some(objects) => Answer::ok(objects.into_iter().next()).into_response(),
+        None => Answer::ok(message).into_response(),
+    })
+}
+
+/// Pin a message: compression keeps it word for word
+#[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
+    operation_id = "pin_message",
+    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    responses((status = OK, description = "It is pinned", body = api::Pinned)))]
+async fn pin(
+    caller: Authorized<PinMessage>,
+    InPath(thread): InPath<ThreadId>,
+    InPath(message): InPath<MessageId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Pinned>, CallError> {
+    let pin = caller.pin(thread, message).await?;
+    let head = caller.execute(options, PinMessage(pin.clone())).await?.head;
+    Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: true }).at(head))
+}
+
+/// Unpin a message
+#[utoipa::path(delete, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
+    operation_id = "unpin_message",
+    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    responses((status = OK, description = "It is not pinned", body = api::Pinned)))]
+async fn unpin(
+    caller: Authorized<UnpinMessage>,
+    InPath(thread): InPath<ThreadId>,
+    InPath(message): InPath<MessageId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Pinned>, CallError> {
+    let pin = caller.pin(thread, message).await?;
+    let head = caller.execute(options, UnpinMessage(pin.clone())).await?.head;
+    Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: false }).at(head))
+}
+
+impl Authorized<Compress> {
+    /// Refuses what is no name of a model, or holds a secret that the model's endpoint would be told.
+    async fn check_model(&self, model: &str) -> Result<(), CallError> {
+        let refused = |problem: String| Refusal::invalid("/model", problem);
+        model.parse::<ModelName>().map_err(|error| refused(error.to_string()))?;
+        Ok(self.session.check_name("/model", model).await?)
+    }
+}
+
+impl<R> Authorized<R> {
+    /// The message to be pinned or unpinned.
+    async fn pin(&self, thread: ThreadId, message: MessageId) -> Result<Pin, CallError> {
+        let seq = self.session.message(&self.viewer(), &thread, &message).await?.seq;
+        Ok(Pin { thread, message, seq })
+    }
+}
+
+impl Authorized<ReadThreads> {
+    async fn context_of(
+        &self,
+        agent: AgentName,
+        thread: &ThreadId,
+        settings: &CompressionSettings,
+    ) -> Result<api::AgentContext, CallError> {
+        let default_model = self.app.settings.runs.model.clone();
+        let state = self.session.state().await?;
+        // As the agent is asked in runs, where it speaks there in one of this kind.
+        let turn = state.runs.newest().and_then(|run| run.kind.first_turn());
+        let turn =
+            turn.filter(|turn| turn.thread == *thread && turn.agent(&state.team).is_ok_and(|asked| asked == agent));
+        let (layout, bundle) = turn.map_or((None, None), |turn| (turn.layout, turn.bundle));
+        let mut query = PromptSpec {
+            agent: Some(agent.clone()),
+            thread: Some(thread.clone()),
+            layout,
+            // A text has no tools beside it.
+            format: if bundle.is_none() { Format::Text } else { Format::OpenAi },
+            tools: self.app.outside.served(bundled(bundle)),
+            default_model,
+            ..PromptSpec::default()
+        };
+        self.session.observe(&mut query, &self.app.outside).await?;
+        let prompt = self.session.prompt(&query).await?;
+        let thresholds = settings.thresholds(prompt.budget);
+        let last_turn = match self.rank > Rank::Worker {
+            true => self.session.last_turn(&agent).await?,
+            false => None,
+        };
+        let last_turn = last_turn.map(|(requested, usage)| api::LastTurn {
+            run: requested.run,
+            turn: requested.turn,
+            tokens: requested.prompt.tokens,
+            prompt_tokens: usage.map(|usage| usage.prompt_tokens),
+            completion_tokens: usage.map(|usage| usage.completion_tokens),
+        });
+        Ok(api::AgentContext {
+            agent,
+            tokens: prompt.tokens,
+            parts: prompt.parts,
+            window: prompt.budget,
+            warn_at: thresholds.warn,
+            compress_at: thresholds.compress,
+            last_turn,
+        })
+    }
+}
+
+/// Whose prompts are measured: those of all agents that see the thread, as far as whoever looks may know them. First
+/// comes its own, or the manager's.
+fn readers(view: &View<'_>, thread: &ThreadId) -> Vec<AgentName> {
+    let Ok(held) = view.thread(thread) else { return Vec::new() };
+    let team = &view.state.team;
+    let manager = team.manager().map(|manager| &manager.name);
+    let first = view.agent().or(manager);
+    let names =
+        first.into_iter().chain(team.agents().map(|agent: &Agent| &agent.name).filter(|name| Some(*name) != first));
+    let is_known = |name: &&AgentName| match view.agent() {
+        None => true,
+        Some(own) => own == *name || (view.is_in_charge() && sees_all_of(view, name)),
+    };
+    names.filter(|name| held.sight.audience.contains(name)).filter(is_known).cloned().collect()
+}

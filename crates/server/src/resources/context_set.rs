@@ -1,0 +1,156 @@
+//! Context sets.
+
+use axum::{http::StatusCode, response::Response};
+use callboard_api as api;
+use callboard_core::{
+    context_set::{DeleteSet, Held, PutSet, SetView, hidden_from_agents},
+    id::{SessionId, SetName},
+    text::Text,
+    view::View,
+};
+use callboard_engine::Session;
+use futures::{StreamExt, stream};
+use serde_json::Value;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, streamed},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    cursor::{self, After},
+    params::{InPath, Query},
+    rights::ReadSets,
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(read, put, delete))
+}
+
+/// List context sets
+#[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
+    operation_id = "list_context_sets",
+    params(InPath<SessionId>, api::PageAtQuery),
+    responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
+async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
+    let after = After::read(query.cursor.as_deref())?;
+    let limit = query.limit.unwrap_or(usize::MAX);
+    let look = |view: View<'_>| {
+        let sets = view.sets().filter(|set| after.is_before(set.held().set.name.as_str()));
+        let sets = sets.take(limit.saturating_add(1));
+        Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
+    };
+    let mut sets = caller.look_at(query.at, look).await?;
+    let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.as_str());
+    let session = caller.session.clone();
+    let sets = stream::iter(sets).then(move |(_, set)| {
+        let session = session.clone();
+        async move { set.whole(&session).await.map(|set| vec![set]) }
+    });
+    let next = next_cursor.map(|next| ("next_cursor", Value::String(next)));
+    Ok(streamed("context_sets", sets.boxed(), next))
+}
+
+/// Read a context set
+#[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
+    operation_id = "read_context_set",
+    params(InPath<SessionId>, InPath<SetName>, api::AtQuery),
+    responses((status = OK, description = "The context set", body = api::ContextSet)))]
+async fn read(
+    caller: Authorized<ReadSets>,
+    InPath(name): InPath<SetName>,
+    Query(query): Query<api::AtQuery>,
+) -> Result<Answer<api::ContextSet>, CallError> {
+    let seen = caller.look_at(query.at, |view| Ok(Seen::of(view.set(&name)?, &view))).await?;
+    Ok(Answer::ok(seen.whole(&caller.session).await?))
+}
+
+/// Create or change a context set
+///
+/// Fields that are left out keep their value.
+#[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
+    operation_id = "put_context_set",
+    params(InPath<SessionId>, InPath<SetName>),
+    request_body = api::PutContextSet,
+    responses((status = OK, description = "The context set after the change", body = api::PutContextSetAnswer)))]
+async fn put(
+    caller: Authorized<PutSet>,
+    InPath(name): InPath<SetName>,
+    request: RequestBody<api::PutContextSet>,
+) -> Result<Answer<api::PutContextSetAnswer>, CallError> {
+    caller.put_set(name, request.body, request.options).await
+}
+
+/// Delete a context set
+#[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
+    operation_id = "delete_context_set",
+    params(InPath<SessionId>, InPath<SetName>),
+    responses((status = NO_CONTENT, description = "The context set is deleted")))]
+async fn delete(
+    caller: Authorized<DeleteSet>,
+    InPath(name): InPath<SetName>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, DeleteSet(name)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A context set as a viewer sees it, before a long content is read.
+pub(crate) struct Seen {
+    body: api::ContextSet,
+    content: Option<Text>,
+}
+
+impl Seen {
+    /// What `view` shows of a set.
+    pub(crate) fn of(seen: SetView<'_>, view: &View<'_>) -> Self {
+        let Held { set, updated_at, .. } = seen.held();
+        let form = set.form.as_ref().map(|form| api::Form {
+            name: set.name.clone(),
+            fields: form.fields.clone(),
+            answered: form.answered,
+            answers: form.answers.clone(),
+        });
+        let is_whole = matches!(seen, SetView::Whole(_));
+        let body = api::ContextSet {
+            name: set.name.clone(),
+            content: None,
+            visible_to: set.visible_to.clone(),
+            hidden_from_agents: hidden_from_agents(seen.held(), &view.state.team).cloned().collect(),
+            enabled: set.enabled,
+            form: form.filter(|_| is_whole),
+            tokens: set.tokens,
+            updated_at: *updated_at,
+        };
+        Self { body, content: is_whole.then(|| set.content.clone()) }
+    }
+
+    /// The same with its content, which is read from the store if it is long.
+    pub(super) async fn whole(self, session: &Session) -> Result<api::ContextSet, CallError> {
+        let Self { mut body, content } = self;
+        if let Some(content) = content {
+            body.content = Some(session.text(&content).await?);
+        }
+        Ok(body)
+    }
+}
+
+impl Authorized<PutSet> {
+    pub(crate) async fn put_set(
+        &self,
+        name: SetName,
+        body: api::PutContextSet,
+        options: WriteOptions,
+    ) -> Result<Answer<api::PutContextSetAnswer>, CallError> {
+        let api::PutContextSet { content, visible_to, enabled } = body;
+        let put = PutSet { name: name.clone(), content, visible_to, enabled };
+        let receipt = self.execute(options, put).await?;
+        let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
+        let seen = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        let outcome = Some(receipt.answer.outcome);
+        Ok(Answer::ok(api::PutContextSetAnswer { set: seen.whole(&self.session).await?, outcome }).at(receipt.head))
+    }
+}

@@ -1,0 +1,168 @@
+//! Documents of a session.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
+use callboard_core::{
+    document::{Held, PutDocument, RemoveDocument},
+    id::{DocumentName, SessionId},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    cursor::{self, After},
+    params::{InPath, Query},
+    rights::ReadDocuments,
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(read, put, remove))
+}
+
+/// List documents
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "list_documents",
+    params(InPath<SessionId>, api::DocumentsQuery),
+    responses((status = OK, description = "A page of the documents that the caller sees, sorted by name, without their texts", body = api::DocumentList)))]
+async fn list(
+    caller: Authorized<ReadDocuments>,
+    Query(query): Query<api::DocumentsQuery>,
+) -> Result<Answer<api::DocumentList>, CallError> {
+    caller.list_documents(query).await
+}
+
+/// Add or replace a document
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
+#[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
+    params(InPath<SessionId>),
+    request_body = api::NewDocument,
+    responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
+async fn add(
+    caller: Authorized<PutDocument>,
+    request: RequestBody<api::NewDocument>,
+) -> Result<Answer<api::DocumentChanged>, CallError> {
+    let api::NewDocument { name, text, visible_to, media_type } = request.body;
+    caller.put_document(name, api::PutDocument { text, visible_to, media_type }, request.options).await
+}
+
+/// Read a document
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "read_document",
+    params(InPath<SessionId>, InPath<DocumentName>, api::DocumentQuery),
+    responses((status = OK, description = "The document with its text", body = api::Document)))]
+async fn read(
+    caller: Authorized<ReadDocuments>,
+    InPath(name): InPath<DocumentName>,
+    Query(query): Query<api::DocumentQuery>,
+) -> Result<Answer<api::Document>, CallError> {
+    caller.read_document(name, query).await
+}
+
+/// Add or replace a document by its name
+///
+/// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
+#[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "put_document",
+    params(InPath<SessionId>, InPath<DocumentName>),
+    request_body = api::PutDocument,
+    responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
+async fn put(
+    caller: Authorized<PutDocument>,
+    InPath(name): InPath<DocumentName>,
+    request: RequestBody<api::PutDocument>,
+) -> Result<Answer<api::DocumentChanged>, CallError> {
+    caller.put_document(name, request.body, request.options).await
+}
+
+/// Remove a document
+#[utoipa::path(delete, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
+    operation_id = "remove_document",
+    params(InPath<SessionId>, InPath<DocumentName>),
+    responses((status = NO_CONTENT, description = "The document is removed")))]
+async fn remove(
+    caller: Authorized<RemoveDocument>,
+    InPath(name): InPath<DocumentName>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, RemoveDocument(name)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What `view` shows of a document, without its text.
+fn listed(held: &Held, view: &View<'_>) -> api::Document {
+    api::Document::of(held, view.state.team.hidden_from(&held.sight.audience).cloned().collect())
+}
+
+/// The same with Markdown in the place of HTML.
+async fn markdown(document: api::PutDocument) -> Result<api::PutDocument, CallError> {
+    if document.media_type.as_ref().is_none_or(|media_type| media_type.as_str() != HTML) {
+        return Ok(document);
+    }
+    let converted = tokio::task::spawn_blocking(move || to_markdown(&document.text)).await;
+    let text = converted.map_err(|_| CallError::new("internal", "a page of HTML could not be converted"))?.into();
+    Ok(api::PutDocument { text, visible_to: document.visible_to, media_type: MARKDOWN.parse().ok() })
+}
+
+impl Authorized<ReadDocuments> {
+    pub(crate) async fn list_documents(
+        &self,
+        query: api::DocumentsQuery,
+    ) -> Result<Answer<api::DocumentList>, CallError> {
+        let after = After::read(query.cursor.as_deref())?;
+        let (viewer, limit) = (self.viewer(), query.limit.unwrap_or(usize::MAX));
+        let shared = match &query.collection {
+            Some(collection) => Some(self.session.collection_documents(&viewer, collection).await?),
+            None => None,
+        };
+        let look = |view: View<'_>| {
+            let documents: Box<dyn Iterator<Item = &Held>> = match &shared {
+                Some(documents) => Box::new(documents.iter()),
+                None => Box::new(view.documents().map(|seen| seen.held())),
+            };
+            let documents = documents.filter(|held| after.is_before(held.name.as_str()));
+            Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
+        };
+        let mut documents = self.session.view(&viewer, look).await?;
+        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.as_str());
+        Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
+    }
+
+    pub(crate) async fn read_document(
+        &self,
+        name: DocumentName,
+        query: api::DocumentQuery,
+    ) -> Result<Answer<api::Document>, CallError> {
+        let (session, viewer) = (&self.session, self.viewer());
+        let (held, text) = match &query.collection {
+            Some(collection) => {
+                let (held, text) = session.collection_document(&viewer, collection, &name).await?;
+                (held, Some(text))
+            }
+            None => session.document(&viewer, &name).await?,
+        };
+        let body = self.session.view(&self.viewer(), |view| Ok(listed(&held, &view))).await?;
+        Ok(Answer::ok(api::Document { text, ..body }))
+    }
+}
+
+impl Authorized<PutDocument> {
+    pub(crate) async fn put_document(
+        &self,
+        name: DocumentName,
+        body: api::PutDocument,
+        options: WriteOptions,
+    ) -> Result<Answer<api::DocumentChanged>, CallError> {
+        let api::PutDocument { text, visible_to, media_type } = markdown(body).await?;
+        let put = PutDocument { name: name.clone(), text, visible_to, media_type };
+        let receipt = self.execute(options, put).await?;
+        let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));
+        let document = self.session.view_at(&self.viewer(), receipt.head, look).await?;
+        Ok(Answer::ok(api::DocumentChanged { document, outcome: receipt.answer }).at(receipt.head))
+    }
+}

@@ -1,0 +1,229 @@
+//! Context files.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_files::{Error, Found, Keyword, NewFile, Parts, Project, Query as Wanted, Session, Template, message};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    files::{self, Files},
+    params::{FilePath, InPath, Query},
+    rights::{ReadFiles, WriteFiles},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, add))
+        .routes(routes!(search))
+        .routes(routes!(delegate))
+        .routes(routes!(read, remove))
+        // The same, where the `/` of the path is written as it is.
+        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read).delete(remove))
+}
+
+/// List context files
+#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
+    params(InPath<SessionId>, api::FilesQuery),
+    responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
+        body = api::ContextFileList)))]
+async fn list(
+    caller: Authorized<ReadFiles>,
+    Query(query): Query<api::FilesQuery>,
+) -> Result<Answer<api::ContextFileList>, CallError> {
+    let query = parse(query)?;
+    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
+    Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
+}
+
+/// Search context files, the best matches first
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
+    operation_id = "search_files",
+    params(InPath<SessionId>, api::FilesQuery),
+    responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
+        body = api::ContextFileList)))]
+async fn search(
+    caller: Authorized<ReadFiles>,
+    Query(query): Query<api::FilesQuery>,
+) -> Result<Answer<api::ContextFileList>, CallError> {
+    let query = parse(query)?;
+    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
+    Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
+}
+
+/// Add a context file
+#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
+    params(InPath<SessionId>),
+    request_body = api::NewContextFile,
+    responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
+async fn add(
+    caller: Authorized<WriteFiles>,
+    RequestBody { body, options }: RequestBody<api::NewContextFile>,
+) -> Result<Created<api::ContextFileAdded>, CallError> {
+    let api::NewContextFile { category, name, recipient, keywords, request, background, expected, constraints } = body;
+    let mask = caller.session.mask().await?;
+    caller.session.check_name("/name", &name.to_string()).await?;
+    for (at, keyword) in keywords.iter().enumerate() {
+        caller.session.check_name(&format!("/keywords/{at}"), &keyword.to_string()).await?;
+    }
+    let hide = |text: String| mask.mask(&text).unwrap_or(text);
+    let (background, expected) = (background.map(hide), expected.map(hide));
+    let parts = Parts { request: hide(request), background, expected, constraints: constraints.map(hide) };
+    let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+    let added = caller.idempotent(&options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
+    Ok(Created(Answer::ok(added)))
+}
+
+/// Write the message that hands a task over
+///
+/// It names the context files that belong to the task. The message is returned, not sent.
+#[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
+    operation_id = "delegate_with_files",
+    params(InPath<SessionId>),
+    request_body = api::Delegation,
+    responses((status = OK, description = "The message, and the files that it names", body = api::DelegationMessage)))]
+async fn delegate(
+    caller: Authorized<WriteFiles>,
+    RequestBody { body, .. }: RequestBody<api::Delegation>,
+) -> Result<Answer<api::DelegationMessage>, CallError> {
+    let api::Delegation { to, task, keywords, category } = body;
+    if task.trim().is_empty() {
+        return Err(CallError::invalid("/task", "say what the agent has to do"));
+    }
+    let task = caller.session.mask().await?.mask(&task).unwrap_or(task);
+    let query = Wanted { keywords, category, ..Wanted::default() };
+    let (reader, words) = (to.clone(), task.clone());
+    let related = move |session: &mut Session, _| Ok(session.related(&reader, &words, &query));
+    let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
+    let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
+    Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
+}
+
+/// Read a context file
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
+    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
+async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, CallError> {
+    let absent = || absent(&path);
+    let meant = path.clone();
+    let read = move |session: &mut Session, _| {
+        let path = session.meant(&meant)?;
+        let shown = session.shown(path.as_str());
+        let found = session.list(&Wanted::default()).into_iter().find(|file| file.path == shown);
+        let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
+        let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
+        Ok((found, content))
+    };
+    let (found, content) = match caller.in_folder(Err, read).await {
+        Err(error) if is_nothing(&error) => return Err(absent()),
+        done => done?,
+    };
+    // What a file says comes from outside of the journal.
+    let content = caller.session.mask().await?.mask(&content).unwrap_or(content);
+    Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
+}
+
+/// Remove a context file
+#[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
+    operation_id = "remove_file",
+    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    responses((status = NO_CONTENT, description = "The file is removed")))]
+async fn remove(
+    caller: Authorized<WriteFiles>,
+    FilePath(path): FilePath,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.idempotent(&options, async |is_repeat| erase(&caller, &path, is_repeat).await).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn without_content(found: Found) -> api::ContextFile {
+    let Found { path, recipient, keywords, created, session_id } = found;
+    api::ContextFile { path, recipient, keywords, created, session_id, content: None }
+}
+
+fn parse(query: api::FilesQuery) -> Result<Wanted, CallError> {
+    let api::FilesQuery { keywords, matching, category, recipient, text } = query;
+    let keywords = api::words(keywords.as_deref()).map(str::parse).collect::<Result<Vec<Keyword>, _>>()?;
+    Ok(Wanted { keywords, matching, category, recipient, text })
+}
+
+/// The folder of the project, if the server has one.
+fn files(app: &App) -> Result<&Files, CallError> {
+    app.files.as_deref().ok_or_else(|| {
+        CallError::new("no_project", "this server has no project folder").hint("start it with `--project DIR`")
+    })
+}
+
+/// Whether an error means that there is no such file. An invalid path is the path of no file.
+fn is_nothing(error: &CallError) -> bool {
+    ["not_found", "invalid", "outside"].contains(&error.code)
+}
+
+fn absent(path: &str) -> CallError {
+    CallError::not_found(format!("there is no context file {path}"))
+}
+
+impl<R> Authorized<R> {
+    /// Works with the folder of the session, which counts as using it, and then records what is in it. `otherwise` gives the
+    /// result if there is no folder.
+    async fn in_folder<T: Send + 'static>(
+        &self,
+        otherwise: impl FnOnce(Error) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&mut Session, Timestamp) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, CallError> {
+        let files = files(&self.app)?;
+        let (id, now) = (self.session.id().clone(), files::now(&self.app.board).await?);
+        let work = move |project: &Project| match project.session(&id) {
+            Ok(mut session) => {
+                session.touch(now)?;
+                work(&mut session, now)
+            }
+            Err(error @ Error::NoSession { .. }) => otherwise(error),
+            Err(error) => Err(error),
+        };
+        let done = files.with(work).await?;
+        files.observe(&self.session).await?;
+        Ok(done)
+    }
+}
+
+/// Writes a file. In a repeated request, a file with this content may be the one that the first attempt wrote.
+async fn write(
+    caller: &Authorized<WriteFiles>,
+    file: NewFile,
+    is_repeat: bool,
+) -> Result<api::ContextFileAdded, CallError> {
+    let (files, id) = (files(&caller.app)?, caller.session.id().clone());
+    let now = files::now(&caller.app.board).await?;
+    let add = move |project: &Project| {
+        let mut session = project.session_or_new(&id, now)?;
+        let written = if is_repeat { session.has(&file)? } else { None };
+        let path = written.map_or_else(|| session.add(&file, now), Ok)?;
+        Ok(api::ContextFileAdded { path: session.shown(path.as_str()), session_id: id })
+    };
+    let added = files.with(add).await?;
+    files.observe(&caller.session).await?;
+    Ok(added)
+}
+
+/// Removes a file. In a repeated request, a missing file was removed by the first attempt.
+async fn erase(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> Result<(), CallError> {
+    let meant = path.to_owned();
+    let remove = move |session: &mut Session, now| {
+        let path = session.meant(&meant)?;
+        session.remove(&path, now)
+    };
+    match caller.in_folder(Err, remove).await {
+        Ok(()) => Ok(()),
+        Err(error) if is_nothing(&error) && is_repeat => Ok(()),
+        Err(error) if is_nothing(&error) => Err(absent(path)),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,37 @@
+//! Forms.
+
+use callboard_api as api;
+use callboard_core::{
+    form::SubmitForm,
+    id::{SessionId, SetName},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer, app::App, body::RequestBody, call_error::CallError, caller::Authorized, params::InPath,
+    resources::context_set::Seen,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(answer))
+}
+
+/// Answer a form
+///
+/// A run that waits for it goes on.
+#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
+    params(InPath<SessionId>, InPath<SetName>),
+    request_body = api::FormAnswers,
+    responses((status = OK, description = "The context set of the form, with the answers", body = api::ContextSet)))]
+async fn answer(
+    caller: Authorized<SubmitForm>,
+    InPath(name): InPath<SetName>,
+    RequestBody { body, options }: RequestBody<api::FormAnswers>,
+) -> Result<Answer<api::ContextSet>, CallError> {
+    let receipt = caller.execute(options, SubmitForm { form: name.clone(), answers: body.answers }).await?;
+    let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
+    let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))
+}

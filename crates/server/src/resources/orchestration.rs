@@ -1,0 +1,151 @@
+//! The state of a team's steps.
+
+use callboard_api as api;
+use callboard_core::{
+    command::{Command, KeptAnswer},
+    error::Error as Refusal,
+    id::SessionId,
+    run::Usage,
+    session::SessionPatch,
+    step::{Place, StepsChange, offer::offer},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    params::InPath,
+    rights::ReadSteps,
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(read, update))
+        .routes(routes!(tools))
+        .routes(routes!(advance))
+        .routes(routes!(reset))
+        .routes(routes!(usage))
+        .routes(routes!(allowed_tools))
+}
+
+/// Read the state of the steps
+#[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
+async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, CallError> {
+    let last_accessed = caller.session.info().await?.last_activity;
+    let body = caller.session.view(&caller.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
+    Ok(Answer::ok(body))
+}
+
+/// Change the active step, or the place in its sequence
+#[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
+    operation_id = "update_orchestration",
+    params(InPath<SessionId>),
+    request_body = Option<api::OrchestrationPatch>,
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
+async fn update(
+    caller: Authorized<StepsChange>,
+    RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = body;
+    let place = StepsChange::Set(Place { active_step, sequence_index });
+    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
+    change(&caller, options, (place, lifetime)).await
+}
+
+/// Record the use of a tool
+///
+/// The tool is recorded, the sequence advances, and the active step is chosen, in one change. If another tool is due, the
+/// answer is 409 and names that tool.
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
+    params(InPath<SessionId>),
+    request_body = api::UsedTool,
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
+async fn tools(
+    caller: Authorized<StepsChange>,
+    RequestBody { body, options }: RequestBody<api::UsedTool>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    change(&caller, options, StepsChange::UseTool(body.tool)).await
+}
+
+/// Skip the tool that is due in the sequence of the active step
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
+async fn advance(
+    caller: Authorized<StepsChange>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    change(&caller, options, StepsChange::Advance).await
+}
+
+/// Reset the steps
+///
+/// Used tools and counted tokens are cleared, and the default step is active.
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
+async fn reset(
+    caller: Authorized<StepsChange>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    change(&caller, options, StepsChange::Reset).await
+}
+
+/// Add to the tokens that models used
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
+    params(InPath<SessionId>),
+    request_body = Option<api::ReportedUsage>,
+    responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
+async fn usage(
+    caller: Authorized<StepsChange>,
+    RequestBody { body, options }: RequestBody<api::ReportedUsage>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    let api::ReportedUsage { prompt_tokens, completion_tokens } = body;
+    change(&caller, options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+}
+
+/// Check which tools may be used now
+///
+/// If the tool that is due is not among them, the answer is 409 and names it.
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
+    operation_id = "allowed_tools",
+    params(InPath<SessionId>),
+    request_body = api::Tools,
+    responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
+async fn allowed_tools(
+    caller: Authorized<ReadSteps>,
+    RequestBody { body, .. }: RequestBody<api::Tools>,
+) -> Result<Answer<api::Offer>, CallError> {
+    let tools = body.tools;
+    for (at, tool) in tools.iter().enumerate() {
+        caller.session.check_name(&format!("/tools/{at}"), tool).await?;
+    }
+    let viewer = caller.viewer();
+    let offered = caller.session.view(&viewer, |view| {
+        if view.state.session.settings.steps.is_empty() {
+            return Err(Refusal::NoSteps);
+        }
+        offer(view.state, tools.iter().map(String::as_str))
+    });
+    Ok(Answer::ok(offered.await?))
+}
+
+/// Makes a change, and gives the state after it.
+async fn change(
+    caller: &Authorized<StepsChange>,
+    options: WriteOptions,
+    change: impl Command<Answer: KeptAnswer>,
+) -> Result<Answer<api::Orchestration>, CallError> {
+    let receipt = caller.execute(options, change).await?;
+    let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
+    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(body).at(receipt.head))
+}

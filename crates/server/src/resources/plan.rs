@@ -1,0 +1,132 @@
+//! The plan and its versions.
+
+use std::sync::Arc;
+
+use callboard_api as api;
+use callboard_core::{
+    id::SessionId,
+    plan::{Held, PatchTask, PutPlan, diff::diff},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    cursor,
+    params::{InPath, Query, TaskNumber, VersionNumber},
+    rights::ReadPlan,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(read, put))
+        .routes(routes!(versions))
+        .routes(routes!(version))
+        .routes(routes!(compare))
+        .routes(routes!(patch))
+}
+
+/// Read the plan
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
+    params(InPath<SessionId>, api::AtQuery),
+    responses((status = OK, description = "The plan", body = api::Plan)))]
+async fn read(caller: Authorized<ReadPlan>, Query(query): Query<api::AtQuery>) -> Result<Answer<api::Plan>, CallError> {
+    let look = |view: callboard_core::view::View<'_>| {
+        Ok((api::Plan::of(view.plan()?, &view.state.session.workflow_id), view.state.head.seq))
+    };
+    let (plan, head) = caller.look_at(query.at, look).await?;
+    Ok(Answer::ok(plan).at(head))
+}
+
+/// Replace the plan
+///
+/// The whole plan is replaced, as a new version. An invalid plan is refused with a list of all its faults. With
+/// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
+#[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
+    params(InPath<SessionId>),
+    request_body = api::PutPlan,
+    responses((status = OK, description = "The new version", body = api::PlanChanged)))]
+async fn put(
+    caller: Authorized<PutPlan>,
+    RequestBody { body, options }: RequestBody<api::PutPlan>,
+) -> Result<Answer<api::PlanChanged>, CallError> {
+    let api::PutPlan { plan, reason, expected_version } = body;
+    let receipt = caller.execute(options, PutPlan { plan, reason, expected_version }).await?;
+    Ok(Answer::ok(api::PlanChanged { version: receipt.answer.0 }).at(receipt.head))
+}
+
+/// List the versions of the plan
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan", operation_id = "list_plan_versions",
+    params(InPath<SessionId>, api::PlanVersionsQuery),
+    responses((status = OK, description = "The versions that the caller may see, the newest first", body = api::PlanVersionList)))]
+async fn versions(
+    caller: Authorized<ReadPlan>,
+    Query(query): Query<api::PlanVersionsQuery>,
+) -> Result<Answer<api::PlanVersionList>, CallError> {
+    let before = query.cursor.as_deref().map(cursor::number).transpose()?;
+    let limit = query.limit.unwrap_or(LISTED);
+    let held = caller.session.plan_versions(&caller.viewer(), before, limit.saturating_add(1)).await?;
+    let mut versions: Vec<_> = held.iter().map(|held| (held.version.to_string(), api::PlanVersion::of(held))).collect();
+    let next_cursor = cursor::cut(&mut versions, limit, |(version, _)| version);
+    let versions = versions.into_iter().map(|(_, version)| version).collect();
+    Ok(Answer::ok(api::PlanVersionList { versions, next_cursor }))
+}
+
+/// Read a version of the plan
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions/{version}", tag = "plan",
+    operation_id = "read_plan_version",
+    params(InPath<SessionId>, InPath<VersionNumber>),
+    responses((status = OK, description = "The version", body = api::Plan)))]
+async fn version(
+    caller: Authorized<ReadPlan>,
+    InPath(VersionNumber(version)): InPath<VersionNumber>,
+) -> Result<Answer<api::Plan>, CallError> {
+    let held = caller.session.plan_version(&caller.viewer(), version).await?;
+    let state = caller.session.known()?;
+    Ok(Answer::ok(api::Plan::of(&held, &state.session.workflow_id)))
+}
+
+/// Compare two versions of the plan
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan", operation_id = "compare_plans",
+    params(InPath<SessionId>, api::PlanDiffQuery),
+    responses((status = OK, description = "What differs, task by task", body = api::PlanDiff)))]
+async fn compare(
+    caller: Authorized<ReadPlan>,
+    Query(query): Query<api::PlanDiffQuery>,
+) -> Result<Answer<api::PlanDiff>, CallError> {
+    let to = match query.to {
+        Some(version) => caller.session.plan_version(&caller.viewer(), version).await?,
+        None => caller.session.view(&caller.viewer(), |view| Ok(view.plan()?.clone())).await?,
+    };
+    let from = query.from.unwrap_or_else(|| to.version.saturating_sub(1));
+    let before: Option<Arc<Held>> = match from {
+        0 => None,
+        version => Some(caller.session.plan_version(&caller.viewer(), version).await?),
+    };
+    let changes = diff(before.as_ref().map(|before| &*before.plan), &to.plan);
+    Ok(Answer::ok(api::PlanDiff { from, to: to.version, changes }))
+}
+
+/// Change the status or the notes of a task of the plan
+///
+/// This creates a version of the plan, unless nothing changes.
+#[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
+    params(InPath<SessionId>, InPath<TaskNumber>),
+    request_body = api::PlanTaskPatch,
+    responses((status = OK, description = "The version after it", body = api::PlanChanged)))]
+async fn patch(
+    caller: Authorized<PatchTask>,
+    InPath(TaskNumber(task_id)): InPath<TaskNumber>,
+    RequestBody { body, options }: RequestBody<api::PlanTaskPatch>,
+) -> Result<Answer<api::PlanChanged>, CallError> {
+    let api::PlanTaskPatch { status, notes, reason } = body;
+    let receipt = caller.execute(options, PatchTask { task_id, status, notes, reason }).await?;
+    Ok(Answer::ok(api::PlanChanged { version: receipt.answer.0 }).at(receipt.head))
+}
+
+/// How many versions are listed where the caller does not say.
+const LISTED: usize = 100;

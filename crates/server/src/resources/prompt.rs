@@ -1,0 +1,196 @@
+//! Prompts.
+
+use callboard_api as api;
+use callboard_core::{
+    context_set::SetView,
+    error::{ConflictKind, Error as Refusal},
+    id::{AgentName, Seq, SessionId},
+    prompt::{Body, PlacedPiece, Prompt},
+    tool::own_names,
+    view::View,
+};
+use callboard_engine::PromptSpec;
+use callboard_run::Driver;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    params::InPath,
+    rights::{BuildPrompt, Permission, Rank},
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(build))
+}
+
+/// Build an agent's prompt
+///
+/// With `record` it is recorded as a turn: do that when a model is about to be asked with it, and send the answer to
+/// `POST …/turns/{turn}`.
+///
+/// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
+#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
+    params(InPath<SessionId>),
+    request_body = Option<api::PromptBody>,
+    responses((status = OK, description = "The prompt", body = api::Prompt)))]
+pub(crate) async fn build(
+    caller: Authorized<BuildPrompt>,
+    RequestBody { body, options }: RequestBody<api::PromptBody>,
+) -> Result<Answer<api::Prompt>, CallError> {
+    let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools, pieces } =
+        body;
+    if at.is_some() && caller.rank != Rank::User {
+        return Err(caller.forbidden("build prompts as of an earlier entry"));
+    }
+    let agent =
+        if record { caller.whose_turn(agent)? } else { whose(&caller, agent, "build the prompts of others").await? };
+    if let (Some(files), None) = (&caller.app.files, at) {
+        files.observe(&caller.session).await?;
+    }
+    let tools = own_names(&tools)?;
+    let default_model = caller.app.settings.runs.model.clone();
+    let spec = PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
+    let mut spec = PromptSpec { recall, query, tools, ..spec };
+    if record {
+        return caller.record_turn(spec, pieces, options).await;
+    }
+    if at.is_none() {
+        caller.session.observe(&mut spec, &caller.app.outside).await?;
+    }
+    let prompt = caller.session.prompt(&spec).await?;
+    Ok(Answer::ok(with_pieces(prompt, None, pieces)))
+}
+
+impl Authorized<BuildPrompt> {
+    /// Whose turn is recorded: an agent's own, or the one that the user names.
+    fn whose_turn(&self, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
+        match self.agent() {
+            Some(own) if named.as_ref().is_some_and(|named| named != own) => {
+                Err(self.forbidden("record the turns of others"))
+            }
+            Some(own) => Ok(Some(own.clone())),
+            None => Ok(named),
+        }
+    }
+
+    async fn record_turn(
+        &self,
+        spec: PromptSpec,
+        pieces: bool,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Prompt>, CallError> {
+        if spec.at.is_some() {
+            let problem = "a turn is recorded as of now: leave `at` or `record` out";
+            return Err(Refusal::contradicting(ConflictKind::Contradiction, "/at", problem).into());
+        }
+        self.expect(&options).await?;
+        let (models, settings) = (self.app.settings.models.clone(), self.app.settings.runs.clone());
+        let driver = Driver::new(self.session.clone(), models, settings).with(self.app.outside.clone());
+        let (prompt, begin) = driver.own_turn(spec).await?;
+        // Room may have been made for it, which is no change of somebody else.
+        let options = WriteOptions { expected: options.expected.map(|_| prompt.seq), ..options };
+        let receipt = self.execute(options, begin).await?;
+        let turn = receipt.answer.0;
+        // The request was made before: its turn is there, and so is what was sent then.
+        let prompt = if turn <= prompt.seq { self.session.sent_prompt(turn).await?.prompt } else { prompt };
+        Ok(Answer::ok(with_pieces(prompt, Some(turn), pieces)).at(receipt.head))
+    }
+}
+
+/// A prompt as it is given out, and, if they are wanted, the pieces of its text.
+fn with_pieces(prompt: Prompt, turn: Option<Seq>, wanted: bool) -> api::Prompt {
+    let pieces = wanted.then(|| pieces(&prompt));
+    api::Prompt { pieces, ..prompt_body(prompt, turn) }
+}
+
+/// Where the pieces of a prompt stand, in characters.
+fn pieces(prompt: &Prompt) -> Vec<api::PromptPiece> {
+    let mut pieces = Vec::with_capacity(prompt.pieces.len());
+    for of_text in prompt.pieces.chunk_by(|one, next| one.message == next.message) {
+        let Some(message) = of_text.first().map(|piece| piece.message) else { continue };
+        let (text, mut chars) = (prompt.body.texts(message).concat(), 0);
+        for piece in of_text {
+            let start = chars;
+            chars += text.get(piece.bytes.clone()).map_or(0, |piece| piece.chars().count() as u64);
+            let PlacedPiece { part, seq, tokens, shortened, message, .. } = piece;
+            pieces.push(api::PromptPiece {
+                part: part.to_string(),
+                seq: *seq,
+                tokens: *tokens,
+                message: *message,
+                start,
+                end: chars,
+                shortened: *shortened,
+            });
+        }
+    }
+    pieces
+}
+
+/// A prompt as it is given out, with the number of its turn.
+pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
+    let tools = prompt.format.tools(&prompt.tools);
+    let (mut text, mut messages, mut system, mut responses) = (None, None, None, None);
+    match prompt.body {
+        Body::Text(whole) => text = Some(whole),
+        Body::Messages(all) => messages = Some(all),
+        Body::Responses { instructions, input } => responses = Some((instructions, input)),
+        Body::Anthropic { system: blocks, messages: all } => (messages, system) = (Some(all), Some(blocks)),
+    }
+    let (instructions, input) = responses.unzip();
+    api::Prompt {
+        seq: prompt.seq,
+        turn,
+        budget: prompt.budget,
+        answer_tokens: prompt.answer_tokens,
+        tokens: prompt.tokens,
+        reusable_prefix_tokens: prompt.reusable_prefix_tokens,
+        counting: prompt.counting,
+        vocabulary: prompt.vocabulary,
+        factor: prompt.factor,
+        parts: prompt.parts,
+        pieces: None,
+        text,
+        instructions,
+        input,
+        messages,
+        system,
+        tools,
+        erased: prompt.erased,
+        rewritten: prompt.rewritten,
+    }
+}
+
+/// Through whose eyes to look. An agent looks through its own. The manager may also look through those that see nothing hidden
+/// from it. `what` is what others may not.
+pub(super) async fn whose<R: Permission>(
+    caller: &Authorized<R>,
+    named: Option<AgentName>,
+    what: &'static str,
+) -> Result<Option<AgentName>, CallError> {
+    let Some(own) = caller.agent() else { return Ok(named) };
+    let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
+    let forbidden = || Err(caller.forbidden(what));
+    if caller.rank < Rank::Manager {
+        return forbidden();
+    }
+    let look = |view: View<'_>| {
+        let agent = view.state.team.agent(&named)?;
+        Ok(sees_all_of(&view, &agent.name))
+    };
+    if caller.session.view(&caller.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
+}
+
+/// Whether the viewer sees, and has always seen, all sets and threads that `other` sees.
+pub(super) fn sees_all_of(view: &View<'_>, other: &AgentName) -> bool {
+    let mut sets = view.state.sets.iter().filter(|held| held.sight.audience.contains(other));
+    let mut threads = view.state.threads.iter().filter(|(_, thread)| thread.sight.audience.contains(other));
+    sets.all(|held| view.set(&held.set.name).is_ok_and(|seen| matches!(seen, SetView::Whole(_))))
+        && threads.all(|(name, thread)| view.thread(name).is_ok() && view.size(thread) == thread.size())
+}

@@ -1,0 +1,175 @@
+//! Recall: what in a session answers a question.
+
+use std::fmt::Write as _;
+
+use callboard_api as api;
+use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
+use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, Query},
+    resources::prompt::whose,
+    rights::{Rank, Recall},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(recall)).routes(routes!(search))
+}
+
+/// Find what answers a question
+///
+/// It searches everything that was ever said, that was not deleted or replaced since, and that the caller may see:
+/// messages with the results of tools, also those that compression or a budget left out of prompts, context sets, the
+/// plan, variables, context files and documents. What is hidden from the caller does not change the answer. Everything
+/// that was written before the call is searched; if that takes too long, the answer says how far it is `behind`.
+#[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
+    params(InPath<SessionId>),
+    request_body = api::RecallBody,
+    responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
+async fn recall(
+    caller: Authorized<Recall>,
+    RequestBody { body, .. }: RequestBody<api::RecallBody>,
+) -> Result<Answer<api::Recalled>, CallError> {
+    let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
+    if at.is_some() && caller.rank != Rank::User {
+        return Err(caller.forbidden("search as of an earlier entry"));
+    }
+    let viewer = match whose(&caller, agent, "search the views of others").await? {
+        Some(agent) => Viewer::Agent(agent),
+        None => caller.viewer(),
+    };
+    let prefer = match role {
+        None => Prefer::AsAsked,
+        Some(api::RecallRole::User) => Prefer::User,
+        Some(api::RecallRole::Assistant) => Prefer::Assistant,
+        Some(api::RecallRole::Any) => Prefer::Any,
+    };
+    let mut asked = RecallQuery { prefer, thread, at, ..RecallQuery::new(query) };
+    asked.limit = limit.unwrap_or(asked.limit);
+    asked.sources = sources.unwrap_or_default();
+    let answer = caller.session.recall(&viewer, asked).await?;
+    Ok(Answer::ok(recalled(caller.session.id(), answer)))
+}
+
+/// Search for words
+///
+/// Finds texts that contain every word exactly as it is written, in capitals or not, the newest first.
+#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
+    params(InPath<SessionId>, api::SearchQuery),
+    responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
+async fn search(
+    caller: Authorized<Recall>,
+    Query(query): Query<api::SearchQuery>,
+) -> Result<Answer<api::Recalled>, CallError> {
+    let limit = query.limit.unwrap_or(HITS);
+    let hits = caller.session.search_words(&caller.viewer(), &query.q, limit).await?;
+    Ok(Answer::ok(recalled(caller.session.id(), RecallAnswer { hits, ..RecallAnswer::default() })))
+}
+
+/// How many hits a search gives that does not say.
+const HITS: usize = 10;
+
+/// What was found, as it is sent.
+fn recalled(session: &SessionId, answer: RecallAnswer) -> api::Recalled {
+    let RecallAnswer { hits, behind, note, embedder, elsewhere } = answer;
+    let mut hits: Vec<_> = hits.into_iter().map(|hit| api::FoundPassage::Here(sent(session, hit))).collect();
+    let mut sources = Vec::with_capacity(elsewhere.len());
+    for FromElsewhere { source, passages } in elsewhere {
+        let error = match passages {
+            Ok(passages) => {
+                let foreign = passages.into_iter().map(|it| foreign(&source, it));
+                hits.extend(foreign.map(api::FoundPassage::Elsewhere));
+                None
+            }
+            Err(error) => Some(error),
+        };
+        sources.push(api::AskedSource { name: source, error });
+    }
+    api::Recalled { hits, behind, note: note.map(str::to_owned), embedder, sources }
+}
+
+fn foreign(source: &str, passage: ForeignPassage) -> api::ForeignHit {
+    let ForeignPassage { text, score, title, url } = passage;
+    api::ForeignHit { source: source.to_owned(), text, score, title, url }
+}
+
+fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
+    let read_on = read_on(session, &hit);
+    let why = &hit.why;
+    let signals = [("speaker", why.speaker), ("role", why.role), ("date", why.date), ("meaning", why.meaning)];
+    let signals = signals.into_iter().filter(|(_, worth)| *worth != 0.0);
+    let name = match hit.source {
+        Source::Message | Source::Plan => None,
+        Source::ContextSet | Source::Variable | Source::File | Source::Document => name_in(&hit.subject),
+    };
+    api::RecallHit {
+        source: hit.source,
+        text: hit.text,
+        score: hit.score,
+        seq: hit.seq,
+        message_id: hit.message_id,
+        thread: hit.thread,
+        name: name.map(str::to_owned),
+        collection: hit.collection,
+        agent: hit.agent,
+        role: hit.role,
+        timestamp: hit.at,
+        why: api::WhyRecalled {
+            signals: signals.map(|(name, worth)| (name.to_owned(), worth)).collect(),
+            terms: hit.why.terms,
+            near: hit.why.near,
+        },
+        bytes: api::PassageBytes { start: hit.bytes.start, end: hit.bytes.end, of: hit.of_bytes },
+        read_on,
+    }
+}
+
+/// The name in a subject such as `set:Brief`.
+fn name_in(subject: &str) -> Option<&str> {
+    subject.split_once(':').map(|(_, name)| name)
+}
+
+/// The path of the call that gives the whole of what was found.
+fn read_on(session: &SessionId, hit: &RecallHit) -> String {
+    let name = name_in(&hit.subject).unwrap_or_default();
+    let message = hit.message_id.as_ref().map_or("", |id| id.as_str());
+    let segments = match hit.source {
+        Source::Message => vec!["threads", name, "messages", message],
+        Source::ContextSet => vec!["context-sets", name],
+        Source::Plan => vec!["plan"],
+        Source::Variable => vec!["variables", name],
+        Source::File => vec!["files", name],
+        Source::Document => vec!["documents", name],
+    };
+    let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
+    for segment in segments {
+        path.push('/');
+        path.push_str(&encoded(segment));
+    }
+    if let Some(collection) = &hit.collection {
+        path.push_str("?collection=");
+        path.push_str(collection.as_str());
+    }
+    path
+}
+
+/// A name as a segment of a path.
+fn encoded(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing into a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}

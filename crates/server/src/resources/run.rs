@@ -1,0 +1,145 @@
+//! Runs.
+
+use callboard_api as api;
+use callboard_core::{
+    command::{Command, KeptAnswer},
+    id::{RunId, SessionId},
+    run::{CancelRun, NewRun, PauseRun, ResumeRun, Run, ToolResults},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    params::InPath,
+    rights::ReadRuns,
+    write_options::WriteOptions,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, start))
+        .routes(routes!(read))
+        .routes(routes!(pause))
+        .routes(routes!(resume))
+        .routes(routes!(cancel))
+        .routes(routes!(bring))
+}
+
+/// List runs
+#[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The newest 100 runs of the session, the newest first", body = api::RunList)))]
+async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, CallError> {
+    let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
+    Ok(Answer::ok(api::RunList { runs: caller.session.view_runs(&caller.viewer(), look).await? }))
+}
+
+/// Start a run of the team, or of the manager as a director
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
+    params(InPath<SessionId>),
+    request_body = api::NewRun,
+    responses((status = CREATED, description = "The run", body = api::Run)))]
+async fn start(
+    caller: Authorized<NewRun>,
+    RequestBody { body, options }: RequestBody<api::NewRun>,
+) -> Result<Created<api::Run>, CallError> {
+    let api::NewRun { kind, input, limits } = body;
+    let receipt = caller.execute(options, NewRun { kind, input, limits }).await?;
+    let run = receipt.answer;
+    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    caller.app.drivers.drive(caller.session.clone(), run);
+    Ok(Created(Answer::ok(body).at(receipt.head)))
+}
+
+/// Read a run
+#[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs", operation_id = "read_run",
+    params(InPath<SessionId>, InPath<RunId>),
+    responses((status = OK, description = "The run", body = api::Run)))]
+async fn read(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Result<Answer<api::Run>, CallError> {
+    let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
+    Ok(Answer::ok(caller.session.view_run(&caller.viewer(), &run, look).await?))
+}
+
+/// Pause a run
+///
+/// A turn that was already requested is finished first.
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs", operation_id = "pause_run",
+    params(InPath<SessionId>, InPath<RunId>),
+    request_body = Option<api::Pause>,
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
+async fn pause(
+    caller: Authorized<PauseRun>,
+    InPath(run): InPath<RunId>,
+    RequestBody { body, options }: RequestBody<api::Pause>,
+) -> Result<Answer<api::Run>, CallError> {
+    let reason = body.reason.unwrap_or_else(|| format!("{} asked for it", caller.actor));
+    if reason.chars().count() > 1000 {
+        return Err(CallError::invalid("/reason", "use at most 1,000 characters"));
+    }
+    steer(&caller, options, run.clone(), PauseRun { run, reason }).await
+}
+
+/// Resume a paused run
+///
+/// Its limits count from zero again.
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
+    params(InPath<SessionId>, InPath<RunId>),
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
+async fn resume(
+    caller: Authorized<ResumeRun>,
+    InPath(run): InPath<RunId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Run>, CallError> {
+    let answer = steer(&caller, options, run.clone(), ResumeRun(run.clone())).await?;
+    caller.app.drivers.drive(caller.session.clone(), run);
+    Ok(answer)
+}
+
+/// Cancel a run
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
+    params(InPath<SessionId>, InPath<RunId>),
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
+async fn cancel(
+    caller: Authorized<CancelRun>,
+    InPath(run): InPath<RunId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::Run>, CallError> {
+    steer(&caller, options, run.clone(), CancelRun(run)).await
+}
+
+/// Send the results of tool calls that a run waits for
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/tool-results", tag = "runs",
+    operation_id = "bring_tool_results",
+    params(InPath<SessionId>, InPath<RunId>),
+    request_body = api::ToolResults,
+    responses((status = OK, description = "The run after the change", body = api::Run)))]
+async fn bring(
+    caller: Authorized<ToolResults>,
+    InPath(run): InPath<RunId>,
+    RequestBody { body, options }: RequestBody<api::ToolResults>,
+) -> Result<Answer<api::Run>, CallError> {
+    let results = body.results.into_iter().map(|result| (result.tool_call_id, result.content)).collect();
+    let receipt = caller.execute(options, ToolResults { run: run.clone(), results }).await?;
+    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(body).at(receipt.head))
+}
+
+async fn steer<R>(
+    caller: &Authorized<R>,
+    options: WriteOptions,
+    run: RunId,
+    command: impl Command<Answer: KeptAnswer>,
+) -> Result<Answer<api::Run>, CallError> {
+    let receipt = caller.execute(options, command).await?;
+    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(body).at(receipt.head))
+}

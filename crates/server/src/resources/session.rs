@@ -1,0 +1,331 @@
+//! Sessions.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::{
+    entry::Actor,
+    error::ConflictKind,
+    id::{Seq, SessionId},
+    session::{SessionPatch, Settings},
+    state::State,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_engine::{Error, LargestPrompt, LastEntry, NewBoardSession, Overview, RunOverview, Session, SessionInfo};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
+    cursor, files,
+    idempotency::Attempt,
+    params::{InPath, Query},
+    resources::collection::check_collections,
+    rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, update, delete)).routes(routes!(fork))
+}
+
+/// List sessions
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(api::SessionsQuery),
+    responses((status = OK, description = "The sessions", body = api::SessionList)))]
+async fn list(
+    server: AuthorizedOnServer<ListSessions>,
+    Query(query): Query<api::SessionsQuery>,
+) -> Result<Answer<api::SessionList>, CallError> {
+    let api::SessionsQuery { limit, cursor, q, order } = query;
+    let (board, limit) = (&server.app.board, limit.unwrap_or(LIMIT).min(LIMIT));
+    let words = q.map(|q| q.to_lowercase());
+    let is_wanted = |info: &SessionInfo| {
+        let has = |text: &str| words.as_ref().is_none_or(|words| text.to_lowercase().contains(words));
+        has(info.id.as_str()) || info.settings.title.as_deref().is_some_and(has)
+    };
+    let (infos, next_cursor) = match order {
+        api::SessionOrder::Id => {
+            let after = cursor.as_deref().map(cursor::session).transpose()?;
+            let mut infos = board.sessions_that(after.as_ref(), limit.saturating_add(1), is_wanted).await?;
+            let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
+            (infos, next)
+        }
+        api::SessionOrder::Recent => {
+            let (before, after) = match cursor.as_deref().map(cursor::session_use).transpose()? {
+                None => (None, None),
+                Some(cursor::Use::Behind(place)) => (Some(place), None),
+                Some(cursor::Use::After(id)) => (None, Some(id)),
+            };
+            let is_wanted = |info: &SessionInfo| after.as_ref().is_none_or(|after| info.id > *after) && is_wanted(info);
+            let mut infos = board.recent_sessions(before.as_ref(), limit.saturating_add(1), is_wanted).await?;
+            let is_more = infos.len() > limit;
+            infos.truncate(limit);
+            let last = infos.last().filter(|_| is_more && after.is_none());
+            let next = last.map(|last| cursor::of_use(last.last_activity, &last.id));
+            (infos, next)
+        }
+    };
+    let mut sessions = Vec::with_capacity(infos.len());
+    for info in infos {
+        sessions.push(whole(&server.app, SessionInfo::clone(&info)));
+    }
+    Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
+}
+
+/// Create a session
+#[utoipa::path(post, path = "/v1/sessions", tag = "sessions", operation_id = "create_session",
+    request_body = Option<api::NewSession>,
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
+pub(crate) async fn create(
+    server: AuthorizedOnServer<CreateSession>,
+    RequestBody { body, options }: RequestBody<api::NewSession>,
+) -> Result<Created<api::Session>, CallError> {
+    let app = &server.app;
+    let id = body.id.clone().unwrap_or_else(|| app.board.new_id());
+    let make = |attempt| make_session(app, body, attempt);
+    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, id, make).await?)))
+}
+
+/// Read a session
+#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The session, as the caller may see it", body = api::Session)))]
+async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
+    let look = |view: View<'_>, info: SessionInfo| (info.head, whole(&caller.app, info).seen(&view));
+    let (head, body) = caller.session.info_with_last(&caller.viewer(), look).await?;
+    Ok(Answer::ok(body).at(head))
+}
+
+/// Change the settings or the team of a session
+#[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
+    params(InPath<SessionId>),
+    request_body = Option<api::SessionPatch>,
+    responses((status = OK, description = "The session after the change", body = api::Session)))]
+async fn update(
+    caller: Authorized<SessionPatch>,
+    RequestBody { body, options }: RequestBody<SessionPatch>,
+) -> Result<Answer<api::Session>, CallError> {
+    if let Some(names) = &body.collections {
+        if caller.rank != Rank::User {
+            return Err(caller.forbidden("name collections"));
+        }
+        check_collections(&caller.app.board, names).await?;
+    }
+    let receipt = caller.execute(options, body).await?;
+    let look = |view: View<'_>| Ok(whole(&caller.app, known(caller.session.id(), view.state)).seen(&view));
+    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(body).at(receipt.head))
+}
+
+/// Delete a session with all its data
+#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
+    params(InPath<SessionId>),
+    responses((status = NO_CONTENT, description = "The session is deleted")))]
+async fn delete(
+    AuthorizedIfThere { app, id, caller }: AuthorizedIfThere<DeleteSession>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    // With an idempotency key, a session that is gone counts as deleted by this very request if it was begun before.
+    let was_gone = match caller {
+        Ok(caller) => {
+            caller.expect(&options).await?;
+            false
+        }
+        Err(_) if options.request.is_some() => true,
+        Err(error) => return Err(error),
+    };
+    app.idempotent(Actor::User, &options, None, id, |attempt| remove(&app, attempt, was_gone)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Fork a session
+///
+/// The new session's journal is a copy of the beginning of this one's.
+#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
+    params(InPath<SessionId>),
+    request_body = Option<api::Fork>,
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
+async fn fork(
+    caller: Authorized<ForkSession>,
+    RequestBody { body, options }: RequestBody<api::Fork>,
+) -> Result<Created<api::Session>, CallError> {
+    let api::Fork { at, id } = body;
+    if at.is_some() && caller.rank != Rank::User {
+        return Err(caller.forbidden("fork at an earlier entry"));
+    }
+    let at = match at {
+        Some(at) => at,
+        None => caller.session.state().await?.head.seq,
+    };
+    if let Some(id) = &id {
+        caller.session.check_name("/id", id.as_str()).await?;
+    }
+    let intent = Intent { id: id.unwrap_or_else(|| caller.app.board.new_id()), at };
+    let make = async |attempt| {
+        caller.expect(&options).await?;
+        make_fork(&caller, attempt).await
+    };
+    let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
+    Ok(Created(Answer::ok(made)))
+}
+
+/// What the user sees of a session.
+fn whole(app: &App, info: SessionInfo) -> api::Session {
+    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, overview, last } = info;
+    let overview = Some(at_a_glance(app, head, overview, last));
+    let Settings {
+        title,
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        ttl_seconds,
+        limits,
+        steps,
+        compression,
+        collections,
+    } = settings;
+    let settings = Some(api::SessionSettings {
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        limits,
+        steps,
+        compression,
+        collections,
+    });
+    api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings, overview }
+}
+
+/// What is known of a session at a glance.
+fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<LastEntry>) -> api::SessionOverview {
+    let Overview { largest_prompt, run, needs_user, used, size_bytes } = overview;
+    let largest_prompt = largest_prompt.map(|LargestPrompt { agent, tokens, window, warn_at }| api::LargestPrompt {
+        agent,
+        tokens,
+        window,
+        warn_at,
+    });
+    let run = run.map(|RunOverview { id, kind, status, reason, started_at }| api::SessionRun {
+        id,
+        kind,
+        status,
+        reason,
+        started_at,
+    });
+    let last = last.map(|LastEntry { seq, at, by, kind, sentence }| api::LastEntry { seq, at, by, kind, sentence });
+    let cost = app.cost(used.iter().map(|(model, usage)| (model.as_deref(), *usage)));
+    let mut usage = api::SessionUsage::default();
+    for (_, used) in used {
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);
+    }
+    usage.total_tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+    api::SessionOverview { entries: head.0, size_bytes, last, largest_prompt, run, needs_user, usage, cost }
+}
+
+/// A session with this state, whose last use was its last entry.
+fn known(id: &SessionId, state: &State) -> SessionInfo {
+    let settings = state.session.settings.clone();
+    SessionInfo {
+        id: id.clone(),
+        head: state.head.seq,
+        created_at: state.session.created_at,
+        last_activity: state.last_at,
+        expires_at: settings.ttl_seconds.expires_at(state.last_at),
+        agents: state.team.agents().cloned().collect(),
+        settings,
+        overview: Overview::of(state),
+        last: None,
+    }
+}
+
+/// The answer of a call that created a session. A repeat of the call gives the same one.
+pub(super) async fn created(app: &App, session: &Session) -> Result<api::Session, CallError> {
+    Ok(whole(app, session.info().await?))
+}
+
+/// The most sessions on a page.
+const LIMIT: usize = 1000;
+
+async fn make_session(
+    app: &App,
+    body: api::NewSession,
+    attempt: Attempt<SessionId>,
+) -> Result<api::Session, CallError> {
+    let api::NewSession {
+        title,
+        agents,
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        ttl_seconds,
+        limits,
+        steps,
+        compression,
+        collections,
+        context_sets_from,
+        ..
+    } = body;
+    let board = &app.board;
+    check_collections(board, &collections).await?;
+    let sets = match context_sets_from {
+        Some(source) => board.session(&source).await?.sets_for(&Viewer::User, &agents).await?,
+        None => Vec::new(),
+    };
+    let settings = Settings {
+        title,
+        default_visibility: default_visibility.unwrap_or_default(),
+        share,
+        grant,
+        prompt: prompt.unwrap_or_default(),
+        ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
+        limits: limits.unwrap_or_default(),
+        steps,
+        compression: compression.unwrap_or_default(),
+        collections,
+    };
+    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, sets, settings: Some(settings) };
+    let session = match board.create(new).await {
+        Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
+            board.session(&attempt.intent).await?
+        }
+        session => session?,
+    };
+    created(app, &session).await
+}
+
+async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Result<(), CallError> {
+    let deleted = app.board.delete(&attempt.intent).await;
+    if let (Ok(()), Some(files)) = (&deleted, &app.files) {
+        files.end(&attempt.intent, files::now(&app.board).await?).await;
+    }
+    if let (Ok(()), Some(browsers)) = (&deleted, &app.browsers) {
+        browsers.forget(&attempt.intent).await;
+    }
+    match deleted {
+        Err(Error::NoSession { .. }) if attempt.is_repeat && was_gone => Ok(()),
+        deleted => Ok(deleted?),
+    }
+}
+
+/// The fork that a request creates. A repeat of the request creates the same.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Intent {
+    id: SessionId,
+    at: Seq,
+}
+
+async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -> Result<api::Session, CallError> {
+    let (board, Intent { id, at }) = (&caller.app.board, attempt.intent);
+    let fork = match attempt.is_repeat {
+        true => board.fork_again(&caller.session, at, &id).await?,
+        false => board.fork(&caller.session, Some(at), Some(id)).await?,
+    };
+    created(&caller.app, &fork).await
+}

@@ -1,0 +1,69 @@
+//! Threads.
+
+use callboard_api as api;
+use callboard_core::{
+    conversation::PutThread,
+    error::Error as Refusal,
+    id::{SessionId, ThreadId},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    cursor::{self, After},
+    params::{InPath, Query},
+    rights::ReadThreads,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(put))
+}
+
+/// List threads
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
+    params(InPath<SessionId>, api::PageQuery),
+    responses((status = OK, description = "A page of the threads that the caller sees, sorted by name", body = api::ThreadList)))]
+async fn list(
+    caller: Authorized<ReadThreads>,
+    Query(query): Query<api::PageQuery>,
+) -> Result<Answer<api::ThreadList>, CallError> {
+    let after = After::read(query.cursor.as_deref())?;
+    let limit = query.limit.unwrap_or(usize::MAX);
+    let mut threads = caller
+        .session
+        .view(&caller.viewer(), |view| {
+            let threads = view.threads().filter(|(name, _)| after.is_before(name.as_str()));
+            let threads = threads.take(limit.saturating_add(1));
+            Ok(threads.map(|(name, thread)| api::Thread::seen(&view, name, thread)).collect::<Vec<_>>())
+        })
+        .await?;
+    let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.as_str());
+    Ok(Answer::ok(api::ThreadList { threads, next_cursor }))
+}
+
+/// Create a thread, or change who may see it and its settings
+#[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
+    params(InPath<SessionId>, InPath<ThreadId>),
+    request_body = api::PutThread,
+    responses((status = OK, description = "The thread after the change", body = api::Thread)))]
+async fn put(
+    caller: Authorized<PutThread>,
+    InPath(name): InPath<ThreadId>,
+    RequestBody { body, options }: RequestBody<api::PutThread>,
+) -> Result<Answer<api::Thread>, CallError> {
+    let receipt = caller.execute(options, body.command(name.clone())).await?;
+    let viewer = caller.viewer();
+    // A caller who has hidden the thread from itself still gets this answer.
+    let look = |view: View<'_>| {
+        let thread = view.state.threads.get(&name).ok_or_else(|| Refusal::not_found("thread", &name))?;
+        Ok(api::Thread::seen(&view, &name, thread))
+    };
+    let body = caller.session.view_at(&viewer, receipt.head, look).await?;
+    Ok(Answer::ok(body).at(receipt.head))
+}

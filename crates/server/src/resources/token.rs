@@ -1,0 +1,91 @@
+//! Access tokens of a session.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::{
+    access_token::{AccessTokenId, Holder, NewAccessToken, RevokeAccessToken},
+    entry::Hash,
+    id::SessionId,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, TokenId},
+    rights::ListTokens,
+    secret,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
+}
+
+/// List the access tokens of a session
+#[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The access tokens that have not been revoked", body = api::TokenList)))]
+async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
+    let state = caller.session.state().await?;
+    Ok(Answer::ok(api::TokenList { tokens: state.tokens.iter().map(api::Token::of).collect() }))
+}
+
+/// Create an access token for an agent or a role
+///
+/// This answer is the only one that shows the token itself.
+#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
+    params(InPath<SessionId>),
+    request_body = api::NewToken,
+    responses((status = CREATED, description = "The new token", body = api::Token)))]
+async fn create(
+    caller: Authorized<NewAccessToken>,
+    RequestBody { body, options }: RequestBody<api::NewToken>,
+) -> Result<Created<api::Token>, CallError> {
+    let holder = match (body.agent, body.role) {
+        (Some(agent), None) => Holder::Agent(agent),
+        (None, Some(role)) => Holder::Role(role),
+        _ => return Err(CallError::invalid("/agent", "give either `agent` or `role`")),
+    };
+    let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
+    let token = caller.app.secret.token(caller.session.id(), Hash(random));
+    let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
+    let receipt = caller.execute(options, new).await?;
+    let AccessTokenId(id) = receipt.answer;
+    let state = caller.session.state_at(receipt.head).await?;
+    let made = state.tokens.get(&id).map_err(CallError::from)?;
+    // A repeated request derives the same token again from the stored nonce.
+    let token = caller.app.secret.token(caller.session.id(), made.nonce);
+    if secret::hash(&token) != made.sha256 {
+        return Err(unrepeatable(&id));
+    }
+    Ok(Created(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head)))
+}
+
+/// Revoke an access token
+///
+/// Streams that were opened with it end.
+#[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
+    params(InPath<SessionId>, InPath<TokenId>),
+    responses((status = NO_CONTENT, description = "The token is revoked")))]
+async fn revoke(
+    caller: Authorized<RevokeAccessToken>,
+    InPath(TokenId(id)): InPath<TokenId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, RevokeAccessToken(id.into())).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn unavailable(detail: &str) -> CallError {
+    CallError::new("no_randomness", detail)
+}
+
+fn unrepeatable(id: &str) -> CallError {
+    let detail = format!("this request created the token {id} on a server with another token secret");
+    CallError::new("token_not_repeatable", detail)
+        .hint("revoke it, and create another one with another idempotency key")
+}

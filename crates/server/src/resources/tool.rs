@@ -1,0 +1,90 @@
+//! Callboard's own tools, for those who drive models themselves.
+
+use callboard_api as api;
+use callboard_core::{
+    agent::Tool,
+    browser::scout::DEPLOY_SCOUT,
+    entry::Actor,
+    id::{AgentName, SessionId},
+    prompt::{Format, default_agent},
+    tool::{CallTool, Execution, OwnTool, own_tool},
+    view::View,
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, Query, ToolName},
+    rights::{Permission, ReadTools},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(call))
+}
+
+/// List Callboard's own tools that an agent may use
+#[utoipa::path(get, path = "/v1/sessions/{session}/tools", tag = "tools", operation_id = "list_tools",
+    params(InPath<SessionId>, api::ToolsQuery),
+    responses((status = OK, description = "The tools, in the format of the model's API", body = api::ToolList)))]
+async fn list(
+    caller: Authorized<ReadTools>,
+    Query(query): Query<api::ToolsQuery>,
+) -> Result<Answer<api::ToolList>, CallError> {
+    let viewer = using(&caller, query.agent).await?.into();
+    // A scout needs a model, which whoever drives models itself has.
+    let can_do = |tool: &&OwnTool| caller.app.outside.serves(tool) && tool.name != DEPLOY_SCOUT;
+    let described = |view: View<'_>| Ok(view.own_tools().filter(can_do).map(OwnTool::described).collect());
+    let tools: Vec<Tool> = caller.session.view(&viewer, described).await?;
+    Ok(Answer::ok(api::ToolList { tools: Format::from(query.format).tools(&tools) }))
+}
+
+/// Call one of Callboard's own tools as an agent
+#[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools", operation_id = "call_tool",
+    params(InPath<SessionId>, InPath<ToolName>),
+    request_body = api::ToolCallBody,
+    responses((status = OK, description = "The result, as the model is to read it", body = api::ToolCallResult)))]
+async fn call(
+    caller: Authorized<CallTool>,
+    InPath(ToolName(name)): InPath<ToolName>,
+    RequestBody { body, options }: RequestBody<api::ToolCallBody>,
+) -> Result<Answer<api::ToolCallResult>, CallError> {
+    let name = &name;
+    let api::ToolCallBody { agent, arguments } = body;
+    let by = using(&caller, agent).await?;
+    match own_tool(name)?.execution {
+        Execution::Command(_) => {
+            let call = CallTool { name: name.to_owned(), arguments };
+            let receipt = caller.execute_as(by, options, call).await?;
+            Ok(Answer::ok(api::ToolCallResult { result: receipt.answer.0 }).at(receipt.head))
+        }
+        Execution::Read(read) => {
+            caller.expect(&options).await?;
+            // One of them executes a node, and the lease on that is to be renewed.
+            caller.app.drivers.keep();
+            let result =
+                caller.session.read_with(&by.into(), |view| read(view, &arguments), &caller.app.outside).await?;
+            Ok(Answer::ok(api::ToolCallResult { result }))
+        }
+    }
+}
+
+/// Who uses a tool. An agent uses it itself. The user uses it as the named agent, else as the manager or the only agent, else
+/// as the user.
+async fn using<R: Permission>(caller: &Authorized<R>, named: Option<AgentName>) -> Result<Actor, CallError> {
+    if let Some(own) = caller.agent() {
+        return match named {
+            Some(named) if named != *own => Err(caller.forbidden("use the tools of another agent")),
+            _ => Ok(Actor::Agent(own.clone())),
+        };
+    }
+    let by = |view: View<'_>| match &named {
+        Some(named) => Ok(Actor::Agent(view.state.team.agent(named)?.name.clone())),
+        None => Ok(default_agent(&view.state.team).map_or(Actor::User, |agent| Actor::Agent(agent.name.clone()))),
+    };
+    Ok(caller.session.view(&caller.viewer(), by).await?)
+}

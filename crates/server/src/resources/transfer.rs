@@ -1,0 +1,78 @@
+//! Export and import of sessions.
+
+use std::io::BufReader;
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use callboard_api as api;
+use callboard_core::{entry::Actor, id::SessionId};
+use futures::{StreamExt, stream};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Answer, Created, broken},
+    app::App,
+    call_error::CallError,
+    caller::{Authorized, AuthorizedOnServer},
+    idempotency::Attempt,
+    params::{InPath, Query},
+    received::Received,
+    resources::session::created,
+    rights::{ExportSession, ImportSession},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export)).routes(routes!(import))
+}
+
+/// Export a whole session
+///
+/// The answer is JSON lines: a header, the entries with their long texts, and a last line that marks the end.
+#[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The session as JSON lines", body = String,
+        content_type = "application/x-ndjson")))]
+async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
+    caller.export().await
+}
+
+/// Import an exported session
+///
+/// Nothing is stored unless the whole export is valid.
+#[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
+    params(api::ImportQuery),
+    request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
+    responses((status = CREATED, description = "The new session", body = api::Session)))]
+async fn import(
+    server: AuthorizedOnServer<ImportSession>,
+    Query(query): Query<api::ImportQuery>,
+    Received { file, options }: Received,
+) -> Result<Created<api::Session>, CallError> {
+    let app = &server.app;
+    let import = async |attempt: Attempt<()>| {
+        let (board, file) = (&app.board, BufReader::new(file));
+        let session = match attempt.is_repeat {
+            true => board.import_again(file, query.id).await?,
+            false => board.import(file, query.id).await?,
+        };
+        created(app, &session).await
+    };
+    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?)))
+}
+
+impl Authorized<ExportSession> {
+    /// The JSON lines of an export, as they are read.
+    pub(super) async fn export(&self) -> Result<Response, CallError> {
+        let export = self.session.export().await?;
+        let lines = stream::try_unfold(export, async |mut export| {
+            let lines = export.next().await.map_err(CallError::from).map_err(broken)?;
+            Ok::<_, std::io::Error>(lines.map(|lines| (lines, export)))
+        });
+        let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        Ok(([kind], Body::from_stream(lines.boxed())).into_response())
+    }
+}

@@ -1,0 +1,114 @@
+//! Turns of runs and of loops of one's own.
+
+use callboard_api as api;
+use callboard_core::{
+    conversation::{answer, given},
+    id::{Seq, SessionId},
+    run::own::AnswerTurn,
+};
+use callboard_engine::TurnView;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::RepairedBody,
+    call_error::CallError,
+    caller::Authorized,
+    cursor,
+    params::{InPath, Query, TurnNumber},
+    resources::prompt::prompt_body,
+    rights::{Rank, ReadTurns},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(read, answer)).routes(routes!(prompt))
+}
+
+/// List turns
+///
+/// A turn is one request to a model. Listed are the turns of runs, and those recorded by programs that ask models themselves.
+/// The user and the manager see all turns; a worker sees those of its own that its program recorded.
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns", tag = "turns", operation_id = "list_turns",
+    params(InPath<SessionId>, api::TurnsQuery),
+    responses((status = OK, description = "The turns, the newest first", body = api::TurnList)))]
+async fn list(
+    caller: Authorized<ReadTurns>,
+    Query(query): Query<api::TurnsQuery>,
+) -> Result<Answer<api::TurnList>, CallError> {
+    let before = query.cursor.as_deref().map(cursor::number).transpose()?.map(Seq);
+    let limit = query.limit.unwrap_or(LISTED);
+    let turns = caller.session.turns(&caller.viewer(), query.agent.as_ref(), before, limit.saturating_add(1)).await?;
+    let mut turns: Vec<_> = turns.into_iter().map(|turn| (turn.seq.to_string(), caller.seen(turn))).collect();
+    let next_cursor = cursor::cut(&mut turns, limit, |(seq, _)| seq);
+    Ok(Answer::ok(api::TurnList { turns: turns.into_iter().map(|(_, turn)| turn).collect(), next_cursor }))
+}
+
+/// Read a turn
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "read_turn",
+    params(InPath<SessionId>, InPath<TurnNumber>),
+    responses((status = OK, description = "The turn", body = api::Turn)))]
+async fn read(
+    caller: Authorized<ReadTurns>,
+    InPath(TurnNumber(turn)): InPath<TurnNumber>,
+) -> Result<Answer<api::Turn>, CallError> {
+    Ok(Answer::ok(caller.seen(caller.session.turn(&caller.viewer(), turn).await?)))
+}
+
+/// Send the answer to a recorded prompt
+///
+/// It becomes a message of the turn's agent in the turn's thread. Only that agent and the user may send it. A turn is answered
+/// once: sending the same answer again changes nothing and gives the same result, and another answer is a conflict.
+#[utoipa::path(post, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "answer_turn",
+    params(InPath<SessionId>, InPath<TurnNumber>),
+    request_body = api::TurnAnswer,
+    responses((status = OK, description = "What was added", body = api::TurnAnswered)))]
+pub(crate) async fn answer(
+    caller: Authorized<AnswerTurn>,
+    InPath(TurnNumber(turn)): InPath<TurnNumber>,
+    RepairedBody { body, options, repaired }: RepairedBody<api::TurnAnswer>,
+) -> Result<Answer<api::TurnAnswered>, CallError> {
+    let api::TurnAnswer { text, reasoning, tool_calls, message, usage, error } = body;
+    let calls = given::read_calls(tool_calls)?;
+    let (messages, own_usage) = message.map(answer::read).transpose()?.unwrap_or_default();
+    let (tool_calls, reasoning) = (calls.calls, reasoning.into_iter().chain(calls.reasoning).collect());
+    let usage = usage.map(Into::into).or(own_usage);
+    let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, usage, error };
+    let receipt = caller.execute(options, answer).await?;
+    let outcome = receipt.answer;
+    Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head, repaired }).at(receipt.head))
+}
+
+/// Read the prompt of a turn as it was sent
+///
+/// It is rendered again from the journal. `as_sent` says whether it is the same byte for byte, and `erased` names the entries
+/// whose words were erased since. Only the user may read it.
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}/prompt", tag = "turns", operation_id = "read_sent_prompt",
+    params(InPath<SessionId>, InPath<TurnNumber>),
+    responses((status = OK, description = "The prompt", body = api::SentPrompt)))]
+async fn prompt(
+    caller: Authorized<ReadTurns>,
+    InPath(TurnNumber(turn)): InPath<TurnNumber>,
+) -> Result<Answer<api::SentPrompt>, CallError> {
+    if caller.rank != Rank::User {
+        return Err(caller.forbidden("read prompts as they were sent"));
+    }
+    let sent = caller.session.sent_prompt(turn).await?;
+    let TurnView { agent, thread, model, .. } = sent.turn;
+    let prompt = prompt_body(sent.prompt, Some(turn));
+    Ok(Answer::ok(api::SentPrompt { agent, thread, model, as_sent: sent.is_as_sent, prompt }))
+}
+
+/// How many turns are listed where the caller does not say.
+const LISTED: usize = 100;
+
+impl Authorized<ReadTurns> {
+    fn seen(&self, turn: TurnView) -> api::Turn {
+        let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
+        let (run, turn_of_run) = run.unzip();
+        let cost = usage.and_then(|usage| self.app.cost([(model.as_deref(), usage)]));
+        let usage = usage.map(Into::into);
+        api::Turn { turn: seq, agent, thread, seq, at, run, turn_of_run, model, tokens, usage, cost, answered, failed }
+    }
+}

@@ -1,0 +1,150 @@
+//! Variables.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::{
+    error::Error as Refusal,
+    id::{SessionId, VariableName},
+    secret::RestoreSecret,
+    variable::{ClearVariable, ClearVariables, SetVariable},
+    view::View,
+};
+use serde_json::value::RawValue;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::Answer,
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    cursor::{self, After},
+    params::{InPath, Query},
+    rights::{Rank, ReadVariables},
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear)).routes(routes!(restore))
+}
+
+/// List variables
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
+    params(InPath<SessionId>, api::PageAtQuery),
+    responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
+async fn list(
+    caller: Authorized<ReadVariables>,
+    Query(query): Query<api::PageAtQuery>,
+) -> Result<Answer<api::VariableList>, CallError> {
+    let after = After::read(query.cursor.as_deref())?;
+    let limit = query.limit.unwrap_or(usize::MAX);
+    let look = |view: View<'_>| {
+        let variables = view.variables().filter(|variable| after.is_before(variable.name.as_str()));
+        Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
+    };
+    let mut variables = caller.look_at(query.at, look).await?;
+    let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.as_str());
+    Ok(Answer::ok(api::VariableList { variables, next_cursor }))
+}
+
+/// Clear all variables
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
+    params(InPath<SessionId>, api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "All variables are cleared")))]
+async fn clear_all(
+    caller: Authorized<ClearVariables>,
+    Query(query): Query<api::ReasonQuery>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, ClearVariables { reason: query.reason }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Read a variable
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
+    params(InPath<SessionId>, InPath<VariableName>, api::RevealQuery),
+    responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
+async fn read(
+    caller: Authorized<ReadVariables>,
+    InPath(name): InPath<VariableName>,
+    Query(query): Query<api::RevealQuery>,
+) -> Result<Answer<api::VariableValue>, CallError> {
+    if query.reveal && caller.rank != Rank::User {
+        return Err(caller.forbidden("see the values of secrets"));
+    }
+    if query.reveal && query.at.is_some() {
+        let problem = "secrets are shown as they are now: leave `at` or `reveal` out";
+        return Err(Refusal::invalid("/at", problem).into());
+    }
+    let variable = caller.look_at(query.at, |view| view.variable(&name).cloned()).await?;
+    let mut value = caller.session.value_of(&variable).await?;
+    if query.reveal && variable.secret {
+        value = caller.session.reveal(caller.actor.clone(), &name).await?.to_string().into();
+    }
+    let unreadable = |error: serde_json::Error| CallError::new("damaged", format!("the value of {name}: {error}"));
+    let value = RawValue::from_string(value.to_string()).map_err(unreadable)?;
+    let api::Variable { name, secret, updated_at, .. } = api::Variable::of(&variable);
+    Ok(Answer::ok(api::VariableValue { name, value, secret, updated_at }))
+}
+
+/// Set a variable
+#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
+    params(InPath<SessionId>, InPath<VariableName>),
+    request_body = api::PutVariable,
+    responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
+async fn put(
+    caller: Authorized<SetVariable>,
+    InPath(name): InPath<VariableName>,
+    RequestBody { body, options }: RequestBody<api::PutVariable>,
+) -> Result<Answer<api::VariableAfter>, CallError> {
+    let api::PutVariable { value, reason, secret, origins } = body;
+    let receipt =
+        caller.execute(options, SetVariable::new(name.clone(), value, secret, reason)?.typed_into(origins)).await?;
+    let look = |view: View<'_>| Ok(api::Variable::of(view.variable(&name)?));
+    let variable = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    let mut after = api::VariableAfter { variable, rewritten: None, forks: Vec::new(), searched: None };
+    // An agent is not told how much of what is hidden from it says something.
+    if after.variable.secret && caller.rank == Rank::User {
+        let rewritten = caller.session.rewritten_by(receipt.head).await?;
+        if let Some(first) = rewritten.first() {
+            after.forks = caller.app.board.holders(&caller.session, *first).await?;
+        }
+        after.rewritten = Some(rewritten.len());
+        after.searched = (!caller.session.is_looked_for(&name).await?).then_some(false);
+    }
+    Ok(Answer::ok(after).at(receipt.head))
+}
+
+/// Put a secret back that was marked by mistake
+///
+/// The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
+/// is hidden in an entry, that stays hidden. Only the user may call it.
+#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables", operation_id = "restore_secret",
+    params(InPath<SessionId>),
+    request_body = api::RestoreSecret,
+    responses((status = OK, description = "The entries in which the value stands again", body = api::RestoredSecret)))]
+async fn restore(
+    caller: Authorized<RestoreSecret>,
+    RequestBody { body, options }: RequestBody<api::RestoreSecret>,
+) -> Result<Answer<api::RestoredSecret>, CallError> {
+    let api::RestoreSecret { name, reason } = body;
+    let restoring = caller.session.restoring(&name, &reason).await?;
+    let receipt = caller.execute(options, restoring).await?;
+    let entries = receipt.answer.entries;
+    Ok(Answer::ok(api::RestoredSecret { name, entries, head: receipt.head }).at(receipt.head))
+}
+
+/// Clear a variable
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
+    operation_id = "clear_variable",
+    params(InPath<SessionId>, InPath<VariableName>, api::ReasonQuery),
+    responses((status = NO_CONTENT, description = "The variable is cleared")))]
+async fn clear(
+    caller: Authorized<ClearVariable>,
+    InPath(name): InPath<VariableName>,
+    Query(query): Query<api::ReasonQuery>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, ClearVariable { name, reason: query.reason }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

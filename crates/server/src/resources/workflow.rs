@@ -1,0 +1,285 @@
+//! The workflow, its nodes and their results.
+
+use axum::http::StatusCode;
+use callboard_api as api;
+use callboard_core::{
+    id::{ExecutionId, NodeId, Seq, SessionId},
+    view::View,
+    workflow::{
+        Change, CreateNode, DeleteNode, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+        execution::{CancelExecution, Execute},
+    },
+};
+use callboard_engine::NodeResult;
+use serde_json::value::RawValue;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    answer::{Accepted, Answer},
+    app::App,
+    body::{Empty, RequestBody},
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, Query},
+    rights::ReadWorkflow,
+};
+
+/// The calls on this resource.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(read, put, patch))
+        .routes(routes!(create_node))
+        .routes(routes!(read_node, patch_node, delete_node))
+        .routes(routes!(read_result, put_result))
+        .routes(routes!(run))
+        .routes(routes!(list_executions))
+        .routes(routes!(read_execution))
+        .routes(routes!(cancel_execution))
+        .routes(routes!(run_node))
+}
+
+/// Read the workflow
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "read_workflow",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The workflow as it is now, without results", body = api::Workflow)))]
+async fn read(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::Workflow>, CallError> {
+    let look = |view: View<'_>| Ok((view.workflow_document()?, view.state.head.seq));
+    let (workflow, head) = caller.session.view(&caller.viewer(), look).await?;
+    Ok(Answer::ok(workflow).at(head))
+}
+
+/// Replace the workflow
+///
+/// All nodes are replaced. Nodes that are left out are deleted; nodes with the id of an existing node keep its status
+/// and its result. An invalid workflow is refused with a list of all its faults. With `expected_version`, only that
+/// version is replaced: if the workflow has another version by now, the answer is 409.
+#[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "put_workflow",
+    params(InPath<SessionId>),
+    request_body = api::PutWorkflow,
+    responses((status = OK, description = "The workflow after the change", body = api::Workflow)))]
+async fn put(
+    caller: Authorized<PutWorkflow>,
+    RequestBody { body, options }: RequestBody<api::PutWorkflow>,
+) -> Result<Answer<api::Workflow>, CallError> {
+    let api::PutWorkflow { workflow, nodes, reason, expected_version, .. } = body;
+    let change = Change { reason, expected_version };
+    let head = caller.execute(options, PutWorkflow { workflow, nodes, change }).await?.head;
+    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
+    Ok(Answer::ok(workflow).at(head))
+}
+
+/// Name or describe the workflow
+#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
+    params(InPath<SessionId>),
+    request_body = api::WorkflowPatch,
+    responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
+async fn patch(
+    caller: Authorized<PatchWorkflow>,
+    RequestBody { body, options }: RequestBody<api::WorkflowPatch>,
+) -> Result<Answer<api::AboutWorkflow>, CallError> {
+    let api::WorkflowPatch { name, description, reason, expected_version } = body;
+    let change = Change { reason, expected_version };
+    let head = caller.execute(options, PatchWorkflow { name, description, change }).await?.head;
+    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
+    Ok(Answer::ok(workflow.workflow).at(head))
+}
+
+/// Create a node
+///
+/// Callboard gives it an id that no node had before.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
+    params(InPath<SessionId>),
+    request_body = api::NewWorkflowNode,
+    responses((status = OK, description = "The node", body = api::ChangedWorkflowNode)))]
+async fn create_node(
+    caller: Authorized<CreateNode>,
+    RequestBody { body, options }: RequestBody<api::NewWorkflowNode>,
+) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
+    let api::NewWorkflowNode { kind, config, description, position, reason, expected_version } = body;
+    let change = Change { reason, expected_version };
+    let node = CreateNode { kind, config: config.into(), description, position, change };
+    let receipt = caller.execute(options, node).await?;
+    caller.changed(receipt.answer, receipt.head).await
+}
+
+/// Read a node
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow", operation_id = "read_node",
+    params(InPath<SessionId>, InPath<NodeId>),
+    responses((status = OK, description = "The node, without its result", body = api::WorkflowNode)))]
+async fn read_node(
+    caller: Authorized<ReadWorkflow>,
+    InPath(id): InPath<NodeId>,
+) -> Result<Answer<api::WorkflowNode>, CallError> {
+    let look = |view: View<'_>| Ok((view.node(id)?, view.state.head.seq));
+    let (node, head) = caller.session.view(&caller.viewer(), look).await?;
+    Ok(Answer::ok(node).at(head))
+}
+
+/// Change or move a node
+#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
+    operation_id = "patch_node",
+    params(InPath<SessionId>, InPath<NodeId>),
+    request_body = api::WorkflowNodePatch,
+    responses((status = OK, description = "The node after the change", body = api::ChangedWorkflowNode)))]
+async fn patch_node(
+    caller: Authorized<PatchNode>,
+    InPath(id): InPath<NodeId>,
+    RequestBody { body, options }: RequestBody<api::WorkflowNodePatch>,
+) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
+    let api::WorkflowNodePatch { kind, config, description, position, reason, expected_version } = body;
+    let change = Change { reason, expected_version };
+    let patch = PatchNode { id, kind, config: config.map(Into::into), description, position, change };
+    let receipt = caller.execute(options, patch).await?;
+    caller.changed(id, receipt.head).await
+}
+
+/// Delete a node
+///
+/// Its variables are cleared, and it is removed from tasks of the plan. If other nodes refer to it, it is not deleted
+/// and the answer is 409.
+#[utoipa::path(delete, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
+    operation_id = "delete_node",
+    params(InPath<SessionId>, InPath<NodeId>, api::WorkflowChangeQuery),
+    responses((status = NO_CONTENT, description = "The node is deleted")))]
+async fn delete_node(
+    caller: Authorized<DeleteNode>,
+    InPath(id): InPath<NodeId>,
+    Query(query): Query<api::WorkflowChangeQuery>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<StatusCode, CallError> {
+    caller.execute(options, DeleteNode { id, change: query.change() }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Read the result of a node
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
+    operation_id = "read_node_result",
+    params(InPath<SessionId>, InPath<NodeId>),
+    responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
+async fn read_result(
+    caller: Authorized<ReadWorkflow>,
+    InPath(id): InPath<NodeId>,
+) -> Result<Answer<api::NodeResult>, CallError> {
+    Ok(Answer::ok(node_result(id, caller.session.node_result(&caller.viewer(), id).await?)?))
+}
+
+/// Record the result of a node
+///
+/// Stores the result, the status of the node, and the variables that the node set: all of them or nothing.
+#[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
+    operation_id = "put_node_result",
+    params(InPath<SessionId>, InPath<NodeId>),
+    request_body = api::PutNodeResult,
+    responses((status = NO_CONTENT, description = "The result is recorded")))]
+async fn put_result(
+    caller: Authorized<PutResult>,
+    InPath(id): InPath<NodeId>,
+    RequestBody { body, options }: RequestBody<api::PutNodeResult>,
+) -> Result<StatusCode, CallError> {
+    let api::PutNodeResult { status, result, variables } = body;
+    caller.execute(options, PutResult { id, status, result, variables }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Execute the workflow
+///
+/// All nodes, those from one on, or only the named ones. The answer comes at once; streams and `GET` tell what happens. One
+/// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
+    params(InPath<SessionId>),
+    request_body = api::RunWorkflow,
+    responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
+async fn run(
+    caller: Authorized<Execute>,
+    RequestBody { body, options }: RequestBody<api::RunWorkflow>,
+) -> Result<Accepted<api::WorkflowExecution>, CallError> {
+    let api::RunWorkflow { from, nodes, inputs, limits } = body;
+    let execute = Execute { from, nodes, inputs, limits: limits.unwrap_or_default() };
+    caller.app.drivers.keep();
+    let receipt = caller.app.executions.start(&caller.session, caller.execute(options, execute)).await?;
+    caller.execution(&receipt.answer, receipt.head).await.map(Accepted)
+}
+
+/// List executions of the workflow
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions", tag = "workflow",
+    operation_id = "list_executions",
+    params(InPath<SessionId>),
+    responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
+async fn list_executions(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::ExecutionList>, CallError> {
+    let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
+    let (executions, head) = caller.session.view(&caller.viewer(), look).await?;
+    Ok(Answer::ok(api::ExecutionList { executions }).at(head))
+}
+
+/// Read an execution of the workflow
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions/{execution}", tag = "workflow",
+    operation_id = "read_execution",
+    params(InPath<SessionId>, InPath<ExecutionId>),
+    responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
+async fn read_execution(
+    caller: Authorized<ReadWorkflow>,
+    InPath(id): InPath<ExecutionId>,
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
+    let look = |view: View<'_>| Ok((view.execution(&id)?, view.state.head.seq));
+    let (execution, head) = caller.session.view(&caller.viewer(), look).await?;
+    Ok(Answer::ok(execution).at(head))
+}
+
+/// Cancel an execution of the workflow
+///
+/// A node that is under way may have done some of its work. An execution that has ended is refused with 409.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/executions/{execution}/cancel", tag = "workflow",
+    operation_id = "cancel_execution",
+    params(InPath<SessionId>, InPath<ExecutionId>),
+    responses((status = OK, description = "The execution after the change", body = api::WorkflowExecution)))]
+async fn cancel_execution(
+    caller: Authorized<CancelExecution>,
+    InPath(id): InPath<ExecutionId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
+    let head = caller.execute(options, CancelExecution(id.clone())).await?.head;
+    caller.execution(&id, head).await
+}
+
+/// Execute one node alone
+///
+/// The answer comes when the node is done. A node that failed says why in its result.
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes/{node}/run", tag = "workflow",
+    operation_id = "run_node",
+    params(InPath<SessionId>, InPath<NodeId>),
+    responses((status = OK, description = "The result of the node", body = api::NodeResult)))]
+async fn run_node(
+    caller: Authorized<Execute>,
+    InPath(id): InPath<NodeId>,
+    RequestBody { options, .. }: RequestBody<Empty>,
+) -> Result<Answer<api::NodeResult>, CallError> {
+    caller.session.view(&caller.viewer(), |view| view.node(id)).await?;
+    caller.app.drivers.keep();
+    let run = async |_: bool| {
+        let begin = caller.session.execute(caller.actor.clone(), Execute::node(id));
+        node_result(id, caller.app.executions.node(&caller.session, id, begin).await?)
+    };
+    Ok(Answer::ok(caller.idempotent(&options, run).await?))
+}
+
+impl<R> Authorized<R> {
+    async fn execution(&self, id: &ExecutionId, head: Seq) -> Result<Answer<api::WorkflowExecution>, CallError> {
+        let execution = self.session.view_at(&self.viewer(), head, |view| view.execution(id)).await?;
+        Ok(Answer::ok(execution).at(head))
+    }
+
+    /// A node after a change that led to the entry `head`.
+    async fn changed(&self, id: NodeId, head: Seq) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
+        let look = |view: View<'_>| Ok((view.node(id)?, view.workflow()?.version));
+        let (node, version) = self.session.view_at(&self.viewer(), head, look).await?;
+        Ok(Answer::ok(api::ChangedWorkflowNode { node, version }).at(head))
+    }
+}
+
+/// The result of a node as callers get it.
+fn node_result(node: NodeId, result: NodeResult) -> Result<api::NodeResult, CallError> {
+    let NodeResult { status, result, at } = result;
+    let unreadable = |error: serde_json::Error| CallError::new("damaged", format!("the result of {node}: {error}"));
+    let result = RawValue::from_string(result.to_string()).map_err(unreadable)?;
+    Ok(api::NodeResult { node, status, result, at })
+}
