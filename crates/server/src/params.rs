@@ -91,7 +91,7 @@ path_params! {
     ThreadId: Self, "thread", "The name of the thread, such as `main`", named;
     MessageId: Self, "message", "The id of the message, such as `m12`", named;
     RunId: Self, "run", "The id of the run", named;
-    ExecutionId: String, "execution", "The id of the execution: one of the newest 20", named;
+    ExecutionId: String, "execution", "The id of the execution", named;
     NodeId: Self, "node", "The id of the node", |text| text.parse().map_err(|_| absent("node", text));
     EntryNumber: u64, "seq", "The number of the entry", |text| {
         let invalid = |_| CallError::invalid("/seq", format!("{text:?} is no number of an entry"));

@@ -5641,7 +5641,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of the new collection */
+                /** @description The name of the collection */
                 collection: components["schemas"]["CollectionName"];
             };
             cookie?: never;
@@ -11056,7 +11056,7 @@ export interface operations {
             path: {
                 /** @description The id of the session */
                 session: components["schemas"]["SessionId"];
-                /** @description The name of the form: that of its context set */
+                /** @description The name of the context set */
                 name: components["schemas"]["Label"];
             };
             cookie?: never;
@@ -15167,7 +15167,7 @@ export interface operations {
                 session: components["schemas"]["SessionId"];
                 /** @description The name of the thread, such as `main` */
                 thread: components["schemas"]["Label"];
-                /** @description The number of the entry of the compression */
+                /** @description The number of the entry */
                 seq: number;
             };
             cookie?: never;
@@ -16843,7 +16843,7 @@ export interface operations {
             path: {
                 /** @description The id of the session */
                 session: components["schemas"]["SessionId"];
-                /** @description The number of the turn */
+                /** @description The number of the turn, as `turn` of the recorded prompt */
                 turn: number;
             };
             cookie?: never;
@@ -17101,7 +17101,7 @@ export interface operations {
             path: {
                 /** @description The id of the session */
                 session: components["schemas"]["SessionId"];
-                /** @description The number of the turn */
+                /** @description The number of the turn, as `turn` of the recorded prompt */
                 turn: number;
             };
             cookie?: never;
@@ -18463,7 +18463,7 @@ export interface operations {
             path: {
                 /** @description The id of the session */
                 session: components["schemas"]["SessionId"];
-                /** @description The id of the execution: one of the newest 20 */
+                /** @description The id of the execution */
                 execution: string;
             };
             cookie?: never;

@@ -406,7 +406,7 @@ fn what_comes_under_an_older_epoch_or_twice_is_refused() {
     reply.text = to("writer", "Write.").to_string().into();
     board.system(reply.clone()).unwrap();
     assert_snapshot!(error(board.system(reply)), @"turn_not_pending: turn 1 of the run r6 waits for no answer: it was answered before, or never requested");
-    assert_snapshot!(error(board.user(board.empty_reply())), @"forbidden: user may not bring an answer: only the driver of the run does");
+    assert_snapshot!(error(board.user(board.empty_reply())), @"forbidden: user may not bring an answer: only Callboard itself does");
 }
 
 #[test]
