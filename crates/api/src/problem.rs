@@ -31,6 +31,9 @@ pub struct Problem {
     pub code: String,
     /// What went wrong with this request.
     pub detail: String,
+    /// What is not there or not visible, for the code `not_found`: `session`, `agent`, `thread`, `context_set` and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
     /// The JSON pointer to the first invalid field of the body, or `/NAME` for a parameter of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,

@@ -1,4 +1,5 @@
-//! Calibration: what providers report teaches what the tokens of models come to whose own vocabulary is not at hand.
+//! Calibration: learns from providers' usage reports how many tokens a model counts, if its vocabulary is not shipped. A
+//! session learns within itself, so that its prompts are the same on every node.
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub struct Report {
     pub factor: Factor,
 }
 
-/// What was learned of each model.
+/// What a session has learned of each model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
@@ -77,42 +78,9 @@ impl Calibration {
         Some(Factor::thousandths(average + average * MARGIN / 1000))
     }
 
-    /// What was learned of models that are not in `self` is taken over.
-    pub fn add(&mut self, other: &Self) {
-        for (model, learned) in &other.learned {
-            if self.learned.get(model).is_none() && self.learned.size() < MODELS {
-                self.learned.insert_mut(model.clone(), *learned);
-            }
-        }
-    }
-
     /// Whether nothing was learned.
     pub fn is_empty(&self) -> bool {
         self.learned.is_empty()
-    }
-}
-
-/// What a session has learned.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Calibrations {
-    /// From all turns.
-    #[serde(default, skip_serializing_if = "Calibration::is_empty")]
-    pub all: Calibration,
-    /// From turns of runs alone: what Callboard's own calls were told holds for other sessions, too.
-    #[serde(default, skip_serializing_if = "Calibration::is_empty")]
-    pub of_runs: Calibration,
-}
-
-impl Calibrations {
-    pub(crate) fn learn(&mut self, report: &Report, is_of_run: bool) {
-        self.all.learn(report);
-        if is_of_run {
-            self.of_runs.learn(report);
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     access_token::AccessTokens,
     agent::Team,
     audience::Audience,
-    calibration::Calibrations,
+    calibration::Calibration,
     context_set::ContextSets,
     conversation::Threads,
     document::Documents,
@@ -67,8 +67,8 @@ pub struct State {
     #[serde(default)]
     pub tokens: AccessTokens,
     /// What its turns taught about the tokens of models.
-    #[serde(default, skip_serializing_if = "Calibrations::is_empty")]
-    pub calibrations: Calibrations,
+    #[serde(default, skip_serializing_if = "Calibration::is_empty")]
+    pub calibration: Calibration,
     /// Which secrets it has.
     #[serde(default)]
     pub secrets: Secrets,

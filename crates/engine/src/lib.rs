@@ -28,7 +28,6 @@
 
 mod append_surely;
 mod board;
-mod calibration;
 mod collection;
 mod compress;
 mod erase;

@@ -56,15 +56,7 @@ impl Driver {
         };
         request.response_schema = turn.ask.turn.output.map(structured);
         let recorded = match self.ask(&turn, &request).await? {
-            Ok(answer) => {
-                let reply = turn.reply(answer);
-                let report = reply.report.clone();
-                let recorded = self.record(reply).await;
-                if let (Ok(_), Some(report)) = (&recorded, report) {
-                    self.session.share_report(&report);
-                }
-                recorded
-            }
+            Ok(answer) => self.record(turn.reply(answer)).await,
             Err(error) => self.record(turn.failure(error)).await,
         };
         match recorded {

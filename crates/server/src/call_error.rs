@@ -1,6 +1,6 @@
 //! Why a call failed. This knows no HTTP: `problem.rs` gives each code its status.
 
-use std::any::Any;
+use std::{any::Any, fmt};
 
 use callboard_core::{
     error::{Error as Refusal, Fault},
@@ -15,6 +15,8 @@ pub(crate) struct CallError {
     pub(crate) code: &'static str,
     /// What went wrong here.
     pub(crate) detail: String,
+    /// What is not there, such as "context set".
+    pub(crate) resource: Option<&'static str>,
     /// Each invalid part of the input.
     pub(crate) faults: Vec<Fault>,
     /// What the caller can do about it.
@@ -24,7 +26,7 @@ pub(crate) struct CallError {
 impl CallError {
     /// A failure with this code.
     pub(crate) fn new(code: &'static str, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), faults: Vec::new(), hint: None }
+        Self { code, detail: detail.into(), resource: None, faults: Vec::new(), hint: None }
     }
 
     /// One part of the input is invalid; `pointer` is the JSON pointer to it.
@@ -33,8 +35,8 @@ impl CallError {
     }
 
     /// There is no such thing, or the caller cannot see it.
-    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new("not_found", detail)
+    pub(crate) fn not_found(what: &'static str, name: impl fmt::Display) -> Self {
+        Refusal::not_found(what, name).into()
     }
 
     /// The caller may not do this, whatever it names.
@@ -72,6 +74,8 @@ impl From<Refusal> for CallError {
         let failed = Self::new(error.code(), error.to_string());
         match error {
             Refusal::Invalid(faults) | Refusal::Contradiction { faults, .. } => Self { faults, ..failed },
+            Refusal::NotFound { what, .. } => Self { resource: Some(what), ..failed },
+            Refusal::NoEntry { .. } => Self { resource: Some("entry"), ..failed },
             Refusal::Forbidden { who, what, hint } => Self::forbidden(format!("{who} may not {what}")).hint(hint),
             Refusal::Sealed { what, hint } => Self::new("sealed", what).hint(hint),
             Refusal::Conflict { kind, what, hint } => Self::new(kind.code(), what).hint(hint),
@@ -89,6 +93,7 @@ impl From<Error> for CallError {
         let failed = Self::new(error.code(), error.to_string());
         match error {
             Error::Refused(refusal) => refusal.into(),
+            Error::NoSession { .. } => Self { resource: Some("session"), ..failed },
             Error::Stale { expected, head } => Self::new(failed.code, format!("the head is {head}, not {expected}"))
                 .hint("read the entries after the one that you know, and try again"),
             _ => failed,

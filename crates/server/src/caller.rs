@@ -340,7 +340,11 @@ impl Caller {
 
 /// The name of an agent. An invalid name is the name of no agent.
 fn agent_name(name: &str) -> Result<AgentName, CallError> {
-    let nobody = |error: BadName| CallError::not_found(format!("there is no agent {:?}: {}", error.text, error.rule));
+    let nobody = |error: BadName| {
+        let absent = CallError::not_found("agent", &error.text);
+        let detail = format!("{}: {}", absent.detail, error.rule);
+        CallError { detail, ..absent }
+    };
     name.parse().map_err(nobody)
 }
 

@@ -138,8 +138,8 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
         return Err(CallError::forbidden(format!("this token is {}'s alone", me.name)).into());
     }
     let session = SessionId::try_from(session)
-        .map_err(|error| CallError::not_found(format!("there is no session {:?}", error.text)))?;
-    let agent: AgentName = agent.parse().map_err(|_| CallError::not_found(format!("there is no agent {agent:?}")))?;
+        .map_err(|error| CallError::not_found("session", error.text))?;
+    let agent: AgentName = agent.parse().map_err(|_| CallError::not_found("agent", &agent))?;
     Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
 }
 

@@ -6,12 +6,9 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_core::{
-    error::Error,
-    id::{
-        BadName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, Seq, SessionId, SetName,
-        ThreadId, VariableName,
-    },
+use callboard_core::id::{
+    BadName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId,
+    VariableName,
 };
 use serde::de::DeserializeOwned;
 use utoipa::{
@@ -82,7 +79,7 @@ macro_rules! path_params {
 
 path_params! {
     SessionId: Self, "session", "The id of the session", |text| {
-        text.parse().map_err(|_| CallError::not_found(format!("there is no session {:?}", shortened(text))))
+        text.parse().map_err(|_| absent("session", text))
     };
     CollectionName: Self, "collection", "The name of the collection", named;
     SetName: Self, "name", "The name of the context set", named;
@@ -139,7 +136,7 @@ fn number(text: &str, what: &'static str) -> Result<u64, CallError> {
 }
 
 fn absent(what: &'static str, text: &str) -> CallError {
-    Error::not_found(what, shortened(text)).into()
+    CallError::not_found(what, shortened(text))
 }
 
 fn shortened(text: &str) -> String {

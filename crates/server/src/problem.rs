@@ -121,6 +121,7 @@ impl IntoResponse for CallError {
             status: Some(status.as_u16()),
             code: code.to_owned(),
             detail: self.detail,
+            resource: self.resource.map(|what| what.replace(' ', "_")),
             pointer: errors.first().map(|fault| fault.pointer.clone()),
             errors,
             hint: self.hint,

@@ -33,7 +33,7 @@ async fn no_route(State(app): State<App>, request: Request) -> Response {
     let shown = read.then(|| app.page.at(path, request.headers())).flatten();
     shown.unwrap_or_else(|| {
         let detail = format!("there is nothing at {path}");
-        CallError::not_found(detail).hint("`/openapi.json` lists all calls").into_response()
+        CallError::new("not_found", detail).hint("`/openapi.json` lists all calls").into_response()
     })
 }
 

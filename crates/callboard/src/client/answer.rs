@@ -101,7 +101,8 @@ pub(crate) fn broken(error: &std::io::Error) -> Failure {
 
 /// Why a call was refused, with a hint for the command line.
 fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Because) -> Failure {
-    let is_session = status == StatusCode::NOT_FOUND && problem.detail.starts_with("there is no session ");
+    let resource = problem.resource.clone().filter(|_| status == StatusCode::NOT_FOUND);
+    let is_session = resource.as_deref() == Some("session");
     let mut failure = Failure { problem: Box::new(problem), is_wrong_use: false };
     if is_session || status == StatusCode::GONE {
         if failure.problem.hint.is_none() {
@@ -109,14 +110,14 @@ fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Becau
         }
         return because.explain(failure);
     }
-    if status == StatusCode::NOT_FOUND && failure.problem.hint.is_none() {
-        let known = [
-            ("there is no thread ", "`callboard thread list` lists the threads; a first message makes a new one"),
-            ("there is no agent ", "`callboard session show` lists the agents"),
-            ("there is no context set ", "`callboard set list` lists the context sets"),
-        ];
-        let hint = known.into_iter().find(|(detail, _)| failure.problem.detail.starts_with(detail));
-        failure.problem.hint = hint.map(|(_, hint)| hint.to_owned());
+    if failure.problem.hint.is_none() {
+        let hint = match resource.as_deref() {
+            Some("thread") => Some("`callboard thread list` lists the threads; a first message makes a new one"),
+            Some("agent") => Some("`callboard session show` lists the agents"),
+            Some("context_set") => Some("`callboard set list` lists the context sets"),
+            _ => None,
+        };
+        failure.problem.hint = hint.map(str::to_owned);
     }
     if by_server && status == StatusCode::UNAUTHORIZED {
         return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");

@@ -221,7 +221,7 @@ async fn follow(session: &OnSession<'_>, acting_as: ActingAs, output: Output) ->
     let head = session.get(&[]).answer::<api::Session>().await?.it.head;
     match read(session, &acting_as).await {
         Ok(plan) => show_again(&plan, output)?,
-        Err(failure) if failure.problem.detail.starts_with("there is no plan") => output.note("no plan yet"),
+        Err(failure) if failure.problem.resource.as_deref() == Some("plan") => output.note("no plan yet"),
         Err(failure) => return Err(failure),
     }
     let mut follow = Follow::start(session, acting_as.clone(), vec![CHANGES.to_owned()], Seq(head.0), output).await?;

@@ -131,7 +131,7 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
 
 /// Whether the failure says that the set does not exist; the session does.
 fn is_no_set(failure: &Failure) -> bool {
-    failure.problem.status == Some(404) && failure.problem.detail.starts_with("there is no context set ")
+    failure.problem.resource.as_deref() == Some("context_set")
 }
 
 /// The outcome of an update of a set, for people.

@@ -246,7 +246,7 @@ impl TurnAnswered {
             Arc::make_mut(&mut state.steps).count(usage);
         }
         if let Some(report) = &self.report {
-            state.calibrations.learn(report, self.run.is_some());
+            state.calibration.learn(report);
         }
         let (Some(run), Some(due)) = (self.run, self.due) else { return };
         let origin = Origin::of_due(&due, self.agent, header, state);

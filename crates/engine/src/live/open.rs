@@ -10,7 +10,6 @@ use callboard_store::Store;
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
 use crate::{
-    calibration::BoardCalibration,
     error::Error,
     live::{message_cache::MessageCache, overviews::Overviews, session::Live},
     recall::Indices,
@@ -25,8 +24,6 @@ pub(crate) struct OpenSessions {
     /// Notifies when a run begins or continues through this board.
     pub(crate) begun: Arc<Notify>,
     pub(crate) messages: MessageCache,
-    /// What runs were told about the tokens of models.
-    pub(crate) calibration: BoardCalibration,
     /// What finds things again in sessions.
     pub(crate) indices: Arc<Indices>,
     /// What lists know of sessions.
@@ -52,7 +49,7 @@ pub(crate) struct OpenSession {
 
 impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (begun, messages, calibration, overviews, sessions, tasks) = Default::default();
+        let (begun, messages, overviews, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
         let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
         Self {
@@ -60,7 +57,6 @@ impl OpenSessions {
             settings: Arc::new(settings),
             begun,
             messages,
-            calibration,
             indices,
             overviews,
             sessions,

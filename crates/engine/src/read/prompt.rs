@@ -3,7 +3,6 @@
 mod changed;
 mod last;
 mod make;
-mod measure;
 mod recalled;
 
 use std::sync::Arc;
@@ -57,6 +56,11 @@ impl Session {
         Ok(self.make(&Arc::new(wanted)).await?.0)
     }
 
+    /// How the tokens of a model are counted, going by what its provider has told this session.
+    pub async fn measure(&self, model: &str) -> Result<Measure, Error> {
+        Ok(Measure::of(model, self.state().await?.calibration.factor(model)))
+    }
+
     /// Whose prompt is meant by `spec`.
     pub async fn whose_prompt(&self, spec: &PromptSpec) -> Result<WhosePrompt, Error> {
         let Wanted { spec, model, .. } = self.resolved(spec).await?;
@@ -82,16 +86,12 @@ impl Session {
 
     async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
         let now = self.state().await?;
-        let (erased, head) = (now.erased, now.head);
+        let erased = now.erased;
         let state = match spec.at {
             Some(seq) => self.state_at(seq).await?,
             None => now,
         };
         let mut wanted = Wanted::new(state, erased, spec)?;
-        // As of an earlier entry, a prompt is the same whatever was learned elsewhere since.
-        if spec.counted.is_none() && wanted.state.head == head {
-            self.calibrate(&mut wanted).await?;
-        }
         wanted.spec.task = match wanted.spec.task.take() {
             Some(task) => Some(self.mask_of_input().await?.mask(&task).unwrap_or(task)),
             None => None,
@@ -145,8 +145,7 @@ impl Wanted {
         let named = spec.model.as_deref().or_else(|| state.threads.model_of(agent, &thread));
         let model = named.or(spec.default_model.as_deref());
         let window = model.and_then(window_of).unwrap_or(DEFAULT_WINDOW);
-        let learned = |model: &str| state.calibrations.all.factor(model);
-        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, learned(model)));
+        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, state.calibration.factor(model)));
         let Measure { counter: count, factor } =
             spec.counted.as_ref().and_then(Measure::named).unwrap_or_else(of_model);
         let profile = spec.profile.as_ref().unwrap_or(&state.session.settings.prompt);

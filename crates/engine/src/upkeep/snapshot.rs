@@ -66,7 +66,7 @@ async fn kept(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State
 }
 
 /// The version of snapshots. A snapshot of another version is ignored, and the journal is folded from its start.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Snapshot<S> {

@@ -124,27 +124,28 @@ async fn a_turn_that_was_begun_is_asked_with_the_same_bytes_after_a_crash() {
 }
 
 #[tokio::test]
-async fn what_runs_are_told_of_tokens_holds_for_other_sessions_of_the_store() {
+async fn i5_what_a_run_is_told_of_tokens_changes_its_session_alone_and_everywhere() {
     const SONNET: &str = "anthropic:claude-sonnet-4-5";
+    let factor_of = async |session: &Session| {
+        let spec = PromptSpec { agent: "lead".parse().ok(), model: Some(SONNET.to_owned()), ..PromptSpec::default() };
+        f64::from(session.prompt(&spec).await.unwrap().factor.unwrap().as_thousandths()) / 1000.0
+    };
     let store = memory();
     let (here, session) = (board(&store), session_asking(&store, Some(SONNET), Some(SONNET)).await);
     let session = here.session(session.id()).await.unwrap();
+    let untold = factor_of(&session).await;
     let run = start(&session).await;
     // It counts twice as many tokens as the vocabulary that stands in for its own.
     let used = |request: &Value| 2 * sizes().count(&format!("{}{}", request["system"], request["messages"])).0;
     let models = Models::new(move |request, _| whole_run(request).with_usage(used(request), 10));
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
-    let factor_of = async |session: &Session| {
-        let spec = PromptSpec { agent: "lead".parse().ok(), model: Some(SONNET.to_owned()), ..PromptSpec::default() };
-        f64::from(session.prompt(&spec).await.unwrap().factor.unwrap().as_thousandths()) / 1000.0
-    };
-    let learned = factor_of(&session).await;
-    assert!((1.5..=2.5).contains(&learned), "{learned}");
-    let agents = json!([{"name": "lead", "role": "manager"}]);
+    let told = factor_of(&session).await;
+    assert!((1.5..=2.5).contains(&told) && told != untold, "{told}, {untold}");
+    assert_eq!(factor_of(&board(&store).session(session.id()).await.unwrap()).await, told);
     for (board, id) in [(here, "here"), (board(&store), "elsewhere")] {
-        let agents = serde_json::from_value(agents.clone()).unwrap();
+        let agents = serde_json::from_value(json!([{"name": "lead", "role": "manager"}])).unwrap();
         let new = NewBoardSession { id: id.parse().ok(), agents, ..Default::default() };
-        assert_eq!(factor_of(&board.create(new).await.unwrap()).await, learned, "{id}");
+        assert_eq!(factor_of(&board.create(new).await.unwrap()).await, untold, "{id}");
     }
 }
 

@@ -214,7 +214,7 @@ fn browsers<R>(caller: &Authorized<R>) -> Result<&Browsers, CallError> {
 }
 
 fn no_screenshot(file: &str) -> CallError {
-    CallError::not_found(format!("there is no picture {file:?}"))
+    CallError::not_found("picture", file)
 }
 
 fn unreadable(error: io::Error) -> CallError {

@@ -167,7 +167,7 @@ fn is_nothing(error: &CallError) -> bool {
 }
 
 fn absent(path: &str) -> CallError {
-    CallError::not_found(format!("there is no context file {path}"))
+    CallError::not_found("context file", path)
 }
 
 impl<R> Authorized<R> {
