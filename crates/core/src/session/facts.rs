@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
     audience::Audience,
@@ -20,9 +20,29 @@ pub struct Created {
     pub(crate) id: SessionId,
     #[serde(default, skip_serializing_if = "Kind::is_session")]
     pub(crate) kind: Kind,
+    /// As a text, since many programs read no number above 2^53 exactly.
+    #[serde(serialize_with = "as_text", deserialize_with = "text_or_number")]
     pub(crate) salt: u64,
     #[serde(flatten)]
     pub(crate) settings: Settings,
+}
+
+fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(number)
+}
+
+/// The number, which old entries have as a number.
+fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(String),
+        Number(u64),
+    }
+    match Either::deserialize(deserializer)? {
+        Either::Text(text) => text.parse().map_err(D::Error::custom),
+        Either::Number(number) => Ok(number),
+    }
 }
 
 /// The settings were changed. It carries all of them.
