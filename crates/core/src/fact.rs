@@ -240,6 +240,7 @@ impl Seen {
 }
 
 /// The draft of the entry that says `fact`, where it follows on `before`.
+#[expect(clippy::expect_used, reason = "an entry without its data would be a loss that nobody sees")]
 pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
     Draft {
         v: F::VERSION,
@@ -248,7 +249,7 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
         audience: fact.audience(before),
         time: fact.time(),
         keys: fact.keys(before).into_iter().map(Arc::from).collect(),
-        data: serde_json::to_string(fact).unwrap_or_default().into(),
+        data: serde_json::to_string(fact).expect("a fact is made of what JSON has, and its maps have strings as keys").into(),
     }
 }
 

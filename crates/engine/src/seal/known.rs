@@ -39,8 +39,9 @@ pub(crate) struct Secret {
 
 impl Secret {
     /// These secrets of the variable `name`.
+    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
-        let json = Zeroizing::new(serde_json::to_string(by_pointer).unwrap_or_default());
+        let json = Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"));
         let mut hidden = Vec::new();
         for value in by_pointer.values() {
             hidden.extend(leaves(value).into_iter().map(Arc::new));
@@ -66,8 +67,9 @@ impl Secret {
     }
 
     /// Its secrets by their JSON pointers in the value.
+    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn by_pointer(&self) -> BTreeMap<String, Value> {
-        serde_json::from_str(&self.json).unwrap_or_default()
+        serde_json::from_str(&self.json).expect("it was written from such a map")
     }
 }
 
