@@ -21,7 +21,7 @@ pub enum Share {
     Runs,
 }
 
-/// A change that workers may make only if the session grants it.
+/// A change that workers, or for `fork` the manager, may make only if the session grants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -32,6 +32,8 @@ pub enum Grant {
     Documents,
     /// Adding and removing context files.
     Files,
+    /// Forking the session as it is now: for the manager.
+    Fork,
 }
 
 /// A right: what it lets somebody do, and who has it.
@@ -41,7 +43,7 @@ pub struct Right {
     pub(crate) who: Who,
 }
 
-/// Who has a right. Whoever is named later has all rights of those before it.
+/// Who has a right.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Who {
     /// The user and every agent of the team. Each sees only what it may see.
@@ -52,6 +54,8 @@ pub(crate) enum Who {
     Shared(Share),
     /// The user and the manager.
     Manager,
+    /// The user, and the manager if the session grants it.
+    ManagerGranted(Grant),
     /// The user.
     User,
     /// Callboard itself, such as the driver of a run.
@@ -79,6 +83,11 @@ impl Right {
         Self { what, who: Who::Manager }
     }
 
+    /// A right of the user, and of the manager if the session grants it.
+    pub const fn manager_granted(grant: Grant, what: &'static str) -> Self {
+        Self { what, who: Who::ManagerGranted(grant) }
+    }
+
     /// A right of the user.
     pub const fn user(what: &'static str) -> Self {
         Self { what, who: Who::User }
@@ -92,7 +101,7 @@ impl Right {
     /// The refusal of `by`, who does not have the right.
     pub fn refuse(self, by: &Actor) -> Error {
         let hint = match self.who {
-            Who::Everyone | Who::User => "ask the user",
+            Who::Everyone | Who::User | Who::ManagerGranted(_) => "ask the user",
             Who::Granted(_) | Who::Shared(_) | Who::Manager => "ask the manager or the user",
             Who::System => "only Callboard itself does",
         };

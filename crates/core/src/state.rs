@@ -91,12 +91,14 @@ impl State {
     /// Refuses `by`, unless it has this right.
     pub fn check(&self, right: Right, by: &Actor) -> Result<(), Error> {
         let settings = &self.session.settings;
+        let is_user = matches!(by, Actor::User | Actor::System);
         let has = match right.who {
             Who::Everyone => true,
             Who::Granted(grant) => self.is_in_charge(by) || settings.grant.contains(&grant),
             Who::Shared(share) => self.is_in_charge(by) || settings.share.contains(&share),
             Who::Manager => self.is_in_charge(by),
-            Who::User => matches!(by, Actor::User | Actor::System),
+            Who::ManagerGranted(grant) => is_user || (self.is_in_charge(by) && settings.grant.contains(&grant)),
+            Who::User => is_user,
             Who::System => *by == Actor::System,
         };
         if has { Ok(()) } else { Err(right.refuse(by)) }

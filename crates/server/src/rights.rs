@@ -45,7 +45,7 @@ permissions! {
     ImportSession: Right::user("import sessions");
     ReadSession: Right::everyone("read the session");
     DeleteSession: Right::user("delete the session");
-    ForkSession: Right::manager("fork the session");
+    ForkSession: Right::manager_granted(Grant::Fork, "fork the session");
     ExportSession: Right::user("export the session");
     ReadJournal: Right::everyone("read the journal");
     AskWhy: Right::everyone("search the journal");

@@ -156,6 +156,10 @@ async fn fork(
     if at.is_some() && caller.rank != Rank::User {
         return Err(caller.forbidden("fork at an earlier entry"));
     }
+    if id.is_some() && caller.rank != Rank::User {
+        // Whether an id is taken is not for the team to know.
+        return Err(CallError::invalid("/id", "only the user chooses the id of a fork: leave it out"));
+    }
     let at = match at {
         Some(at) => at,
         None => caller.session.state().await?.head.seq,

@@ -260,6 +260,22 @@ async fn a_fork_has_the_beginning_of_the_journal() {
 }
 
 #[tokio::test]
+async fn a_manager_forks_if_that_is_granted_and_learns_of_no_id() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let fork = format!("{team}/fork?as=lead");
+    server.send("POST", &fork, json!({})).await.problem(403, "forbidden");
+    server.send("PATCH", &team, json!({"grant": ["fork"]})).await.is(200);
+    server.send("POST", &fork, json!({})).await.is(201);
+    for id in ["s", "free"] {
+        let refused = server.send("POST", &fork, json!({"id": id})).await.problem(422, "invalid");
+        assert_eq!(refused.body["pointer"], "/id");
+    }
+    server.send("POST", &fork, json!({"at": 1})).await.problem(403, "forbidden");
+    server.send("POST", &format!("{team}/fork?as=writer"), json!({})).await.problem(403, "forbidden");
+}
+
+#[tokio::test]
 async fn the_server_says_how_it_is() {
     let server = Server::start().await;
     server.get("/healthz").await.is(200);
