@@ -1,12 +1,12 @@
-//! Clocks: that of the machine, that of a server, and one that a test sets.
+//! Clocks: that of the machine, and one that a test sets.
 
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicI64, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use callboard_core::time::Timestamp;
@@ -35,36 +35,6 @@ impl Clock for SystemClock {
 
     fn is_system(&self) -> bool {
         true
-    }
-}
-
-/// How long an answer of the server is used.
-const MAX_AGE: Duration = Duration::from_secs(1);
-
-/// The time of a server. The server is asked at most once a second; in between, the time passed since is added.
-#[derive(Debug, Default)]
-pub(crate) struct ServerTime(Mutex<Option<(Timestamp, Instant)>>);
-
-impl ServerTime {
-    /// The time now; `ask` asks the server.
-    pub(crate) async fn now<E>(&self, ask: impl Future<Output = Result<Timestamp, E>>) -> Result<Timestamp, E> {
-        if let Some(now) = self.estimate() {
-            return Ok(now);
-        }
-        let now = ask.await?;
-        *self.last_answer() = Some((now, Instant::now()));
-        Ok(now)
-    }
-
-    fn estimate(&self) -> Option<Timestamp> {
-        let (answer, at) = (*self.last_answer())?;
-        let passed = at.elapsed();
-        let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
-        (passed < MAX_AGE).then(|| Timestamp::nearest(answer.as_millis().saturating_add(millis)))
-    }
-
-    fn last_answer(&self) -> MutexGuard<'_, Option<(Timestamp, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -39,7 +39,7 @@ use self::{
 };
 use crate::{
     Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
-    append_batcher::AppendBatcher, clock::ServerTime,
+    append_batcher::AppendBatcher, server_time::ServerTime,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).

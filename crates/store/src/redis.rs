@@ -30,7 +30,6 @@ use callboard_core::{
 };
 use tokio::{sync::broadcast, task::JoinSet};
 
-pub(crate) use self::address::FORMS;
 use self::{
     address::Address,
     changes::Changes,

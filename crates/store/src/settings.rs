@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use callboard_tasks::Supervisor;
 
-use crate::{Clock, Durability, Error, MemoryStore, PostgresStore, RedisStore, SqliteStore, Store, SystemClock, redis};
+#[cfg(feature = "postgres")]
+use crate::PostgresStore;
+#[cfg(feature = "redis")]
+use crate::RedisStore;
+use crate::{Clock, Durability, Error, MemoryStore, SqliteStore, Store, SystemClock};
 
 /// The settings with which a store is opened.
 #[derive(Clone, Debug)]
@@ -24,8 +28,8 @@ impl Default for Settings {
     }
 }
 
-/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, a URL of Postgres (see [`PostgresStore`]) or of Redis (see
-/// [`RedisStore`]).
+/// Opens the store that `url` names: `memory:`, `sqlite:PATH`, with the feature `postgres` a URL of Postgres, and with the
+/// feature `redis` one of Redis. See `PostgresStore` and `RedisStore`.
 ///
 /// The path is used as it is written. It is relative to the working directory unless it begins with `/`.
 pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
@@ -37,13 +41,30 @@ pub async fn open(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error
             let store = opened.map_err(|error| Error::failed("opening the store", error))??;
             Ok(Arc::new(store))
         }
+        #[cfg(feature = "postgres")]
         StoreUrl::Postgres(url) => Ok(Arc::new(PostgresStore::open(url, settings).await?)),
+        #[cfg(not(feature = "postgres"))]
+        StoreUrl::Postgres(_) => Err(not_built("Postgres", "postgres")),
+        #[cfg(feature = "redis")]
         StoreUrl::Redis(url) => Ok(Arc::new(RedisStore::open(url, settings).await?)),
+        #[cfg(not(feature = "redis"))]
+        StoreUrl::Redis(_) => Err(not_built("Redis", "redis")),
     }
+}
+
+/// The error for a store that this program was built without.
+#[cfg(not(all(feature = "postgres", feature = "redis")))]
+fn not_built(name: &str, feature: &str) -> Error {
+    let why = format!("this program was built without it: build it with the feature `{feature}` of callboard-store");
+    Error::cannot_open(format!("a store in {name}"), why)
 }
 
 /// The store that a URL names.
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "redis")),
+    allow(dead_code, reason = "the URL of a store that was not built is not looked at")
+)]
 enum StoreUrl<'a> {
     Memory,
     Sqlite(&'a str),
@@ -53,6 +74,10 @@ enum StoreUrl<'a> {
 
 /// The forms of URLs, except those of Redis.
 const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
+
+/// The forms of URLs of Redis.
+const REDIS_FORMS: &str =
+    "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
 
 fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
     // The rest of the URL may contain a password, so errors do not repeat it.
@@ -67,8 +92,8 @@ fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
         Some(("sqlite", path)) => Ok(StoreUrl::Sqlite(path.strip_prefix("//").unwrap_or(path))),
         Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(StoreUrl::Postgres(url)),
         Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(StoreUrl::Redis(url)),
-        Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}, {}", redis::FORMS)),
-        None => refuse(url, &format!("it has no scheme: write {KNOWN}, {}", redis::FORMS)),
+        Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}, {REDIS_FORMS}")),
+        None => refuse(url, &format!("it has no scheme: write {KNOWN}, {REDIS_FORMS}")),
     }
 }
 

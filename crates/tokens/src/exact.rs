@@ -8,27 +8,40 @@ use tiktoken::{CoreBpe, encoding};
 use crate::{
     Vocabulary,
     chunks::{Chunks, Isolates},
+    upper_bound,
 };
 
-/// The exact counter of `vocabulary`.
+/// The exact counter of `vocabulary`; the [`upper_bound`] for one that this program was built without.
 ///
 /// The first count loads the vocabulary, once. Other threads that count meanwhile wait for it.
 pub fn counter(vocabulary: Vocabulary) -> &'static dyn TokenCounter {
     match vocabulary {
         Vocabulary::O200kBase => &O200K_BASE,
+        #[cfg(feature = "cl100k_base")]
         Vocabulary::Cl100kBase => &CL100K_BASE,
+        #[cfg(feature = "qwen2")]
         Vocabulary::Qwen2 => &QWEN2,
+        #[cfg(feature = "llama3")]
         Vocabulary::Llama3 => &LLAMA3,
+        #[cfg(feature = "deepseek_v3")]
         Vocabulary::DeepseekV3 => &DEEPSEEK_V3,
+        #[cfg(feature = "tekken")]
         Vocabulary::Tekken => &TEKKEN,
+        #[allow(unreachable_patterns, reason = "all may be built in")]
+        _ => upper_bound(),
     }
 }
 
 static O200K_BASE: Exact = Exact::new(Vocabulary::O200kBase, encoding::o200k_base);
+#[cfg(feature = "cl100k_base")]
 static CL100K_BASE: Exact = Exact::new(Vocabulary::Cl100kBase, encoding::cl100k_base);
+#[cfg(feature = "qwen2")]
 static QWEN2: Exact = Exact::new(Vocabulary::Qwen2, encoding::qwen2);
+#[cfg(feature = "llama3")]
 static LLAMA3: Exact = Exact::new(Vocabulary::Llama3, encoding::llama3);
+#[cfg(feature = "deepseek_v3")]
 static DEEPSEEK_V3: Exact = Exact::new(Vocabulary::DeepseekV3, encoding::deepseek_v3);
+#[cfg(feature = "tekken")]
 static TEKKEN: Exact = Exact::new(Vocabulary::Tekken, encoding::mistral_v3);
 
 struct Exact {

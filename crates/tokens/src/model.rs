@@ -12,14 +12,14 @@ use crate::{Vocabulary, counter, upper_bound};
 /// `Qwen/Qwen2.5-Coder-1.5B-Instruct`, `models/qwen2.5-0.5b-instruct-q4_k_m.gguf`, `llama3.1:8b`. Case does not matter.
 /// A name that stands for changing models, such as `qwen-max`, is unknown.
 pub fn for_model(model: &str) -> &'static dyn TokenCounter {
-    find(model).and_then(|family| family.counted).map_or_else(upper_bound, |counted| counter(counted.vocabulary()))
+    counted(model).map_or_else(upper_bound, |counted| counter(counted.vocabulary()))
 }
 
 /// What a token of the vocabulary that [`for_model`] counts in comes to for `model`, where that is not its own
 /// vocabulary: an estimate for all models of its family, rather too high than too low. What a provider reports of real
 /// prompts is better. Names are read as by [`for_model`].
 pub fn factor_for(model: &str) -> Option<Factor> {
-    match find(model)?.counted? {
+    match counted(model)? {
         Counted::Exactly(_) => None,
         Counted::Like(_, factor) => Some(factor),
     }
@@ -27,7 +27,7 @@ pub fn factor_for(model: &str) -> Option<Factor> {
 
 /// Whether the tokens of `model` are counted exactly. Names are read as by [`for_model`].
 pub fn is_exact(model: &str) -> bool {
-    find(model).is_some_and(|family| matches!(family.counted, Some(Counted::Exactly(_))))
+    matches!(counted(model), Some(Counted::Exactly(_)))
 }
 
 /// How many tokens `model` can read and write together, as its vendor states; if that depends on the size of the model or on
@@ -58,6 +58,15 @@ impl Counted {
             Self::Exactly(vocabulary) | Self::Like(vocabulary, _) => vocabulary,
         }
     }
+}
+
+/// How the tokens of a model are counted by this program: what was built without its vocabulary takes `o200k_base`.
+fn counted(model: &str) -> Option<Counted> {
+    let counted = find(model)?.counted?;
+    Some(match counted.vocabulary().is_built_in() {
+        true => counted,
+        false => Counted::Like(O200kBase, Factor::thousandths(SMALL)),
+    })
 }
 
 fn find(model: &str) -> Option<&'static Family> {

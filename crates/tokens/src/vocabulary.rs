@@ -1,8 +1,8 @@
-//! The vocabularies that are part of the binary, and their names.
+//! The vocabularies that can be part of the binary, and their names.
 
 use std::{fmt, str::FromStr};
 
-/// A vocabulary that is part of the binary.
+/// A vocabulary. `o200k_base` is part of the binary; each other one has a feature.
 ///
 /// A vocabulary is listed only if its counts agree with those of another implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,22 @@ impl Vocabulary {
     pub const ALL: [Self; 6] =
         [Self::O200kBase, Self::Cl100kBase, Self::Qwen2, Self::Llama3, Self::DeepseekV3, Self::Tekken];
 
+    /// Whether it is part of this binary.
+    pub const fn is_built_in(self) -> bool {
+        match self {
+            Self::O200kBase => true,
+            Self::Cl100kBase => cfg!(feature = "cl100k_base"),
+            Self::Qwen2 => cfg!(feature = "qwen2"),
+            Self::Llama3 => cfg!(feature = "llama3"),
+            Self::DeepseekV3 => cfg!(feature = "deepseek_v3"),
+            Self::Tekken => cfg!(feature = "tekken"),
+        }
+    }
+
+    fn built_in() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|vocabulary| vocabulary.is_built_in())
+    }
+
     /// The name as text, for instance `o200k_base`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,7 +70,7 @@ impl fmt::Display for Vocabulary {
 
 /// The error for a name of no vocabulary in the binary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("vocabulary {name:?} is not part of this binary: use one of {}", Vocabulary::ALL.map(Vocabulary::as_str).join(", "))]
+#[error("vocabulary {name:?} is not part of this binary: use one of {}", Vocabulary::built_in().map(Vocabulary::as_str).collect::<Vec<_>>().join(", "))]
 pub struct UnknownVocabulary {
     /// The text, shortened to 60 characters.
     pub name: String,
@@ -64,7 +80,7 @@ impl FromStr for Vocabulary {
     type Err = UnknownVocabulary;
 
     fn from_str(name: &str) -> Result<Self, UnknownVocabulary> {
-        let known = Self::ALL.into_iter().find(|vocabulary| vocabulary.as_str() == name);
+        let known = Self::built_in().find(|vocabulary| vocabulary.as_str() == name);
         known.ok_or_else(|| UnknownVocabulary { name: name.chars().take(60).collect() })
     }
 }

@@ -7,7 +7,6 @@ use reqwest::Url;
 use crate::{Durability, Error};
 
 /// The forms of URLs, for error messages.
-pub(crate) const FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
 
 /// A parsed URL.
 pub(super) struct Address {

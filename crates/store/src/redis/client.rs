@@ -13,7 +13,7 @@ use super::{
     rest::Rest,
     script::Script,
 };
-use crate::{Clock, clock::ServerTime};
+use crate::{Clock, server_time::ServerTime};
 
 /// How often a command is sent to a server that is not ready.
 const TRIES: u32 = 40;

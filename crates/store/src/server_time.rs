@@ -1,0 +1,38 @@
+//! The clock of a server.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use callboard_core::time::Timestamp;
+
+/// How long an answer of the server is used.
+const MAX_AGE: Duration = Duration::from_secs(1);
+
+/// The time of a server. The server is asked at most once a second; in between, the time passed since is added.
+#[derive(Debug, Default)]
+pub(crate) struct ServerTime(Mutex<Option<(Timestamp, Instant)>>);
+
+impl ServerTime {
+    /// The time now; `ask` asks the server.
+    pub(crate) async fn now<E>(&self, ask: impl Future<Output = Result<Timestamp, E>>) -> Result<Timestamp, E> {
+        if let Some(now) = self.estimate() {
+            return Ok(now);
+        }
+        let now = ask.await?;
+        *self.last_answer() = Some((now, Instant::now()));
+        Ok(now)
+    }
+
+    fn estimate(&self) -> Option<Timestamp> {
+        let (answer, at) = (*self.last_answer())?;
+        let passed = at.elapsed();
+        let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+        (passed < MAX_AGE).then(|| Timestamp::nearest(answer.as_millis().saturating_add(millis)))
+    }
+
+    fn last_answer(&self) -> MutexGuard<'_, Option<(Timestamp, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
