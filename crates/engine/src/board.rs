@@ -289,7 +289,7 @@ impl Board {
             expired::forget(&self.inner, id).await?;
         }
         if let Some(live) = self.inner.alive(id) {
-            // Whoever reads on is told at once. An error is as good: the next one who asks finds out.
+            // Tells streams now. If it fails, the next reader notices.
             let _ = live.refresh().await;
         }
         if was_there { Ok(()) } else { Err(Error::NoSession { session: id.clone() }) }

@@ -162,7 +162,7 @@ impl Indexes {
     }
 }
 
-/// Locks an index. Whoever panicked with it in hand leaves at most a text with too few terms.
+/// Locks an index. After a panic at worst one text lacks terms.
 pub fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
     index.lock().unwrap_or_else(PoisonError::into_inner)
 }
