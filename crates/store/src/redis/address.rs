@@ -6,8 +6,6 @@ use reqwest::Url;
 
 use crate::{Durability, Error};
 
-/// The forms of URLs, for error messages.
-
 /// A parsed URL.
 pub(super) struct Address {
     pub(super) protocol: Protocol,
