@@ -2507,10 +2507,10 @@ export interface components {
          */
         GoneWord: "replaced" | "deleted" | "compressed";
         /**
-         * @description A change that workers may make only if the session grants it.
+         * @description A change that workers, or for `fork` the manager, may make only if the session grants it.
          * @enum {string}
          */
-        Grant: "context_sets" | "documents" | "files";
+        Grant: "context_sets" | "documents" | "files" | "fork";
         /** @description The server runs. */
         Health: {
             /** @description Always `ok`. */
@@ -3251,6 +3251,8 @@ export interface components {
             hint?: string | null;
             /** @description The JSON pointer to the first invalid field of the body, or `/NAME` for a parameter of the query. */
             pointer?: string | null;
+            /** @description What is not there or not visible, for the code `not_found`: `session`, `agent`, `thread`, `context_set` and so on. */
+            resource?: string | null;
             /**
              * Format: int32
              * @description The HTTP status.
