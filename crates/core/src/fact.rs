@@ -249,7 +249,9 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
         audience: fact.audience(before),
         time: fact.time(),
         keys: fact.keys(before).into_iter().map(Arc::from).collect(),
-        data: serde_json::to_string(fact).expect("a fact is made of what JSON has, and its maps have strings as keys").into(),
+        data: serde_json::to_string(fact)
+            .expect("a fact is made of what JSON has, and its maps have strings as keys")
+            .into(),
     }
 }
 

@@ -137,8 +137,7 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
     if !is_user && agent != me.name {
         return Err(CallError::forbidden(format!("this token is {}'s alone", me.name)).into());
     }
-    let session = SessionId::try_from(session)
-        .map_err(|error| CallError::not_found("session", error.text))?;
+    let session = SessionId::try_from(session).map_err(|error| CallError::not_found("session", error.text))?;
     let agent: AgentName = agent.parse().map_err(|_| CallError::not_found("agent", &agent))?;
     Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
 }

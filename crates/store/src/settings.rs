@@ -76,8 +76,7 @@ enum StoreUrl<'a> {
 const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
 
 /// The forms of URLs of Redis.
-const REDIS_FORMS: &str =
-    "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
+const REDIS_FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
 
 fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
     // The rest of the URL may contain a password, so errors do not repeat it.

@@ -180,7 +180,9 @@ pub fn split(line: &str) -> Vec<String> {
 fn without_salt(text: &str) -> String {
     let mut pieces = text.split("\"salt\":");
     let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |text, piece| text + "\"salt\":N" + piece.trim_start_matches(|c: char| c == '"' || c.is_ascii_digit()))
+    pieces.fold(first, |text, piece| {
+        text + "\"salt\":N" + piece.trim_start_matches(|c: char| c == '"' || c.is_ascii_digit())
+    })
 }
 
 /// A text without how large the entries of a session are: random numbers in them have more digits or fewer.

@@ -52,17 +52,7 @@ impl OpenSessions {
         let (begun, messages, overviews, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
         let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
-        Self {
-            store,
-            settings: Arc::new(settings),
-            begun,
-            messages,
-            indices,
-            overviews,
-            sessions,
-            clock_trust,
-            tasks,
-        }
+        Self { store, settings: Arc::new(settings), begun, messages, indices, overviews, sessions, clock_trust, tasks }
     }
 
     /// Whether the store's clock can be trusted enough to delete expired sessions.

@@ -145,7 +145,8 @@ impl Wanted {
         let named = spec.model.as_deref().or_else(|| state.threads.model_of(agent, &thread));
         let model = named.or(spec.default_model.as_deref());
         let window = model.and_then(window_of).unwrap_or(DEFAULT_WINDOW);
-        let of_model = || model.map_or_else(Measure::default, |model| Measure::of(model, state.calibration.factor(model)));
+        let of_model =
+            || model.map_or_else(Measure::default, |model| Measure::of(model, state.calibration.factor(model)));
         let Measure { counter: count, factor } =
             spec.counted.as_ref().and_then(Measure::named).unwrap_or_else(of_model);
         let profile = spec.profile.as_ref().unwrap_or(&state.session.settings.prompt);
