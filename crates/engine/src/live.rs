@@ -5,6 +5,7 @@ pub(crate) mod background;
 pub(crate) mod job;
 pub(crate) mod message_cache;
 pub(crate) mod open;
+pub(crate) mod past;
 pub(crate) mod overviews;
 pub(crate) mod publication;
 pub(crate) mod queue;

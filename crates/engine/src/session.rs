@@ -23,11 +23,13 @@ use crate::{
     live::{
         job::{Ephemeral, Job, Receipt, Waiting},
         open::OpenSessions,
+        past::NEAR,
         session::Live,
     },
     session_info::SessionInfo,
     sizes::sizes,
     transfer::export::Export,
+    upkeep::snapshot,
 };
 
 /// A session of a board. Its clones are the same session.
@@ -68,9 +70,23 @@ impl Session {
         if seq == Seq::ZERO || seq > now.head.seq {
             return Err(Refusal::NoEntry { seq, head: now.head.seq }.into());
         }
-        let loaded = crate::upkeep::snapshot::load(&*self.live.store, self.id(), seq).await?;
+        let (store, past) = (&*self.live.store, &self.live.past);
+        let from = match past.up_to(seq, &now) {
+            Some(near) if seq.0 - near.head.seq.0 <= NEAR => near,
+            known => {
+                let snapshot = snapshot::kept(store, self.id(), seq).await?;
+                known.into_iter().chain(snapshot).max_by_key(|state| state.head.seq).unwrap_or_default()
+            }
+        };
+        let mut collected = past.collect(&now);
+        let loaded = snapshot::load_from(from, store, self.id(), seq, |state| collected.take(state)).await?;
         self.live.confirm(&now).await?;
-        Ok(Arc::new(loaded.ok_or_else(|| self.live.gone())?.state))
+        let loaded = loaded.ok_or_else(|| self.live.gone())?;
+        // Where older entries were changed meanwhile, nobody knows which of the states saw that.
+        if !collected.is_empty() && self.live.refresh().await?.erased == now.erased {
+            past.keep(collected, &now);
+        }
+        Ok(Arc::new(loaded.state))
     }
 
     /// The whole current session as lines of JSON.

@@ -23,6 +23,7 @@ use crate::{
     live::{
         job::{EndReason, Ephemeral, Job, Published},
         message_cache::{MessageCache, SessionMessages},
+        past::PastStates,
         publication::Publication,
         recent::Recent,
     },
@@ -44,6 +45,7 @@ pub(crate) struct Live {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) prompts: SessionMemory,
     pub(crate) messages: SessionMessages,
+    pub(crate) past: PastStates,
     /// A random number in the entries that are decided here, by which they differ from those of other writers.
     pub(crate) nonce: Option<u32>,
     /// Notifies when a run begins or continues here.
@@ -95,6 +97,7 @@ impl Live {
             store,
             prompts: settings.prompt_memory.of_session(),
             messages: messages.of_session(),
+            past: PastStates::default(),
             nonce: settings.nonce(),
             begun,
             ephemeral: OnceLock::new(),

@@ -27,7 +27,18 @@ pub(crate) struct Loaded {
 /// The state of a session as of the entry `at`; `None` if the journal is shorter, or was deleted while it was read. That is
 /// two calls of the store, and one more for each further page of entries behind the snapshot.
 pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<Loaded>, Error> {
-    let mut state = kept(store, id, at).await?.unwrap_or_default();
+    let state = kept(store, id, at).await?.unwrap_or_default();
+    load_from(state, store, id, at, |_| ()).await
+}
+
+/// The same from a state that is known already. `folded` is shown the state behind each page.
+pub(crate) async fn load_from(
+    mut state: State,
+    store: &dyn Store,
+    id: &SessionId,
+    at: Seq,
+    mut folded: impl FnMut(&State) + Send,
+) -> Result<Option<Loaded>, Error> {
     let mut newest = None;
     let mut page = read(store, id, state.head.seq.previous(), at, PAGE).await?;
     if state.head.seq > Seq::ZERO {
@@ -46,6 +57,7 @@ pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<O
         }
         page.iter().try_for_each(|entry| state.apply(entry))?;
         newest = page.pop();
+        folded(&state);
         page = match state.head.seq < at {
             true => read(store, id, state.head.seq, at, PAGE).await?,
             false => Vec::new(),
@@ -55,7 +67,7 @@ pub(crate) async fn load(store: &dyn Store, id: &SessionId, at: Seq) -> Result<O
 }
 
 /// The state in the newest snapshot, where it is in a version that this program reads.
-async fn kept(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
+pub(crate) async fn kept(store: &dyn Store, id: &SessionId, at: Seq) -> Result<Option<State>, Error> {
     let Some((head, bytes)) = store.snapshot(id, at).await? else { return Ok(None) };
     let Ok(snapshot) = serde_json::from_slice::<Snapshot<State>>(&bytes) else {
         tracing::info!(session = %id, seq = %head.seq, "ignoring a snapshot of another version");

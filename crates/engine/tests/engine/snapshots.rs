@@ -6,7 +6,7 @@ use callboard_engine::{
     store::Store,
 };
 
-use crate::fixture::{assert_sound, board, clock, id, memory, new, put, run, say, settings};
+use crate::fixture::{add, assert_sound, board, clock, id, journal, memory, new, put, run, say, settings, text};
 
 /// A board that writes a snapshot every eight entries.
 fn eager(store: &Arc<dyn Store>) -> Board {
@@ -54,6 +54,29 @@ async fn i1_with_and_without_a_snapshot_the_state_is_the_same() {
     for seq in 1..=24 {
         let folded = callboard_engine::core::state::State::fold(&assert_sound(&session).await[..seq]).unwrap();
         assert_eq!(*session.state_at(Seq(seq as u64)).await.unwrap(), folded);
+    }
+}
+
+#[tokio::test]
+async fn i1_a_state_of_an_earlier_entry_is_the_same_whatever_was_looked_at_before() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    for batch in 0..5 {
+        let texts = (0..1000).map(|n| text(&format!("{batch} {n}"))).collect();
+        run(&session, add("main", texts)).await;
+        run(&session, put("Brief", &format!("after {batch}"))).await;
+    }
+    let folded = async |seq| board(&store).session(&id("s")).await.unwrap().state_at(Seq(seq)).await.unwrap();
+    let places = [4900, 4901, 3000, 1, 1023, 1024, 1025, 2047, 2048, 2049, 4097, 5000];
+    for seq in places {
+        assert_eq!(session.state_at(Seq(seq)).await.unwrap(), folded(seq).await, "{seq}");
+    }
+    // What an older entry says was changed, so its states are others.
+    let set = journal(&store, &id("s")).await.into_iter().find(|entry| &*entry.header.kind == "context_set.updated").unwrap();
+    let erasure = session.erasure(set.header.seq, "a mistake").await.unwrap();
+    run(&session, erasure).await;
+    for seq in places {
+        assert_eq!(session.state_at(Seq(seq)).await.unwrap(), folded(seq).await, "{seq}");
     }
 }
 
