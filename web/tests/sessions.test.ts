@@ -41,6 +41,40 @@ test("words find titles and ids, and a reload keeps them", async () => {
   await page.getByText("No session matches").waitFor();
 });
 
+test("the list follows what others do, without reading it again", async () => {
+  const page = await harness.open("");
+  const rows = page.getByRole("list", { name: "Sessions" }).getByRole("link");
+  await rows.filter({ hasText: "Release notes" }).waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  const readings: string[] = [];
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/v1/sessions") readings.push(request.method());
+  });
+  await story.call("POST", "", { id: "other", title: "Made elsewhere", agents: [] });
+  await rows.filter({ hasText: "Made elsewhere" }).waitFor();
+  await story.call("PATCH", "/other", { title: "Renamed elsewhere" });
+  await rows.filter({ hasText: "Renamed elsewhere" }).waitFor();
+  expect((await rows.allTextContents()).filter((title) => title === "Made elsewhere")).toEqual([]);
+  await story.call("DELETE", "/other");
+  await rows.filter({ hasText: "Renamed elsewhere" }).waitFor({ state: "detached" });
+  expect(readings).toEqual([]);
+});
+
+test("after the server was away, the list is as it is by then", async () => {
+  const page = await harness.open("");
+  const rows = page.getByRole("list", { name: "Sessions" }).getByRole("link");
+  await page.getByText("Live", { exact: true }).waitFor();
+  await harness.kill();
+  await page.getByText("Reconnecting").waitFor();
+  await rows.filter({ hasText: "Release notes" }).waitFor();
+  await harness.restart();
+  await story.call("POST", "", { id: "later", title: "Made later", agents: [] });
+  await rows.filter({ hasText: "Made later" }).waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await story.call("DELETE", "/later");
+  await rows.filter({ hasText: "Made later" }).waitFor({ state: "detached" });
+});
+
 test("a session is made, forked, exported and, after its title was typed, deleted", async () => {
   const page = await harness.open("");
   await page.getByRole("button", { name: "New session" }).click();

@@ -108,7 +108,7 @@ pub use self::{
     },
     rules::add_rules,
     run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
-    session::{Fork, NewSession, Session, SessionList, SessionOrder, SessionSettings, SessionsQuery},
+    session::{Fork, NewSession, Session, SessionEvent, SessionList, SessionOrder, SessionSettings, SessionsQuery},
     system::{Health, Ready},
     thread::{PutThread, Thread, ThreadList},
     token::{NewToken, Token, TokenList},

@@ -27,4 +27,6 @@ pub struct Me {
     pub session: Option<SessionId>,
     /// Whether calls need a token.
     pub login: bool,
+    /// Whether the server has a project folder, in which context files are.
+    pub project: bool,
 }

@@ -112,6 +112,15 @@ pub struct SessionList {
     pub next_cursor: Option<String>,
 }
 
+/// An event of the stream of sessions.
+#[derive(Debug, ToSchema)]
+pub struct SessionEvent {
+    /// `session.changed`, `session.gone` or `sessions.changed`.
+    pub event: Option<String>,
+    /// A session as a list has it, an object with an `id`, or an empty object, as JSON.
+    pub data: Option<String>,
+}
+
 /// Selects sessions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

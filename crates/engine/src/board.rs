@@ -17,7 +17,7 @@ use crate::{
         open::{OpenSession, OpenSessions},
         session::Live,
     },
-    read::last::said,
+    read::{last::said, sessions::SessionChanges},
     session::Session,
     session_info::SessionInfo,
     settings::Settings,
@@ -217,6 +217,19 @@ impl Board {
                 return Ok(infos);
             }
             most = most.saturating_mul(2);
+        }
+    }
+
+    /// Follows which sessions are made, changed, used and gone from now on.
+    pub fn follow_sessions(&self) -> SessionChanges {
+        SessionChanges::new(self.clone())
+    }
+
+    /// What a list says of a session now; nothing where there is no such session, or it cannot be read.
+    pub(crate) async fn listed_now(&self, id: &SessionId) -> Result<Option<Arc<SessionInfo>>, Error> {
+        match self.inner.store.row(id).await? {
+            Some(row) => self.listed(id, row).await,
+            None => Ok(None),
         }
     }
 

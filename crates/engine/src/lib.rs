@@ -71,6 +71,7 @@ pub use read::{
     message::{MessageJson, MessagePage, MessageQuery, Place},
     prompt::WhosePrompt,
     results::NodeResult,
+    sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,
     turns::{SentPrompt, TurnView},
 };

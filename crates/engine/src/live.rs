@@ -2,11 +2,12 @@
 
 pub(crate) mod append;
 pub(crate) mod background;
+pub(crate) mod changes;
 pub(crate) mod job;
 pub(crate) mod message_cache;
 pub(crate) mod open;
-pub(crate) mod past;
 pub(crate) mod overviews;
+pub(crate) mod past;
 pub(crate) mod publication;
 pub(crate) mod queue;
 pub(crate) mod recent;

@@ -11,6 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod results;
 pub(crate) mod runs;
+pub(crate) mod sessions;
 pub(crate) mod subscribe;
 pub(crate) mod turns;
 pub(crate) mod variables;

@@ -270,9 +270,9 @@ impl Credentials {
 
     /// Who has these credentials.
     pub(crate) async fn me(&self, app: &App) -> Result<api::Me, CallError> {
-        let login = !app.user_tokens.is_empty();
+        let (login, project) = (!app.user_tokens.is_empty(), app.files.is_some());
         let Self::Token(token) = self else {
-            return Ok(api::Me { name: "user".to_owned(), role: None, session: None, login });
+            return Ok(api::Me { name: "user".to_owned(), role: None, session: None, login, project });
         };
         let id = secret::session_of(token).ok_or_else(unknown)?;
         let (_, state, actor) = self.enter(app, &id).await?;
@@ -280,7 +280,7 @@ impl Credentials {
             Actor::Agent(name) => (name.to_string(), Some(state.team.agent(&name)?.role)),
             Actor::User | Actor::System => ("user".to_owned(), None),
         };
-        Ok(api::Me { name, role, session: Some(id), login })
+        Ok(api::Me { name, role, session: Some(id), login, project })
     }
 
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.

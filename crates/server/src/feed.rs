@@ -18,11 +18,17 @@ use callboard_core::{
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde_json::Value;
 
-use crate::{app::App, call_error::CallError, caller::Authorized, resources::message::roles, rights::Rank};
+use crate::{
+    app::{App, OpenStream},
+    call_error::CallError,
+    caller::Authorized,
+    resources::message::roles,
+    rights::Rank,
+};
 
 /// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
-    app: App,
+    open: OpenStream,
     session: Session,
     subscription: Subscription,
     heard: Option<Listener>,
@@ -81,10 +87,9 @@ impl Feed {
         let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
         let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
-        caller.app.metrics.streams.up();
         let admission = Admission { viewer, token: caller.token, in_charge };
         Ok(Self {
-            app: caller.app.clone(),
+            open: OpenStream::new(&caller.app),
             session: caller.session.clone(),
             subscription,
             heard,
@@ -96,11 +101,11 @@ impl Feed {
     /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Item> {
         loop {
-            let Self { app, session, subscription, heard, heard_types, admission } = self;
+            let Self { open, session, subscription, heard, heard_types, admission } = self;
             let ended = session.when(|state| (!admission.holds(state)).then_some(()));
             tokio::select! {
                 biased;
-                () = app.closing.cancelled() => return None,
+                () = open.app.closing.cancelled() => return None,
                 _ = ended => return None,
                 entry = subscription.next() => return match entry {
                     Ok(entry) => entry.map(Item::Entry),
@@ -124,13 +129,7 @@ impl Feed {
 
     /// The server whose stream it is.
     pub(crate) fn app(&self) -> &App {
-        &self.app
-    }
-}
-
-impl Drop for Feed {
-    fn drop(&mut self) {
-        self.app.metrics.streams.down();
+        &self.open.app
     }
 }
 

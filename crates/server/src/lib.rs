@@ -8,6 +8,7 @@
 mod error;
 mod prices;
 mod public_url;
+mod server_sent;
 mod settings;
 
 mod direct;

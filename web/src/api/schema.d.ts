@@ -252,6 +252,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the list of sessions as server-sent events
+         * @description `session.changed` has a session as `GET /v1/sessions` would list it now: it is new, or was changed or used.
+         *     `session.gone` has the `id` of one that was deleted or expired. After `sessions.changed` any session may be another, so
+         *     read the list again. Nothing is sent twice: open the stream, then read the list, also after a broken connection.
+         */
+        get: operations["follow_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/import": {
         parameters: {
             query?: never;
@@ -2632,6 +2654,8 @@ export interface components {
             login: boolean;
             /** @description `user`, or the name of the agent. */
             name: string;
+            /** @description Whether the server has a project folder, in which context files are. */
+            project: boolean;
             /** @description The role of the agent. */
             role?: string | null;
             /** @description The session that the caller's token is for. Absent for a caller who may enter all sessions. */
@@ -3814,6 +3838,13 @@ export interface components {
             title?: string | null;
             /** @description After how many seconds without use it expires, or `never`. */
             ttl_seconds: components["schemas"]["Ttl"];
+        };
+        /** @description An event of the stream of sessions. */
+        SessionEvent: {
+            /** @description A session as a list has it, an object with an `id`, or an empty object, as JSON. */
+            data?: string | null;
+            /** @description `session.changed`, `session.gone` or `sessions.changed`. */
+            event?: string | null;
         };
         /** @description The name of a session. */
         SessionId: string;
@@ -6008,6 +6039,98 @@ export interface operations {
             };
             /** @description The store is full */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    follow_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endless stream of changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["SessionEvent"];
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or the request comes from a web page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state; `code` says which */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input; `errors` names each invalid field */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; with the header `Retry-After`, try again */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

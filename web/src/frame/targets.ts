@@ -35,7 +35,7 @@ export async function readThings(session: LiveSession, signal: AbortSignal): Pro
     of("plan", () => newestPlan(session, signal)),
     of("workflow", () => readWorkflow(session, signal)),
     of("variables", () => readVariables(session, signal)),
-    of("files", () => session.api.get("/v1/sessions/{session}/files", { signal })),
+    session.me.project ? of("files", () => session.api.get("/v1/sessions/{session}/files", { signal })) : undefined,
   ]);
   const group = (name: string, icon: IconName, all: { text: string; to: string }[] = []): Target[] =>
     all.map((one) => ({ group: name, icon, ...one }));

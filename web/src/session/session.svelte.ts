@@ -11,6 +11,9 @@ export type Connection = "connecting" | "connected" | "lost" | "refused";
 
 const KEY = Symbol("session");
 
+/** The type of an event with a piece of a model's answer. */
+const DELTA = "turn.delta";
+
 /**
  * One session as the user or one agent sees it. It is made anew for another session or another agent, so that nothing
  * that one viewer saw stays in memory for the next.
@@ -28,6 +31,8 @@ export class LiveSession {
   problem = $state.raw<Problem>();
 
   private stream: EventStream | undefined;
+  /** The newest entry that the stream brought, where it goes on. The head may be ahead of it. */
+  private last = 0;
   private readonly aborter = new AbortController();
   private readonly entryListeners = new Set<(entry: Entry) => void>();
   private readonly deltaListeners = new Set<(delta: Delta) => void>();
@@ -82,10 +87,10 @@ export class LiveSession {
       return;
     }
     if (this.aborter.signal.aborted) return;
-    this.stream = new EventStream(this.api.url("/v1/sessions/{session}/events"), this.head, {
-      entry: (entry) => this.hear(entry),
-      delta: (delta) => this.deltaListeners.forEach((tell) => tell(delta)),
-      unstored: (type) => this.unstoredListeners.forEach((tell) => tell(type)),
+    this.last = this.head;
+    const url = () => this.api.url("/v1/sessions/{session}/events", {}, { after: this.last });
+    this.stream = new EventStream(url, {
+      event: (type, data) => this.hearEvent(type, data),
       connected: () => (this.connection = "connected"),
       lost: (nextAttempt) => {
         this.connection = "lost";
@@ -130,8 +135,18 @@ export class LiveSession {
     return () => this.unstoredListeners.delete(tell);
   }
 
+  private hearEvent(type: string, data: string): void {
+    if (type === DELTA) {
+      const delta = JSON.parse(data) as Delta;
+      return this.deltaListeners.forEach((tell) => tell(delta));
+    }
+    const entry = JSON.parse(data) as Entry | object;
+    if (!("seq" in entry)) this.unstoredListeners.forEach((tell) => tell(type));
+    else if (entry.seq > this.last) this.hear(entry);
+  }
+
   private hear(entry: Entry): void {
-    this.head = entry.seq;
+    this.head = this.last = entry.seq;
     for (const tell of this.entryListeners) tell(entry);
     const reading = /^(agent|session)\./.test(entry.type)
       ? this.readInfo()

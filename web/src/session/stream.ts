@@ -1,15 +1,11 @@
-/** The event stream of a session: one request that stays open, and that goes on where it broke off. */
+/** An event stream: one request that stays open, and that goes on where it broke off. */
 
 import { send } from "../api/client";
 import { Problem } from "../api/problem";
-import type { Delta, Entry } from "../api/types";
 
 export interface Listener {
-  entry(entry: Entry): void;
-  /** A piece of a model's answer. */
-  delta(delta: Delta): void;
-  /** Something else happened that is not stored, such as in the browser. */
-  unstored(type: string): void;
+  /** An event, with what it says as JSON. */
+  event(type: string, data: string): void;
   /** The stream is open. */
   connected(): void;
   /** The stream broke off; the next attempt is at this time (milliseconds). */
@@ -17,9 +13,6 @@ export interface Listener {
   /** The server refuses the stream, so no further attempt is made. */
   refused(problem: Problem): void;
 }
-
-/** A piece that is not an entry has this type. */
-const DELTA = "turn.delta";
 
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 10_000;
@@ -34,8 +27,8 @@ export class EventStream {
   private closed = false;
 
   constructor(
-    private readonly url: URL,
-    private last: number,
+    /** Where it is. It is asked anew for each attempt, since it may say where to go on. */
+    private readonly url: () => URL,
     private readonly listener: Listener,
   ) {
     void this.run();
@@ -72,14 +65,17 @@ export class EventStream {
     this.aborter = new AbortController();
     const silence = new Alarm(LONGEST_SILENCE, () => this.aborter.abort());
     try {
-      const url = new URL(this.url);
-      url.searchParams.set("after", String(this.last));
-      const response = await send(url, { headers: { accept: "text/event-stream" }, signal: this.aborter.signal });
+      const response = await send(this.url(), {
+        headers: { accept: "text/event-stream" },
+        signal: this.aborter.signal,
+      });
       if (!response.body) return;
       this.pause = FIRST_PAUSE;
       this.listener.connected();
       const texts = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      const parser = new Parser((event, data) => this.hear(event, data));
+      const parser = new Parser((type, data) => {
+        if (!this.closed) this.listener.event(type, data);
+      });
       for (let read = await texts.read(); !read.done; read = await texts.read()) {
         silence.reset();
         parser.push(read.value);
@@ -87,16 +83,6 @@ export class EventStream {
     } finally {
       silence.stop();
     }
-  }
-
-  private hear(event: string, data: string): void {
-    if (this.closed) return;
-    if (event === DELTA) return this.listener.delta(JSON.parse(data) as Delta);
-    const entry = JSON.parse(data) as Entry | object;
-    if (!("seq" in entry)) return this.listener.unstored(event);
-    if (entry.seq <= this.last) return;
-    this.last = entry.seq;
-    this.listener.entry(entry);
   }
 
   private async rest(): Promise<void> {

@@ -7,27 +7,18 @@ use std::{
 };
 
 use callboard_core::id::SessionId;
-use tokio::{
-    sync::broadcast::{
-        self,
-        error::{RecvError, TryRecvError},
-    },
-    task::JoinSet,
-    time::MissedTickBehavior,
-};
+use tokio::{sync::broadcast, task::JoinSet, time::MissedTickBehavior};
 
 use crate::{
     error::Error,
     live::{
+        changes::{Changes, next_changes},
         open::{OpenSession, OpenSessions},
         session::Live,
     },
     recall::{background as recall, fill},
     upkeep::sweep::sweep,
 };
-
-/// How long until a session that could not be read is tried again.
-const AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// How long changes are gathered, so that not every append in a busy store wakes this task.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
@@ -105,34 +96,6 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
             }
         }
         tokio::time::sleep(GATHERED_FOR).await;
-    }
-}
-
-/// The sessions that the store announced.
-#[derive(Default)]
-struct Changes {
-    sessions: HashSet<SessionId>,
-    /// Whether any other session may have changed too.
-    all: bool,
-}
-
-/// Waits for the next announced sessions, and takes all that were announced meanwhile. With `again` it waits only a moment.
-/// `None` once the store is closed.
-async fn next_changes(changes: &mut broadcast::Receiver<SessionId>, again: bool) -> Option<Changes> {
-    let mut changed = Changes::default();
-    let patience = if again { AGAIN_AFTER } else { Duration::MAX };
-    match tokio::time::timeout(patience, changes.recv()).await {
-        Ok(Ok(id)) => drop(changed.sessions.insert(id)),
-        Ok(Err(RecvError::Lagged(_))) => changed.all = true,
-        Ok(Err(RecvError::Closed)) => return None,
-        Err(_) => return Some(changed),
-    }
-    loop {
-        match changes.try_recv() {
-            Ok(id) => drop(changed.sessions.insert(id)),
-            Err(TryRecvError::Lagged(_)) => changed.all = true,
-            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(changed),
-        }
     }
 }
 

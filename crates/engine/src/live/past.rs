@@ -46,7 +46,10 @@ impl PastStates {
         past.states.extend(collected.states.into_iter().map(|state| (state.head.seq, state)));
         while past.states.len() > MOST {
             let mut is_odd = false;
-            past.states.retain(|_, _| std::mem::replace(&mut is_odd, !is_odd));
+            past.states.retain(|_, _| {
+                is_odd = !is_odd;
+                !is_odd
+            });
             past.apart = past.apart.saturating_mul(2);
         }
     }

@@ -72,7 +72,8 @@ async fn i1_a_state_of_an_earlier_entry_is_the_same_whatever_was_looked_at_befor
         assert_eq!(session.state_at(Seq(seq)).await.unwrap(), folded(seq).await, "{seq}");
     }
     // What an older entry says was changed, so its states are others.
-    let set = journal(&store, &id("s")).await.into_iter().find(|entry| &*entry.header.kind == "context_set.updated").unwrap();
+    let set =
+        journal(&store, &id("s")).await.into_iter().find(|entry| &*entry.header.kind == "context_set.updated").unwrap();
     let erasure = session.erasure(set.header.seq, "a mistake").await.unwrap();
     run(&session, erasure).await;
     for seq in places {

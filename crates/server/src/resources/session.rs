@@ -1,5 +1,7 @@
 //! Sessions.
 
+mod follow;
+
 use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{
@@ -29,7 +31,11 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(read, update, delete)).routes(routes!(fork))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(read, update, delete))
+        .routes(routes!(fork))
+        .routes(routes!(follow::follow))
 }
 
 /// List sessions

@@ -22,7 +22,7 @@ async fn a_browser_logs_in_with_a_cookie_that_is_not_the_token() {
     server.send("POST", "/v1/login", json!({"token": "wrong"})).await.problem(401, "unauthorized");
     server.send("POST", "/v1/login", json!({"token": "wrong", "x": 1})).await.problem(422, "invalid");
     let answer = server.send("POST", "/v1/login", json!({"token": "open sesame"})).await.is(200);
-    assert_eq!(answer.body, json!({"name": "user", "login": true}));
+    assert_eq!(answer.body, json!({"name": "user", "login": true, "project": false}));
     let set = answer.headers["set-cookie"].to_str().unwrap();
     assert!(set.ends_with("; Path=/; HttpOnly; SameSite=Strict") && !set.contains("sesame"), "{set}");
 
@@ -49,7 +49,7 @@ async fn revoking_a_token_ends_what_was_logged_in_with_it() {
     let team = server.team("s").await;
     let token = server.token(&team, "writer").await;
     let answer = server.send("POST", "/v1/login", json!({ "token": token })).await.is(200);
-    assert_eq!(answer.body, json!({"name": "writer", "role": "worker", "session": "s", "login": false}));
+    assert_eq!(answer.body, json!({"name": "writer", "role": "worker", "session": "s", "login": false, "project": false}));
     let cookie = cookie(&answer);
     let get = |path: &str| server.call("GET", path).header("cookie", &cookie).header("sec-fetch-site", "same-origin");
     Answer::of(get("/v1/me")).await.is(200);

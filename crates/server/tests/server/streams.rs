@@ -167,3 +167,37 @@ async fn the_same_comes_over_a_websocket() {
     let closed = socket.next().await.unwrap().unwrap();
     assert!(matches!(closed, Message::Close(Some(frame)) if u16::from(frame.code) == 1001));
 }
+
+#[tokio::test]
+async fn the_list_of_sessions_is_followed() {
+    let server = Server::start().await;
+    let old = server.team("old").await;
+    let mut events = events(server.call("GET", "/v1/events")).await;
+    // Changes that come together are one event or several: this waits for the one that is meant.
+    let mut wait_for = async |kind: &str, is: &dyn Fn(&Value) -> bool| loop {
+        let event = next(&mut events).await.unwrap();
+        assert!(event.id.is_empty() && event.event.starts_with("session"), "{event:?}");
+        let data: Value = serde_json::from_str(&event.data).unwrap();
+        if event.event == kind && is(&data) {
+            break data;
+        }
+    };
+    let team = server.team("new").await;
+    wait_for("session.changed", &|session| session["id"] == "new").await;
+    say(&server, &team, 7).await;
+    let told = wait_for("session.changed", &|session| session["last"]["sentence"] == "user in main: 7").await;
+    let listed = server.get("/v1/sessions?q=new").await.is(200).body;
+    assert_eq!(told, listed["sessions"][0]);
+    // Collections and the records of keyed requests are no sessions.
+    server.send("PUT", "/v1/collections/guides", json!({"title": "Guides"})).await;
+    let keyed = server.call("POST", "/v1/sessions").header("Idempotency-Key", "k").json(&json!({"id": "third"}));
+    Answer::of(keyed).await.is(201);
+    server.delete(&old).await.is(204);
+    wait_for("session.gone", &|gone| {
+        assert_eq!(gone["id"], "old");
+        true
+    })
+    .await;
+    let token = server.token(&team, "writer").await;
+    Answer::of(server.call("GET", "/v1/events").bearer_auth(&token)).await.problem(403, "forbidden");
+}

@@ -1,13 +1,8 @@
 //! `GET /v1/sessions/{session}/events`
 
-use std::convert::Infallible;
-
 use axum::{
     http::HeaderMap,
-    response::{
-        IntoResponse, Response,
-        sse::{Event, KeepAlive, Sse},
-    },
+    response::{Response, sse::Event},
 };
 use callboard_api::{self as api, FollowQuery, whole};
 use callboard_core::id::{Seq, SessionId};
@@ -19,6 +14,7 @@ use crate::{
     feed::Item,
     params::{InPath, Query},
     rights::ReadJournal,
+    server_sent,
 };
 
 /// Follow the journal as server-sent events
@@ -36,15 +32,12 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, CallError> {
     let feed = caller.follow_journal(query, last(&headers)?).await?;
-    let keep_alive = KeepAlive::new().interval(feed.app().settings.limits.keep_alive);
+    let app = feed.app().clone();
     let events = stream::unfold(feed, async |mut feed| {
         let item = feed.next().await?;
         Some((event(&item), feed))
     });
-    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
-    let unbuffered = axum::http::HeaderValue::from_static("no");
-    response.headers_mut().insert("x-accel-buffering", unbuffered);
-    Ok(response)
+    Ok(server_sent::events(&app, events))
 }
 
 /// The last entry that a caller has who comes back.
@@ -55,11 +48,9 @@ fn last(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
     number.map(|seq| Some(Seq(seq))).ok_or_else(wrong)
 }
 
-fn event(item: &Item) -> Result<Event, Infallible> {
-    let event = match item {
-        Item::Entry(entry) => Event::default().id(entry.seq.to_string()).event(&*entry.kind).json_data(entry),
-        Item::Heard { kind, data } => Event::default().event(kind).json_data(data),
-    };
-    // What comes from a journal has a form in JSON; a comment stands for what had none.
-    Ok(event.unwrap_or_else(|error| Event::default().comment(error.to_string())))
+fn event(item: &Item) -> Event {
+    match item {
+        Item::Entry(entry) => server_sent::event(Event::default().id(entry.seq.to_string()), &entry.kind, entry),
+        Item::Heard { kind, data } => server_sent::event(Event::default(), kind, data),
+    }
 }

@@ -1,0 +1,70 @@
+//! Following which sessions there are, and how they are.
+
+use std::{sync::Arc, time::Duration};
+
+use callboard_core::{id::SessionId, idempotency::record, session::expired};
+use tokio::{sync::broadcast, time::Instant};
+
+use crate::{board::Board, error::Error, live::changes::next_changes, session_info::SessionInfo};
+
+/// The changes of a board's sessions, by whomever they are made.
+pub struct SessionChanges {
+    board: Board,
+    changes: broadcast::Receiver<SessionId>,
+    /// When to look again at the earliest.
+    due: Instant,
+}
+
+/// What became of a session.
+#[derive(Clone, Debug)]
+pub enum SessionChange {
+    /// It is new, or it was changed or used; this is what a list says of it now.
+    Is(Arc<SessionInfo>),
+    /// It was deleted, it expired, or it cannot be read.
+    Gone(SessionId),
+    /// Too much changed at once: whoever needs to know of all sessions reads the list again.
+    Any,
+}
+
+/// The least time between two looks at the sessions. What changes within it is read once.
+const APART: Duration = Duration::from_millis(50);
+
+/// Reading changed sessions takes at most one part in so many of the time.
+const SHARE: u32 = 4;
+
+impl SessionChanges {
+    pub(crate) fn new(board: Board) -> Self {
+        let changes = board.store().watch();
+        Self { board, changes, due: Instant::now() }
+    }
+
+    /// What changed since the last call (at first: since this was made), as soon as anything has; `None` once the store is
+    /// closed. To be told of a session is no use of it.
+    pub async fn next(&mut self) -> Result<Option<Vec<SessionChange>>, Error> {
+        loop {
+            tokio::time::sleep_until(self.due).await;
+            let Some(changed) = next_changes(&mut self.changes, false).await else { return Ok(None) };
+            let begun = Instant::now();
+            let mut all = Vec::new();
+            if changed.all {
+                all.push(SessionChange::Any);
+            } else {
+                for id in changed.sessions.into_iter().filter(is_of_a_session) {
+                    all.push(match self.board.listed_now(&id).await? {
+                        Some(info) => SessionChange::Is(info),
+                        None => SessionChange::Gone(id),
+                    });
+                }
+            }
+            self.due = Instant::now() + APART.max(begun.elapsed() * (SHARE - 1));
+            if !all.is_empty() {
+                return Ok(Some(all));
+            }
+        }
+    }
+}
+
+/// Whether a journal of this name can be a session's, and not only Callboard's own.
+fn is_of_a_session(id: &SessionId) -> bool {
+    id.as_collection().is_none() && !record::is_place(id) && !expired::is_place(id)
+}
