@@ -34,6 +34,7 @@ const LICENCES: &[&str] = &[
 const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
     ("callboard-core", &[]),
+    ("callboard-prompt", &["core"]),
     ("callboard-tasks", &[]),
     ("callboard-tokens", &["core"]),
     ("callboard-store", &["core", "tasks"]),
@@ -43,13 +44,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("callboard-browser", &[]),
     // A model is for the program that measures recall alone.
     ("callboard-recall", &["core", "model"]),
-    ("callboard-engine", &["core", "tasks", "tokens", "store", "recall"]),
-    ("callboard-run", &["core", "engine", "model"]),
-    ("callboard-api", &["core"]),
+    ("callboard-engine", &["core", "prompt", "tasks", "tokens", "store", "recall"]),
+    ("callboard-run", &["core", "prompt", "engine", "model"]),
+    ("callboard-api", &["core", "prompt"]),
     ("callboard-mcp", &["core"]),
     (
         "callboard-server",
-        &["core", "tasks", "store", "model", "files", "convert", "browser", "engine", "run", "api", "mcp"],
+        &["core", "prompt", "tasks", "store", "model", "files", "convert", "browser", "engine", "run", "api", "mcp"],
     ),
     (
         "callboard",
@@ -57,7 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "callboard-bench",
-        &["core", "tokens", "store", "recall", "model", "files", "browser", "engine", "run", "api", "server"],
+        &["core", "prompt", "tokens", "store", "recall", "model", "files", "browser", "engine", "run", "api", "server"],
     ),
 ];
 

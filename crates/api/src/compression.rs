@@ -4,8 +4,8 @@ use callboard_core::{
     compression::{Method, Spent, Thresholds},
     count::Tokens,
     id::{AgentName, MessageId, RunId, Seq},
-    prompt::PartReport,
 };
+use callboard_prompt::PartReport;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -6,8 +6,8 @@ use callboard_core::{
     id::{AgentName, RunId, Seq, SessionId, ThreadId},
     schema::Saying,
     view::Projected,
-    why::Finding,
 };
+use callboard_prompt::why::Finding;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

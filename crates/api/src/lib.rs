@@ -53,7 +53,7 @@ pub use callboard_core::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
-    prompt::{Format, LayoutName as Layout, PartReport as PromptPart},
+    prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
     run::{Kind as RunKind, Limits, Used},
     schema::Label,
@@ -63,12 +63,15 @@ pub use callboard_core::{
         offer::{Denied as DeniedTool, Offer},
     },
     view::Projected as Entry,
-    why::{Finding, Gone, HowGone, Shown},
     workflow::{
         About as AboutWorkflow, Document as Workflow, Edge as WorkflowEdge, EdgeKind as WorkflowEdgeKind, NodeStatus,
         Shown as WorkflowNode,
         execution::{Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
     },
+};
+pub use callboard_prompt::{
+    PartReport as PromptPart,
+    why::{Finding, Gone, HowGone, Shown},
 };
 
 pub use self::{

@@ -3,8 +3,9 @@
 use callboard_core::{
     count::{Counting, Factor, Tokens},
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, LayoutName, PartReport},
+    prompt::{Format, LayoutName},
 };
+use callboard_prompt::PartReport;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

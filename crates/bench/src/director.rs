@@ -7,10 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use callboard_core::{
-    compression::{
-        Method,
-        plan::{Aim, Outlook},
-    },
+    compression::Method,
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
     entry::Actor,
@@ -24,6 +21,7 @@ use callboard_core::{
 };
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
+use callboard_prompt::compression::plan::{Aim, Outlook};
 use callboard_run::{Compressing, Compressor};
 use callboard_store::{Durability, SqliteStore};
 use serde_json::{Map, Value, json};

@@ -1,24 +1,23 @@
 //! Compression: a summary takes the place of what was said in a thread, so that a conversation can go on for ever.
 //!
 //! Nothing is deleted: the originals stay in the journal and can be read, and a compression can be undone. What is
-//! compressed, what is kept word for word, whether a summary is good, and a summary without a model are rules, so they
-//! are here. Asking a model is not.
+//! compressed, what is kept word for word, and whether a summary is good, is in the crate `callboard-prompt`.
 
+mod base;
 pub mod clear;
 pub mod decide;
-mod extract;
 pub mod facts;
-mod identifiers;
-pub mod instructions;
-pub mod material;
 pub mod pin;
-pub mod plan;
 mod settings;
-mod shared;
-pub(crate) mod sight;
-pub mod transcript;
+mod sight;
+mod size;
 
-pub use self::settings::{CompressionSettings, Thresholds};
+pub use self::{
+    base::Base,
+    settings::{CompressionSettings, Thresholds, check_target},
+    sight::Shown,
+    size::size,
+};
 
 use std::{
     collections::{BTreeMap, BTreeSet},

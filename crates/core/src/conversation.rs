@@ -7,7 +7,7 @@ pub mod facts;
 pub mod given;
 mod items;
 pub mod reading;
-pub(crate) mod reasoning;
+pub mod reasoning;
 mod recall;
 pub mod said;
 pub mod settings;
@@ -387,7 +387,7 @@ pub struct Thread {
     pub settings: ThreadSettings,
     /// The entry that says so.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
-    pub(crate) settings_seq: Seq,
+    pub settings_seq: Seq,
 }
 
 /// What a message expects of the answer to it.
@@ -421,9 +421,12 @@ pub struct Size {
 
 /// Who said a message, as far as messages are numbered by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaker {
+pub enum Speaker {
+    /// The user.
     User,
+    /// The manager.
     Manager,
+    /// Another agent, a tool or Callboard.
     Other,
 }
 
@@ -475,7 +478,7 @@ impl Thread {
 
     /// Whether all of `readers` may see what the entry `seq` says, which was for `audience`. They are among those who see
     /// the thread now.
-    pub(crate) fn is_for(&self, readers: &Audience, seq: Seq, audience: &Audience) -> bool {
+    pub fn is_for(&self, readers: &Audience, seq: Seq, audience: &Audience) -> bool {
         audience.covers(readers) && self.sight.reaches_all(readers, seq)
     }
 
@@ -497,7 +500,7 @@ impl Thread {
     }
 
     /// The first message that all of `readers` see; 0 where that is not known, and none where there is none.
-    pub(crate) fn begins(&self, readers: &Audience) -> Option<Seq> {
+    pub fn begins(&self, readers: &Audience) -> Option<Seq> {
         let seen = self.said.iter().filter(|said| self.is_for(readers, said.last, &said.audience));
         seen.map(|said| said.first).min()
     }
@@ -601,7 +604,7 @@ impl NewContent {
 
 impl Message {
     /// By whom it is numbered, in a team with this manager.
-    pub(crate) fn speaker(&self, manager: Option<&AgentName>) -> Speaker {
+    pub fn speaker(&self, manager: Option<&AgentName>) -> Speaker {
         match (self.role, &self.agent) {
             (Role::User, None) => Speaker::User,
             (Role::Ai, None) if !self.content.is_blank() => Speaker::Manager,
@@ -615,12 +618,12 @@ impl Message {
 
 impl Message {
     /// Why its model refused to answer, where that is all that it says.
-    pub(crate) fn refusal(&self) -> Option<&str> {
+    pub fn refusal(&self) -> Option<&str> {
         self.as_given.as_ref()?.fields.get("refusal")?.as_str()
     }
 
     /// The name of its author that came with it, on one line and in characters that no mark of a speaker is made of.
-    pub(crate) fn author_name(&self) -> Option<Arc<str>> {
+    pub fn author_name(&self) -> Option<Arc<str>> {
         let name = self.as_given.as_ref()?.fields.get("name")?.as_str()?;
         let allowed = |c: char| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '_' };
         let name: String = name.trim().chars().take(64).map(allowed).collect();
@@ -630,7 +633,7 @@ impl Message {
 
 impl Content {
     /// Whether it says nothing.
-    pub(crate) fn is_blank(&self) -> bool {
+    pub fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.is_blank(),
             Self::Parts(parts) => parts.is_empty(),
@@ -647,7 +650,7 @@ impl Content {
     }
 
     /// The same of what a model said itself: what is no text is left out, so that no placeholder stands as its words.
-    pub(crate) fn in_own_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
+    pub fn in_own_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
         match self {
             Self::Text(_) => self.in_text(values),
             Self::Parts(parts) => Ok(parts.iter().filter_map(text_in_part).collect::<Vec<_>>().join("\n").into()),

@@ -142,7 +142,7 @@ const BLOCK_BYTES: usize = 1 << 10;
 
 /// Counts a text of many lines in blocks. A counter that keeps counts then counts only the blocks anew in which a line
 /// was changed. The last line of a block decides that it is the last, so a line that comes or goes moves no other block.
-pub(crate) fn count_in_blocks(counter: &dyn TokenCounter, text: &str) -> Tokens {
+pub fn count_in_blocks(counter: &dyn TokenCounter, text: &str) -> Tokens {
     let (mut tokens, mut block, mut rest) = (Tokens(0), text, text);
     while let Some((line, behind)) = rest.split_once('\n') {
         rest = behind;

@@ -115,7 +115,7 @@ macro_rules! facts {
         }
 
         /// What an entry says in a conversation; `None` where it is not part of one.
-        pub(crate) fn said(entry: &Entry) -> Result<Option<Said>, Error> {
+        pub fn said(entry: &Entry) -> Result<Option<Said>, Error> {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => match <$fact as Fact>::DESCRIPTION.said {
                     Some(said) => Ok(Some(said(read::<$fact>(entry)?))),
@@ -163,7 +163,7 @@ macro_rules! facts {
         }
 
         /// Who may see now what an entry of this type and subject is about; see [`Fact::visible_to`].
-        pub(crate) fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
+        pub fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
             match kind {
                 $(<$fact>::TYPE => <$fact>::visible_to(view, subject),)*
                 _ => None,

@@ -3,13 +3,13 @@
 //! A session is a *journal*: numbered [entries](entry), only ever appended. What is true now is the fold of its
 //! entries, the [`State`](state::State). A change is a [`Command`](command::Command): it is *decided* against the
 //! state, which gives the entries that it leads to, and these are *applied*. What one reads, one reads through a
-//! [`View`](view::View) of one's own: what is hidden from a viewer is not in it. And what an agent is shown is a
-//! [`Prompt`](prompt::Prompt), built from the journal within an exact budget.
+//! [`View`](view::View) of one's own: what is hidden from a viewer is not in it. What an agent is shown is in the crate
+//! `callboard-prompt`.
 //!
 //! ```
 //! use callboard_core::{
-//!     command::*, context_set::PutSet, count::*, entry::{Actor, Entry}, prompt::*, session::*, state::State, tail::Tail,
-//!     text::Values, time::Timestamp, view::View, viewer::Viewer, secret::SealedInput,
+//!     command::*, context_set::{PutSet, SetView}, count::*, entry::{Actor, Entry}, session::*, state::State,
+//!     time::Timestamp, view::View, viewer::Viewer, secret::SealedInput,
 //! };
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
@@ -35,27 +35,18 @@
 //! // Folding the same entries gives the same state.
 //! assert_eq!(State::fold(&journal)?, state);
 //!
-//! // The writer's prompt holds the set; of the manager's it is not known to be more than that it is there.
-//! let prompt_of = |agent: &str| -> Result<String, Box<dyn std::error::Error>> {
+//! // The writer sees what the set says, the manager that it is there.
+//! let sees = |agent: &str| -> Result<SetView<'_>, Box<dyn std::error::Error>> {
 //!     let view = View::new(&state, &Viewer::Agent(agent.parse()?), &AnyVocabulary)?;
-//!     let task = Some("Write a poem.".to_owned());
-//!     let spec = ResolvedSpec::new(agent.parse()?, "main".parse()?, Tokens(2000), &AnyVocabulary);
-//!     let spec = ResolvedSpec { task, ..spec };
-//!     let nothing_said = Tail { complete: true, ..Tail::default() };
-//!     match prompt(&view, &spec, &nothing_said, &Values::new(), &AnyVocabulary)?.body {
-//!         Body::Text(text) => Ok(text),
-//!         Body::Messages(_) | Body::Responses { .. } | Body::Anthropic { .. } => unreachable!("text was asked for"),
-//!     }
+//!     Ok(view.set(&"Brief".parse()?)?)
 //! };
-//! assert!(prompt_of("writer")?.contains("Four lines"));
-//! assert!(prompt_of("lead")?.contains("hidden from you") && !prompt_of("lead")?.contains("Four lines"));
+//! assert!(matches!(sees("writer")?, SetView::Whole(_)) && matches!(sees("lead")?, SetView::Outline(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! This crate does no input or output: no async, clock, randomness or environment. It can neither fail half-way nor
-//! differ between runs. An engine around it keeps the journal, tells the time, looks up what a decision
-//! [needs](command::Undecided::MissingEntry), and reads older entries and long texts when a prompt
-//! [lacks](prompt::Lacking) them.
+//! differ between runs. An engine around it keeps the journal, tells the time, and looks up what a decision
+//! [needs](command::Undecided::MissingEntry).
 
 // What a journal is made of.
 pub mod audience;
@@ -105,7 +96,7 @@ pub mod workflow;
 // The words of all of these.
 pub mod api_words;
 
-// Who sees what of it, and what an agent is shown.
+// Who sees what of it, and what prompts are made with.
 pub mod view;
 pub mod viewer;
 
@@ -114,8 +105,6 @@ pub mod count;
 pub mod prompt;
 pub mod recall;
 pub mod sentence;
-pub mod tail;
-pub mod why;
 
 #[cfg(feature = "schema")]
 pub mod schema;

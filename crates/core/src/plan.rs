@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What a model is told whose plan was taken.
-pub(crate) const UPDATED: &str = "Plan updated successfully";
+pub const UPDATED: &str = "Plan updated successfully";
 
 /// A plan, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,6 @@
 //! Recall: what of a journal can be found again, and from which entry on a viewer finds it. Nothing here searches: an index
 //! is made of what entries [say](Recallable) and is derived like all else.
 
-mod question;
-mod search;
 mod sight;
 pub(crate) mod tools;
 
@@ -17,12 +15,7 @@ use crate::{
     text::{Text, Values},
 };
 
-pub use self::{
-    question::question,
-    search::{Found, Search},
-    sight::recallable,
-    tools::Asked,
-};
+pub use self::{sight::recallable, tools::Asked};
 
 /// The kind of thing in which a passage was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -89,14 +89,14 @@ pub(crate) fn shortened(text: &Arc<str>, max_bytes: usize, note: &str) -> Arc<st
 }
 
 /// Three quarters of `bytes` from the beginning of `text`, and one quarter from its end.
-pub(crate) fn both_ends(text: &str, bytes: usize) -> (&str, &str) {
+pub fn both_ends(text: &str, bytes: usize) -> (&str, &str) {
     let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     let head = text.get(..floor(bytes / 4 * 3)).unwrap_or_default();
     (head, text.get(floor(text.len() - (bytes / 4).min(text.len()))..).unwrap_or_default())
 }
 
 /// The first `max` characters of `text`; where there are more, `…` says so.
-pub(crate) fn first_chars(text: &str, max: usize) -> String {
+pub fn first_chars(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -22,8 +22,9 @@ use crate::{
     view::View,
 };
 
+pub use self::own::offered;
 pub use self::own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, own_names, own_tool};
-pub(crate) use self::own::{DIRECTOR_TOOLS, offered, own_among};
+pub(crate) use self::own::{DIRECTOR_TOOLS, own_among};
 
 pub use crate::agent::{DIRECTOR, PREFIX};
 

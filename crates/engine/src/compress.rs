@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    compression::{
-        clear::ClearToolResults,
-        material::{Material, Scope, Unread, Wanted},
-        plan::{Aim, Outlook},
-    },
+    compression::clear::ClearToolResults,
     conversation::facts::{MessageAdded, thread_subject},
     count::Tokens,
     entry::Entry,
@@ -15,6 +11,10 @@ use callboard_core::{
     id::ThreadId,
     state::State,
     text::Values,
+};
+use callboard_prompt::compression::{
+    material::{Material, Scope, Unread, Wanted},
+    plan::{Aim, Outlook},
 };
 use callboard_store::{Order, Query};
 
@@ -26,7 +26,7 @@ const PAGE: usize = 4096;
 impl Session {
     /// Says what of a thread is to be compressed to reach an aim. It changes nothing.
     pub async fn plan_compression(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error> {
-        let plan = move |material| callboard_core::compression::plan::Plan::of(material, aim);
+        let plan = move |material| callboard_prompt::compression::plan::Plan::of(material, aim);
         Ok(self.with_material(thread, scope, plan).await??)
     }
 

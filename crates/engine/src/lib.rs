@@ -102,6 +102,7 @@ pub use upkeep::{
 };
 
 pub use callboard_core::{self as core, prompt::PromptSpec};
+pub use callboard_prompt as prompt;
 pub use callboard_store as store;
 pub use callboard_tasks as tasks;
 

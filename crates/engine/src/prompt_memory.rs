@@ -9,9 +9,10 @@ use std::{
 
 use callboard_core::{
     id::{AgentName, Seq, ThreadId},
-    prompt::{Format, HistoryCache, Pieces, Provider, ResolvedSpec, Style},
+    prompt::{Format, Style},
     text::Values,
 };
+use callboard_prompt::{HistoryCache, Pieces, Provider, ResolvedSpec};
 
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;

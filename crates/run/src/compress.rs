@@ -7,13 +7,7 @@ use std::{
 
 use callboard_core::{
     audience::Audience,
-    compression::{
-        Method, Spent,
-        decide::Compress,
-        instructions::context,
-        material::Scope,
-        plan::{Aim, Outlook, Plan, Shortcoming, Summary},
-    },
+    compression::{Method, Spent, decide::Compress},
     count::Tokens,
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -22,6 +16,11 @@ use callboard_core::{
 };
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
+use callboard_prompt::compression::{
+    instructions::context,
+    material::Scope,
+    plan::{Aim, Outlook, Plan, Shortcoming, Summary, Writing},
+};
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -210,10 +209,11 @@ impl Compressor {
             spent,
         };
         if !preview {
-            let mut command = Compress { plan, summary, model, reason, spent, measured: None, with: with.to_vec() };
+            let mut command = plan.compress(&summary, Writing { model, reason, spent, with: with.to_vec() });
             let after = self.shown(&thread, group, Some(&command)).await?.unwrap_or(done.tokens_after);
             done.tokens_after = after;
-            command.measured = Some((done.tokens_before, done.tokens_after));
+            (command.compressed.tokens_before, command.compressed.tokens_after) =
+                (done.tokens_before, done.tokens_after);
             done.seq = Some(self.session.execute(by, command).await?.answer);
         }
         Ok(done)

@@ -1,7 +1,8 @@
 //! Turns outside of runs: the prompt is made as for a run, and noted. Whoever asked for it asks the model.
 
-use callboard_core::{prompt::Prompt, run::own::BeginTurn};
+use callboard_core::run::own::BeginTurn;
 use callboard_engine::PromptSpec;
+use callboard_prompt::Prompt;
 
 use crate::{Driver, Error};
 

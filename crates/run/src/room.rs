@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use callboard_core::{
-    compression::{CompressionSettings, Thresholds, decide::WarnOfContext, facts::ContextWarned, plan::Aim},
+    compression::{CompressionSettings, Thresholds, decide::WarnOfContext, facts::ContextWarned},
     count::Tokens,
     entry::Actor,
     error::ConflictKind,
     id::{AgentName, Seq, ThreadId},
-    prompt::{PartName, PartReport, Prompt, profile::Profile},
+    prompt::{PartName, profile::Profile},
     state::State,
-    tail::Source,
     viewer::Viewer,
 };
+use callboard_prompt::{PartReport, Prompt, compression::plan::Aim, tail::Source};
 
 use callboard_engine::PromptSpec;
 

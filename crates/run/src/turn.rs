@@ -10,7 +10,7 @@ use callboard_core::{
     fact,
     id::{AgentName, ThreadId},
     number::quote_inexact,
-    prompt::{Body, Format, Prompt},
+    prompt::Format,
     run::{
         Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, next::Ask,
         turn_facts::TurnRequested,
@@ -20,6 +20,7 @@ use callboard_core::{
 };
 use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
+use callboard_prompt::{Body, Prompt};
 use serde_json::{Value, json};
 
 use crate::{Driver, Error};
@@ -269,7 +270,7 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
     }
     if uses_tools {
         // The tools as of the prompt, which counts them.
-        request.tools = Format::OpenAi.tools(&prompt.tools);
+        request.tools = callboard_prompt::tools(Format::OpenAi, &prompt.tools);
     }
     request.max_tokens = state.session.settings.prompt.answer_tokens.map(|tokens| tokens.0);
     if model.provider() == Provider::Anthropic && request.max_tokens.is_none() {

@@ -1,10 +1,13 @@
 //! `callboard prompt`.
 
 use callboard_api as api;
-use callboard_engine::core::{
-    count::{Counting, Tokens},
-    id::{AgentName, Seq, ThreadId},
-    prompt::{LayoutName, PartReport},
+use callboard_engine::{
+    core::{
+        count::{Counting, Tokens},
+        id::{AgentName, Seq, ThreadId},
+        prompt::LayoutName,
+    },
+    prompt::PartReport,
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;

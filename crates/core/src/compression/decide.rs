@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    Compressed, Method, Spent,
+    Base, Compressed,
     facts::{CompressionUndone, ContextWarned},
-    material::Base,
-    plan::{Plan, Summary},
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     conversation::facts::audience_of,
-    count::Tokens,
     error::{ConflictKind, Error},
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
@@ -20,25 +17,16 @@ use crate::{
     text::Text,
 };
 
-/// Puts a summary in the place of what it covers, if the compression of the thread and who sees it are as they were when
+/// Puts a summary in the place of what it covers, if the compression of the thread and who sees them are as they were when
 /// it was made. What was said meanwhile follows it.
 #[derive(Clone, Debug)]
 pub struct Compress {
-    /// What is compressed.
-    pub plan: Arc<Plan>,
+    /// What it was made from.
+    pub base: Base,
     /// The summary.
-    pub summary: Summary,
-    /// The model that wrote it.
-    pub model: Option<Arc<str>>,
-    /// Why no model did.
-    pub reason: Option<Arc<str>>,
-    /// What it cost.
-    pub spent: Spent,
-    /// The sizes of the history before and after, as its first reader is shown it; without, what was planned with, which is
-    /// at least as much.
-    pub measured: Option<(Tokens, Tokens)>,
-    /// The summaries of the same compression that were made before it, for others.
-    pub with: Vec<Seq>,
+    pub text: Arc<str>,
+    /// All else that is recorded of it.
+    pub compressed: Compressed,
 }
 
 /// Undoes the newest compression of a thread that stands.
@@ -60,10 +48,10 @@ impl Command for Compress {
     const RIGHT: Right = Right::manager("compress threads");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
-        let Plan { thread, scope, base, from, through, earlier, kept, kept_tokens, pins, target, .. } = &*self.plan;
+        let thread = &self.compressed.thread;
         check_seen(decision, thread)?;
         let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
-        if now.as_ref() != Some(base) {
+        if now.as_ref() != Some(&self.base) {
             return Err(Error::Conflict {
                 kind: ConflictKind::CompressedMeanwhile,
                 what: format!("the thread {thread} was compressed, or is seen by others, or something was erased, since this summary was begun"),
@@ -71,54 +59,27 @@ impl Command for Compress {
             }
             .into());
         }
-        let summary = Text::keep(&self.summary.text, "the summary", &mut decision.values)?;
+        let summary = Text::keep(&self.text, "the summary", &mut decision.values)?;
         let seq = decision.next_seq();
-        let (tokens_before, tokens_after) =
-            self.measured.unwrap_or((self.plan.tokens_before, self.summary.tokens_after));
-        decision.record(Compressed {
-            thread: thread.clone(),
-            from: *from,
-            through: *through,
-            messages: self.plan.messages(),
-            readers: scope.readers.clone(),
-            with: self.with.clone(),
-            summary,
-            open_calls: self.summary.open_calls.clone(),
-            more_open_calls: self.summary.more_open_calls,
-            identifiers: self.summary.identifiers.clone(),
-            more_identifiers: self.summary.more_identifiers,
-            kept: kept.clone(),
-            kept_tokens: *kept_tokens,
-            pins: pins.clone(),
-            replaced: earlier.as_ref().map(|earlier| earlier.head.clone()),
-            method: if self.model.is_some() { Method::Model } else { Method::Extractive },
-            model: self.model.clone(),
-            reason: self.reason.clone(),
-            target_tokens: *target,
-            tokens_before,
-            tokens_after,
-            summary_tokens: self.plan.summary_tokens(&self.summary),
-            spent: self.spent,
-            withdrawn: false,
-        });
+        decision.record(Compressed { summary, ..self.compressed.clone() });
         Ok(seq)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text(&mut self.summary.text);
-        self.summary.identifiers.iter_mut().for_each(|one| visitor.text(one));
-        for call in &mut self.summary.open_calls {
+        visitor.text(&mut self.text);
+        self.compressed.identifiers.iter_mut().for_each(|one| visitor.text(one));
+        for call in &mut self.compressed.open_calls {
             visitor.text(&mut call.id);
             visitor.text(&mut call.name);
         }
-        visitor.text_if_any(&mut self.reason);
-        if let Some(model) = &self.model {
+        visitor.text_if_any(&mut self.compressed.reason);
+        if let Some(model) = &self.compressed.model {
             visitor.name(format_args!("/model"), model);
         }
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        vec![self.summary.text.clone()]
+        vec![self.text.clone()]
     }
 }
 

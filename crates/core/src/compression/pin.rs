@@ -3,7 +3,7 @@
 use super::{
     decide::check_seen,
     facts::{MessagePinned, MessageUnpinned},
-    transcript::size,
+    size,
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},

@@ -100,7 +100,7 @@ impl CompressionSettings {
 }
 
 /// Refuses a target that would hold no summary.
-pub(super) fn check_target(target: Tokens) -> Result<(), Error> {
+pub fn check_target(target: Tokens) -> Result<(), Error> {
     match target < LEAST_TARGET {
         true => Err(Error::invalid("/target_tokens", format!("use {LEAST_TARGET} or more"))),
         false => Ok(()),

@@ -40,7 +40,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the viewer sees what an entry says about `thread`.
-    pub(crate) fn sees_in(&self, thread: &ThreadId, header: &Header) -> bool {
+    pub fn sees_in(&self, thread: &ThreadId, header: &Header) -> bool {
         self.sees_said(thread, header.seq, &header.audience)
     }
 
@@ -232,7 +232,7 @@ pub fn message_key(thread: &ThreadId, message: &MessageId) -> String {
 }
 
 /// Who sees a thread, or would if it were made now: an agent's own thread is for it and the manager, others for all.
-pub(crate) fn audience_of(state: &State, thread: &ThreadId) -> Audience {
+pub fn audience_of(state: &State, thread: &ThreadId) -> Audience {
     if let Some(thread) = state.threads.get(thread) {
         return thread.sight.audience.clone();
     }

@@ -3,17 +3,17 @@
 
 use serde_json::{Map, Value};
 
-use crate::input::InputVisitor;
+use crate::{input::InputVisitor, json};
 
 /// The fields of message objects in OpenAI's shape that hold reasoning. Each of them is a block with its name as type.
-pub(crate) const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+pub const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /// The types of Anthropic's blocks.
 pub(crate) const ANTHROPIC: [&str; 2] = ["thinking", "redacted_thinking"];
 
 /// The field beside a call in which Gemini gives the signature of what it thought, and the type of the block in which it is kept: with
 /// the place of the call in its message in `call`.
-pub(crate) const EXTRA_CONTENT: &str = "extra_content";
+pub const EXTRA_CONTENT: &str = "extra_content";
 
 /// The type of an item of the Responses API that its model thought. It has what is encrypted, or a summary; the field `reasoning` of
 /// chat completions, which has the same name, has a text.
@@ -28,19 +28,19 @@ pub(crate) fn kind(block: &Map<String, Value>) -> &str {
 }
 
 /// The blocks that Anthropic gets back, as it gave them.
-pub(crate) fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
+pub fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
     let is_own = |block: &&Map<String, Value>| ANTHROPIC.contains(&kind(block)) && !block.contains_key(MASKED);
     blocks.iter().filter(is_own).cloned().map(Value::Object)
 }
 
 /// The fields that a provider with OpenAI's messages gets back, as it gave them.
-pub(crate) fn for_openai(blocks: &[Map<String, Value>]) -> impl Iterator<Item = (&str, &Value)> {
+pub fn for_openai(blocks: &[Map<String, Value>]) -> impl Iterator<Item = (&str, &Value)> {
     let is_own = |block: &&Map<String, Value>| OPENAI.contains(&kind(block)) && !block.contains_key(MASKED);
     blocks.iter().filter(is_own).filter_map(|block| Some((kind(block), block.get(kind(block))?)))
 }
 
 /// The items that the Responses API gets back, as it gave them.
-pub(crate) fn for_responses(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
+pub fn for_responses(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
     let is_own = |block: &&Map<String, Value>| is_item(block) && !block.contains_key(MASKED);
     blocks.iter().filter(is_own).cloned().map(Value::Object)
 }
@@ -50,8 +50,13 @@ fn is_item(block: &Map<String, Value>) -> bool {
     kind(block) == ITEM && !block.contains_key(ITEM)
 }
 
+/// How many bytes blocks have as JSON.
+pub fn size_bytes(blocks: &[Map<String, Value>]) -> usize {
+    blocks.iter().map(json::size_bytes).sum()
+}
+
 /// What came beside the call at this place of its message.
-pub(crate) fn beside_call(blocks: &[Map<String, Value>], at: usize) -> Option<&Value> {
+pub fn beside_call(blocks: &[Map<String, Value>], at: usize) -> Option<&Value> {
     let is_its = |block: &&Map<String, Value>| {
         kind(block) == EXTRA_CONTENT && !block.contains_key(MASKED) && block.get("call") == Some(&at.into())
     };

@@ -94,7 +94,7 @@ pub struct Delegate {
 }
 
 /// Finds context files.
-pub(crate) static FIND_FILES: OwnTool = OwnTool {
+pub static FIND_FILES: OwnTool = OwnTool {
     name: "find_files",
     description: "Finds context files of this session, whoever they are for. Without arguments it lists all.",
     idempotent: true,
@@ -113,7 +113,7 @@ pub(crate) static FIND_FILES: OwnTool = OwnTool {
 };
 
 /// Reads a context file.
-pub(crate) static READ_FILE: OwnTool = OwnTool {
+pub static READ_FILE: OwnTool = OwnTool {
     name: "read_file",
     description: "Reads a context file of this session, whole.",
     idempotent: true,

@@ -3,13 +3,33 @@
 
 use std::borrow::Cow;
 
-use super::{
-    look_alike::{Opening, is_invisible},
-    tags,
-};
+use super::look_alike::{Opening, is_invisible};
+
+/// The tags of the parts of all layouts, each of several words, so that code hardly ever has them. A text that has one
+/// of these behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
+pub const TAGS: &[&str] = &[
+    "AGENT_INSTRUCTIONS",
+    "TEAM_MEMBERS",
+    "AGENT_DUTIES",
+    "CONTEXT_FILES",
+    "SHARED_CONTEXT_SETS",
+    "CONTEXT_SET",
+    "CONVERSATION_HISTORY",
+    "CHAT_MESSAGE",
+    "TOOL_CALL",
+    "TOOL_RESULT",
+    "EXPECTED_OUTPUT",
+    "DIRECTIVE_OUTCOMES",
+    "ANSWER_VERDICT",
+    "LEFT_OUT",
+    "CONVERSATION_SUMMARY",
+    "RECALLED_PASSAGES",
+    "ACTIVE_STEP",
+    "CURRENT_TASK",
+];
 
 /// What Callboard writes behind `[` at the beginning of a line, before what somebody says, calls or is answered.
-pub(super) const MARKS: [&str; 3] = ["from", "result of", "calls"];
+pub const MARKS: [&str; 3] = ["from", "result of", "calls"];
 
 /// `text` with every `<` that begins one of our own tags written as `&lt;`, and with a `\` before every line that begins
 /// like a mark of a speaker: in whatever case, with spaces, look-alikes or invisible characters in it.
@@ -18,7 +38,7 @@ pub fn escape(text: &str) -> String {
     let mut begins_line = true;
     for (at, c) in text.char_indices() {
         let behind = || text.get(at + c.len_utf8()..).unwrap_or_default();
-        if is_angle(c) && begins_tag(behind(), tags()) {
+        if is_angle(c) && begins_tag(behind(), TAGS.iter().copied()) {
             escaped.push_str("&lt;");
         } else {
             if begins_line && is_bracket(c) && begins_mark(behind()) {
@@ -32,7 +52,7 @@ pub fn escape(text: &str) -> String {
 }
 
 /// A text on one line, for what somebody outside chooses, such as the address of a page: it must not write lines of a prompt.
-pub(super) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     escape(&text.split(char::is_control).collect::<Vec<_>>().join(" "))
 }
 
@@ -77,7 +97,7 @@ fn begins_mark(text: &str) -> bool {
 }
 
 /// Whether a line ends with this character.
-pub(super) fn ends_line(c: char) -> bool {
+pub fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 

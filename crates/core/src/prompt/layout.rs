@@ -135,7 +135,8 @@ impl Layout {
 }
 
 impl LayoutPart {
-    pub(super) fn name(&self) -> &str {
+    /// Its name.
+    pub fn name(&self) -> &str {
         match self {
             Self::Known(name) => name.as_str(),
             Self::Text(text) => &text.name,
@@ -143,7 +144,7 @@ impl LayoutPart {
     }
 
     /// Whether it is this part, and not a text in its place.
-    pub(super) fn is(&self, part: PartName) -> bool {
+    pub fn is(&self, part: PartName) -> bool {
         matches!(self, Self::Known(name) if *name == part)
     }
 }

@@ -11,18 +11,18 @@ const LOOKED_AT: usize = 192;
 
 /// The beginning of a text.
 #[derive(Clone, Copy)]
-pub(super) struct Opening<'a>(&'a str);
+pub struct Opening<'a>(&'a str);
 
 impl<'a> Opening<'a> {
     /// The beginning of `text`, without what is blank or invisible before it.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub fn of(text: &'a str) -> Self {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || is_invisible(c));
         let end = text.char_indices().nth(LOOKED_AT).map_or(text.len(), |(end, _)| end);
         Self(text.get(..end).unwrap_or(text))
     }
 
     /// What follows `what`, as it looks, where the text begins like that.
-    pub(super) fn after(self, what: &str) -> Option<Cow<'a, str>> {
+    pub fn after(self, what: &str) -> Option<Cow<'a, str>> {
         let Self(text) = self;
         if text.get(..what.len()).is_some_and(|start| start.eq_ignore_ascii_case(what)) {
             let rest = text.get(what.len()..)?;
@@ -36,7 +36,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Whether the text begins like `what`.
-    pub(super) fn is(self, what: &str) -> bool {
+    pub fn is(self, what: &str) -> bool {
         self.after(what).is_some()
     }
 }
@@ -58,7 +58,7 @@ fn look(c: char) -> Vec<char> {
 }
 
 /// Whether a character shows nothing, not even a space.
-pub(super) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'

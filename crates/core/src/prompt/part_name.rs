@@ -29,9 +29,9 @@ impl PartName {
     /// What was found in all that was ever said.
     pub const RECALL: Self = Self("recall");
 
-    /// The names that there are. Settings cannot look at the parts themselves, which are made from all of a session; a
-    /// test holds both against each other.
-    pub(crate) const ALL: &[Self] = &[
+    /// The names that there are. The parts themselves are made from all of a session, above this crate; a test there holds
+    /// both against each other.
+    pub const ALL: &[Self] = &[
         Self("instructions"),
         Self("team"),
         Self("duties"),
@@ -50,7 +50,7 @@ impl PartName {
     ];
 
     /// Those whose share of the budget a profile may set. The others are always there in full.
-    pub(crate) const SHARING: &[Self] = &[
+    pub const SHARING: &[Self] = &[
         Self::CONTEXT_SETS,
         Self::CONVERSATION_HISTORY,
         Self::CURRENT_PLAN,

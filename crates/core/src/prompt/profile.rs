@@ -115,7 +115,7 @@ impl Profile {
     }
 
     /// What `part` gets of the budget, in tokens of the vocabulary; `default` says what is not said here.
-    pub(super) fn allowed(&self, part: PartName, default: Shares, budget: Tokens, factor: Factor) -> Allowed {
+    pub fn allowed(&self, part: PartName, default: Shares, budget: Tokens, factor: Factor) -> Allowed {
         let of = |amount: Amount| match amount {
             Amount::Tokens(tokens) => factor.fitting(tokens).min(budget),
             Amount::Percent(_) => amount.of(budget),

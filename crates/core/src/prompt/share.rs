@@ -22,7 +22,7 @@ pub struct Shares {
 
 impl Shares {
     /// How a part that shows what is true now shares the budget by default.
-    pub(crate) const OF_STATE: Self = Self { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
+    pub const OF_STATE: Self = Self { min: None, max: Some(Amount::Percent(25)), priority: Some(2) };
 }
 
 /// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
@@ -76,17 +76,20 @@ impl<'de> Deserialize<'de> for Amount {
 
 /// The shares of a part, all of them said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
-    pub(crate) min: Tokens,
-    pub(crate) max: Tokens,
-    pub(crate) priority: i32,
+pub struct Allowed {
+    /// It gets at least this much, if it needs as much.
+    pub min: Tokens,
+    /// It gets at most this much.
+    pub max: Tokens,
+    /// Parts with a higher number are served first.
+    pub priority: i32,
     /// Which of two parts of the same priority is served first.
-    pub(crate) default_priority: i32,
+    pub default_priority: i32,
 }
 
 impl Allowed {
     /// The same with no more than `most`, where that is said.
-    pub(crate) fn at_most(self, most: Option<Tokens>) -> Self {
+    pub fn at_most(self, most: Option<Tokens>) -> Self {
         let most = most.unwrap_or(self.max);
         Self { min: self.min.min(most), max: self.max.min(most), ..self }
     }

@@ -10,7 +10,7 @@ use crate::{
     agent::{DIRECTOR, Team},
     error::Error,
     id::{AgentName, SetName, ThreadId},
-    prompt::layout::LayoutName,
+    prompt::LayoutName,
     run::turn::{self, IsDuty, Turn, Who, no_manager},
 };
 

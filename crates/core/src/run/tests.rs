@@ -483,8 +483,6 @@ fn a_new_manager_goes_on_with_the_run() {
     writer in agent:writer: work of writer
     boss in main: directive
     ");
-    assert!(board.prompt("boss", "main", 1000).is_ok());
-    assert!(board.prompt("lead", "main", 1000).is_err());
 }
 
 #[test]
@@ -687,9 +685,6 @@ fn steps_hold_for_callboards_own_tools_by_the_names_that_models_call() {
     let steps = json!({"steps": [{"name": "first", "is_default": true, "sequence": ["read_messages"]}],
         "grant": ["context_sets"]});
     let mut board = with_tools(steps);
-    let prompt = board.prompt_as("writer", "agent:writer", 10_000, crate::prompt::Format::OpenAi).unwrap();
-    assert_eq!(prompt.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["read_messages"]);
-    assert!(prompt.tools[0].parameters["properties"]["limit"].is_object());
     let since = calls(&mut board, &[("write_context_set", json!({"name": "Notes", "content": "x"}))]);
     assert_snapshot!(results(&board, since), @r#""c0" by agent:writer: "[not done: the tool read_messages is due in the step first]""#);
     assert_eq!(board.run().idle, 1);

@@ -8,7 +8,7 @@ use crate::{
     agent::Team,
     error::{ConflictKind, Error},
     id::{AgentName, SetName, ThreadId},
-    prompt::layout::LayoutName,
+    prompt::LayoutName,
 };
 
 /// A turn that is due, with everything that is needed to ask a model.

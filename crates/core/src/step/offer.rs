@@ -53,7 +53,7 @@ pub fn offer<'a>(state: &State, tools: impl IntoIterator<Item = &'a str>) -> Res
 }
 
 /// Those of `tools` that may be used now, as models are told of them; none where the tool that is due is not among them.
-pub(crate) fn open(state: &State, tools: &[Tool]) -> Vec<Tool> {
+pub fn open(state: &State, tools: &[Tool]) -> Vec<Tool> {
     let steps = &state.session.settings.steps;
     let is_open = |tool: &&Tool| refusal(steps, &state.steps, tool.bare_name()).is_none();
     tools.iter().filter(is_open).map(Tool::described).collect()

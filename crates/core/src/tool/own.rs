@@ -189,7 +189,7 @@ pub(crate) fn own_among(tools: &[Tool], name: &str) -> Option<&'static OwnTool> 
 
 /// The tools that a model with these may call, each once: where they name a bundle, those in it; and `more` of Callboard's
 /// own, by the names that models know.
-pub(crate) fn offered(tools: &[Tool], more: &BTreeSet<Arc<str>>) -> Vec<Tool> {
+pub fn offered(tools: &[Tool], more: &BTreeSet<Arc<str>>) -> Vec<Tool> {
     let named = |name: &str| Tool { name: format!("{PREFIX}{name}"), ..Tool::default() };
     let mut offered: Vec<Tool> = Vec::new();
     let each = tools.iter().flat_map(|tool| match tool.bundle() {

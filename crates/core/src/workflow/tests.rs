@@ -5,8 +5,6 @@ use super::{
     *,
 };
 use crate::{
-    compression::instructions::context_for,
-    conversation::{AddMessages, PutThread},
     error::{ConflictKind, Error},
     plan::PutPlan,
     testing::Board,
@@ -342,22 +340,4 @@ fn workers_see_a_workflow_that_is_shared_and_change_none() {
         assert_eq!(refused.code(), "forbidden");
     }
     board.by("lead", delete(1)).unwrap();
-}
-
-#[test]
-fn who_writes_a_summary_is_told_of_the_workflow_where_all_readers_of_the_thread_may_see_it() {
-    let mut board = board(1);
-    let told =
-        |board: &Board, thread: &str| context_for(&board.state, &thread.parse().unwrap(), None, None, &board.values);
-    let message = crate::conversation::NewMessage::text(crate::conversation::Role::User, "hello");
-    for (thread, visible_to) in [("main", "\"all\""), ("plans", "[\"lead\"]")] {
-        let (thread, visible_to) = (thread.parse().unwrap(), serde_json::from_str(visible_to).unwrap());
-        board.user(PutThread::seen_by(thread, visible_to)).unwrap();
-    }
-    board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
-    assert!(!told(&board, "main").contains("node_1") && told(&board, "plans").contains("\"id\": \"node_1\""));
-    board.user(PatchNode { config: Some(json!({"say": "CONFIG".repeat(9000)})), ..patch(1) }).unwrap();
-    assert!(told(&board, "plans").contains("CONFIG"));
-    board.user(node("step", json!({"say": "CONFIG".repeat(9000)}))).unwrap();
-    assert!(!told(&board, "plans").contains("CONFIG") && told(&board, "plans").contains("node_2"));
 }

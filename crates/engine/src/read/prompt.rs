@@ -13,7 +13,7 @@ use callboard_core::{
     entry::{Actor, Entry},
     error::Error as Refusal,
     id::{AgentName, Seq, ThreadId},
-    prompt::{self, Layout, PartName, Prompt, PromptSpec, Provider, ResolvedSpec},
+    prompt::{Layout, PartName, PromptSpec},
     rights::Share,
     secret::SealedInput,
     state::State,
@@ -21,6 +21,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
+use callboard_prompt::{Prompt, Provider, ResolvedSpec, has_part};
 
 use crate::{
     error::Error,
@@ -70,7 +71,8 @@ impl Session {
     /// Notes in `spec` what can be seen of the browser now, where its prompt shows that.
     pub async fn observe(&self, spec: &mut PromptSpec, outside: &Outside) -> Result<(), Error> {
         let wanted = self.resolved(spec).await?;
-        let shows_tabs = wanted.spec.layout.has(PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
+        let shows_tabs =
+            has_part(&wanted.spec.layout, PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
         if shows_tabs {
             spec.observed.tabs = outside.browsers.tabs(self).await;
         }
@@ -135,12 +137,12 @@ impl Wanted {
     fn new(state: Arc<State>, erased: Seq, spec: &PromptSpec) -> Result<Self, Refusal> {
         let agent = match &spec.agent {
             Some(name) => state.team.agent(name)?,
-            None => prompt::default_agent(&state.team)?,
+            None => callboard_prompt::default_agent(&state.team)?,
         };
         let viewer = Viewer::Agent(agent.name.clone());
         let thread = match &spec.thread {
             Some(thread) => thread.clone(),
-            None => prompt::default_thread(&View::new(&state, &viewer, sizes())?),
+            None => callboard_prompt::default_thread(&View::new(&state, &viewer, sizes())?),
         };
         let named = spec.model.as_deref().or_else(|| state.threads.model_of(agent, &thread));
         let model = named.or(spec.default_model.as_deref());

@@ -8,7 +8,6 @@ use callboard_core::{
     error::Error as Refusal,
     fact::{self, Fact},
     id::{AgentName, RunId, Seq, ThreadId},
-    prompt::Prompt,
     run::{
         Usage,
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
@@ -18,6 +17,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
+use callboard_prompt::Prompt;
 use callboard_store::{Order, Query};
 
 use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};

@@ -1,12 +1,7 @@
 //! Why: reading a journal with the question where a text came from.
 
-use callboard_core::{
-    error::Error as Refusal,
-    id::Seq,
-    view::View,
-    viewer::Viewer,
-    why::{Finding, Why},
-};
+use callboard_core::{error::Error as Refusal, id::Seq, view::View, viewer::Viewer};
+use callboard_prompt::why::{Finding, Why};
 use serde_json::Value;
 
 use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes, texts};

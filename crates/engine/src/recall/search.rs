@@ -3,15 +3,10 @@
 use std::{cmp::Reverse, sync::Arc};
 
 use callboard_core::{
-    entry::Entry,
-    error::Error as Refusal,
-    event,
-    id::Seq,
-    recall::{Search, recallable},
-    text::Values,
-    time::Timestamp,
+    entry::Entry, error::Error as Refusal, event, id::Seq, recall::recallable, text::Values, time::Timestamp,
     viewer::Viewer,
 };
+use callboard_prompt::search::Search;
 use callboard_store::{Order, Query};
 
 use super::{

@@ -6,10 +6,6 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, MasterKey, PromptSpec, Session, Settings,
     core::{
-        compression::{
-            material::Scope,
-            plan::{Aim, Outlook},
-        },
         conversation::{NewMessage, Role, ToolCall},
         count::Tokens,
         plan::PutPlan,
@@ -17,6 +13,10 @@ use callboard_engine::{
         rights::Share,
         session::SessionPatch,
         variable::SetVariable,
+    },
+    prompt::compression::{
+        material::Scope,
+        plan::{Aim, Outlook},
     },
     sizes,
 };

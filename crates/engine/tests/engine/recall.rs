@@ -12,19 +12,10 @@ use std::{
 use callboard_engine::{
     Board, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
     core::{
-        compression::{
-            decide::Compress,
-            plan::{Aim, Outlook},
-        },
-        conversation::Role,
-        count::Tokens,
-        document::PutDocument,
-        entry::Actor,
-        id::Seq,
-        recall::Source,
-        variable::SetVariable,
-        viewer::Viewer,
+        conversation::Role, count::Tokens, document::PutDocument, entry::Actor, id::Seq, recall::Source,
+        variable::SetVariable, viewer::Viewer,
     },
+    prompt::compression::plan::{Aim, Outlook, Writing},
     store::{
         self, Settings as StoreSettings, Store,
         testing::{PostgresServer, RedisServer},
@@ -222,9 +213,7 @@ async fn compress(session: &Session) {
         panic!()
     };
     let summary = plan.extract(callboard_engine::sizes()).unwrap();
-    let (model, reason, spent) = Default::default();
-    let compress = Compress { plan: plan.into(), summary, model, reason, spent, measured: None, with: Vec::new() };
-    session.execute(Actor::System, compress).await.unwrap();
+    session.execute(Actor::System, plan.compress(&summary, Writing::default())).await.unwrap();
 }
 
 /// How much is said since.

@@ -6,13 +6,8 @@ use async_trait::async_trait;
 use callboard_engine::{
     Board, Embedder, ForeignPassage, MasterKey, NoVectors, PassageSource, PromptSpec, RecallQuery, RecallSettings,
     Session, Settings,
-    core::{
-        count::Tokens,
-        entry::Hash,
-        prompt::{Prompt, observed::Observed},
-        variable::SetVariable,
-        viewer::Viewer,
-    },
+    core::{count::Tokens, entry::Hash, prompt::observed::Observed, variable::SetVariable, viewer::Viewer},
+    prompt::Prompt,
 };
 use serde_json::json;
 

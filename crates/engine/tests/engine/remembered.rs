@@ -8,11 +8,12 @@ use callboard_engine::{
         conversation::{NewMessage, PutThread, Role},
         count::Tokens,
         id::Seq,
-        prompt::{Format, LayoutName, Prompt},
+        prompt::{Format, LayoutName},
         session::SessionPatch,
         variable::SetVariable,
         viewer::Viewer,
     },
+    prompt::Prompt,
     store::Store,
 };
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config};

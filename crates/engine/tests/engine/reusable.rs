@@ -8,13 +8,14 @@ use callboard_engine::{
         count::Tokens,
         entry::Actor,
         id::Seq,
-        prompt::{Body, Format, Prompt},
+        prompt::Format,
         run::{
             ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest, Usage,
             next::{Next, next},
         },
         state::State,
     },
+    prompt::{Body, Prompt},
     store::Store,
 };
 use serde_json::json;

@@ -8,7 +8,6 @@ use callboard_engine::{
         compression::{
             decide::UndoCompression,
             pin::{Pin, PinMessage},
-            plan::Aim,
         },
         conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
         count::Tokens,
@@ -17,6 +16,7 @@ use callboard_engine::{
         run::Status,
         variable::SetVariable,
     },
+    prompt::compression::plan::Aim,
 };
 use callboard_model::scripted::Reply;
 use callboard_run::{Compressing, Compression, Compressor};

@@ -8,20 +8,25 @@ use callboard_core::{
     compression::{
         CompressionSettings,
         decide::{Compress, UndoCompression},
-        material::Scope,
         pin::{Pin, PinMessage, UnpinMessage},
-        plan::{Aim, Outlook},
     },
     conversation::shape::in_shape,
     error::Error as Refusal,
     id::{AgentName, MessageId, Seq, SessionId, ThreadId},
-    prompt::{Format, PartName, PartReport},
+    prompt::{Format, PartName},
     tool::bundled,
     view::View,
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::ModelName;
+use callboard_prompt::{
+    PartReport,
+    compression::{
+        material::Scope,
+        plan::{Aim, Outlook},
+    },
+};
 use callboard_run::{Compressing, Compressor};
 use utoipa_axum::{router::OpenApiRouter, routes};
 

@@ -5,11 +5,11 @@ use callboard_core::{
     context_set::SetView,
     error::{ConflictKind, Error as Refusal},
     id::{AgentName, Seq, SessionId},
-    prompt::{Body, PlacedPiece, Prompt},
     tool::own_names,
     view::View,
 };
 use callboard_engine::PromptSpec;
+use callboard_prompt::{Body, PlacedPiece, Prompt};
 use callboard_run::Driver;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -135,7 +135,7 @@ fn pieces(prompt: &Prompt) -> Vec<api::PromptPiece> {
 
 /// A prompt as it is given out, with the number of its turn.
 pub(super) fn prompt_body(prompt: Prompt, turn: Option<Seq>) -> api::Prompt {
-    let tools = prompt.format.tools(&prompt.tools);
+    let tools = callboard_prompt::tools(prompt.format, &prompt.tools);
     let (mut text, mut messages, mut system, mut responses) = (None, None, None, None);
     match prompt.body {
         Body::Text(whole) => text = Some(whole),

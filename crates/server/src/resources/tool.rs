@@ -6,10 +6,10 @@ use callboard_core::{
     browser::scout::DEPLOY_SCOUT,
     entry::Actor,
     id::{AgentName, SessionId},
-    prompt::{Format, default_agent},
     tool::{CallTool, Execution, OwnTool, own_tool},
     view::View,
 };
+use callboard_prompt::default_agent;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -40,7 +40,7 @@ async fn list(
     let can_do = |tool: &&OwnTool| caller.app.outside.serves(tool) && tool.name != DEPLOY_SCOUT;
     let described = |view: View<'_>| Ok(view.own_tools().filter(can_do).map(OwnTool::described).collect());
     let tools: Vec<Tool> = caller.session.view(&viewer, described).await?;
-    Ok(Answer::ok(api::ToolList { tools: Format::from(query.format).tools(&tools) }))
+    Ok(Answer::ok(api::ToolList { tools: callboard_prompt::tools(query.format.into(), &tools) }))
 }
 
 /// Call one of Callboard's own tools as an agent

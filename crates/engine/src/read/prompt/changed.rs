@@ -6,8 +6,8 @@ use callboard_core::{
     erasure::{CHANGING, Erased, changed_by},
     fact::Fact,
     id::Seq,
-    prompt::Prompt,
 };
+use callboard_prompt::Prompt;
 use callboard_store::{Order, Query};
 
 use super::Wanted;

@@ -7,12 +7,12 @@ use callboard_core::{
     count::Tokens,
     fact::{self, Fact},
     id::{AgentName, Seq},
-    prompt::{Pieces, Provider, ResolvedSpec},
     run::{
         Usage,
         turn_facts::{TurnAnswered, TurnRequested},
     },
 };
+use callboard_prompt::{Pieces, Provider, ResolvedSpec};
 use callboard_store::{Order, Query};
 
 use super::Wanted;

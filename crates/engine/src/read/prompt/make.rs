@@ -2,14 +2,10 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
-use callboard_core::{
-    count::Tokens,
-    entry::Entry,
-    error::Error as Refusal,
-    id::Seq,
-    prompt::{HistoryCache, Lacking, Pieces, Prompt, prompt_of},
+use callboard_core::{count::Tokens, entry::Entry, error::Error as Refusal, id::Seq, text::Values};
+use callboard_prompt::{
+    HistoryCache, Lacking, Pieces, Prompt, prompt_of,
     tail::{Source, Tail},
-    text::Values,
 };
 use callboard_store::{Order, Query};
 

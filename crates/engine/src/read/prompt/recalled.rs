@@ -12,12 +12,13 @@ use callboard_core::{
     fact::{self, Fact},
     id::{CollectionName, Seq, SessionId},
     prompt::{
-        Layout, LayoutName, PartName, Prompt, PromptSpec,
+        Layout, LayoutName, PartName, PromptSpec,
         observed::{ForeignPassage, Observed, Passage},
     },
-    recall::{question, recallable},
+    recall::recallable,
     text::Values,
 };
+use callboard_prompt::{Prompt, has_part, question::question};
 use callboard_store::{Order, Query};
 
 use super::Wanted;
@@ -57,7 +58,7 @@ impl Wanted {
         let layout = &self.spec.layout;
         let of_session = || spec.profile.as_ref().unwrap_or(&self.state.session.settings.prompt).recall;
         let by_default = || !matches!(layout, Layout::Named(LayoutName::Team | LayoutName::Plain));
-        layout.has(PartName::RECALL) && spec.recall.or_else(of_session).unwrap_or_else(by_default)
+        has_part(layout, PartName::RECALL) && spec.recall.or_else(of_session).unwrap_or_else(by_default)
     }
 }
 

@@ -1,0 +1,295 @@
+//! The format `anthropic`: the messages of Anthropic's Messages API, and the blocks of `system` before them.
+//!
+//! What that API refuses is not written: messages alternate and begin and end with the user, no text is blank, every
+//! call has its result at the start of the next message, and ids of calls have few characters and stand for one call.
+//!
+//! Anthropic documents no costs of messages and blocks, and Claude's vocabulary is not public: what is allowed for them
+//! here is generous. Its examples have some 6 tokens besides the texts for a system text and one message. For tools it
+//! documents a text of its own, by model and choice 159 to 804 tokens ("Tool use with Claude", pricing).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use callboard_core::{
+    agent::{Agent, Tool},
+    conversation::{ToolCall, reasoning},
+    count::{TokenCounter, Tokens},
+};
+
+use crate::{
+    Body,
+    call_ids::{CallIds, IdForm},
+    openai::{self, CLOSING},
+    placed::{Joined, Span, block_text},
+    speaker::{NO_RESULT, Speaker, loose_result, marked, words},
+    strict::OPENING,
+    tool_names::{self, ToolNames},
+    utterance::Utterance,
+};
+
+/// What a message costs besides its blocks.
+const MESSAGE: Tokens = Tokens(8);
+
+/// What a block of text costs besides its text.
+const BLOCK: Tokens = Tokens(4);
+
+/// What a call of a tool or its result costs besides its texts. The end of an id that had to be changed is in it.
+const CALL: Tokens = Tokens(32);
+
+/// What each argument of a call costs besides its text, where every one is put into a tag.
+const ARGUMENT: Tokens = Tokens(12);
+
+/// What a tool costs besides its texts.
+const TOOL: Tokens = Tokens(32);
+
+/// What it costs that there are tools at all.
+const TOOLS: Tokens = Tokens(804);
+
+/// The largest number of places up to which a provider keeps a prompt, as Anthropic takes them.
+const MARKS: usize = 4;
+
+/// A message, and for each of its blocks which utterance of a group says it.
+pub(super) type Sourced<'a> = (Value, Vec<&'a Utterance>);
+
+/// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
+pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Sourced<'a>> {
+    let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
+    else {
+        let one = |utterance| {
+            let message = one(group, utterance, reader)?;
+            let sources = vec![utterance; blocks(&message).count()];
+            Some((message, sources))
+        };
+        return group.iter().filter_map(one).collect();
+    };
+    let mut results: Vec<_> = others.iter().collect();
+    let mut said: Vec<_> = one(group, calling, reader).iter_mut().flat_map(blocks_of).collect();
+    let (mut answers, mut answering) = (Vec::new(), Vec::new());
+    for call in calling.calls() {
+        let id = IdForm::ANTHROPIC.fit(&call.id);
+        said.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input(call)}));
+        let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
+        let found = at.map(|at| results.remove(at));
+        let words = found.map(|found| words(found, reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        answers.push(result(&id, words));
+        answering.push(found.unwrap_or(calling));
+    }
+    let saying = vec![calling; said.len()];
+    let mut messages = vec![(message("assistant", said), saying), (message("user", answers), answering)];
+    messages.extend(results.into_iter().filter_map(|other| Some((one(group, other, reader)?, vec![other]))));
+    messages
+}
+
+/// A message of the user that nobody said.
+pub(super) fn unsaid(words: &str) -> Value {
+    message("user", vec![text(words)])
+}
+
+/// What a message costs.
+pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
+    MESSAGE + blocks(message).map(|block| block_tokens(block, count)).sum()
+}
+
+/// The pieces that messages are made of: consecutive blocks of one utterance.
+pub(super) fn spans(messages: &[Sourced<'_>], count: &dyn TokenCounter) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (at, (message, sources)) in messages.iter().enumerate() {
+        let (mut before, mut around) = (None, MESSAGE);
+        for (block, source) in blocks(message).zip(sources) {
+            let tokens = block_tokens(block, count) + std::mem::take(&mut around);
+            let bytes = block_text(block).map_or(0, str::len);
+            match spans.last_mut().filter(|_| before == Some(source.seq)) {
+                Some(last) => {
+                    let Span { tokens: all, bytes: length, .. } = last;
+                    (*all, *length) = (*all + tokens, *length + bytes);
+                }
+                None => spans.push(Span::of(source, tokens, at, bytes)),
+            }
+            before = Some(source.seq);
+        }
+    }
+    spans
+}
+
+fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
+    message.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
+    let field = |name| text(block.get(name));
+    let name =
+        block.get("name").and_then(Value::as_str).map_or(Tokens(0), |name| count.count(&tool_names::counted(name)));
+    let input = block.get("input").map_or(Tokens(0), |input| {
+        let arguments = input.as_object().map_or(0, |input| input.len() as u64);
+        CALL + count.count(&input.to_string()) + Tokens(ARGUMENT.0.saturating_mul(arguments))
+    });
+    let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
+    let thought = field("thinking") + field("signature") + field("data");
+    BLOCK + thought + input + result + field("text") + field("id") + name + field("tool_use_id") + field("content")
+}
+
+/// What tools cost.
+pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
+    if tools.is_empty() {
+        return Tokens(0);
+    }
+    let tool = |tool: &Tool| {
+        let parameters = openai::parameters(tool).to_string();
+        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+    };
+    TOOLS + tools.iter().map(tool).sum()
+}
+
+/// A tool as the Messages API takes it.
+pub(super) fn tool(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": openai::parameters(tool)})
+}
+
+/// What is around all that was said costs, at the most: two blocks before it, what opens and closes it, and the start
+/// of the answer.
+pub(super) fn envelope(count: &dyn TokenCounter) -> Tokens {
+    let around = [OPENING, CLOSING].map(|words| tokens(&message("user", vec![text(words)]), count));
+    MESSAGE + BLOCK + BLOCK + around.into_iter().sum() + MESSAGE
+}
+
+/// What the model gets. Each of `marks` says how many bytes of `system` and how many messages come before it: the block
+/// that ends there ends a prefix that is worth keeping. Also says where the messages stand in it.
+pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)]) -> (Body, Joined) {
+    let mut blocks = Vec::new();
+    let mut begin = 0;
+    for (end, _) in marks.iter().copied().chain([(system.len(), 0)]) {
+        let Some(piece) = system.get(begin..end).filter(|piece| !piece.trim().is_empty()) else { continue };
+        blocks.push(text(piece));
+        begin = end;
+    }
+    let in_system = marks.iter().filter(|(_, said)| *said == 0).count();
+    blocks.iter_mut().take(in_system).for_each(mark);
+    let left = MARKS.saturating_sub(in_system);
+    let ends: BTreeSet<_> = marks.iter().map(|(_, said)| *said).filter(|said| *said > 0).rev().take(left).collect();
+    let (messages, joined) = conversation(messages, &ends);
+    (Body::Anthropic { system: blocks, messages }, joined)
+}
+
+/// The names of the tools that messages call.
+pub(super) fn called(messages: &[Value]) -> impl Iterator<Item = &str> {
+    let calls = messages.iter().flat_map(blocks).filter(|block| block.get("input").is_some());
+    calls.filter_map(|call| call.get("name")?.as_str())
+}
+
+/// Gives calls ids and names that are taken, and results the ids of their calls.
+pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
+    let mut ids = CallIds::new(IdForm::ANTHROPIC);
+    let blocks = |message: &mut Value| message.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take);
+    for message in messages {
+        let Some(mut blocks) = blocks(message) else { continue };
+        for block in &mut blocks {
+            if let Some(wanted) = block.get("id").and_then(Value::as_str) {
+                let own = ids.call(wanted);
+                put(block, "id", own);
+                names.write(block);
+            } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str)
+                && let Some(own) = ids.result(wanted)
+            {
+                put(block, "tool_use_id", own);
+            }
+        }
+        put(message, "content", blocks);
+    }
+}
+
+/// Joins messages of one role, so that they alternate, and lets the user begin and end.
+fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Joined) {
+    let mut joined: Vec<(String, Vec<Value>)> = Vec::new();
+    let (mut places, mut bytes) = (Joined::default(), 0);
+    for (at, mut message) in messages.into_iter().enumerate() {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut blocks = blocks_of(&mut message);
+        if ends.contains(&(at + 1)) {
+            blocks.last_mut().into_iter().for_each(mark);
+        }
+        if joined.is_empty() && role != "user" {
+            joined.push(("user".to_owned(), vec![text(OPENING)]));
+            places.open(OPENING);
+        }
+        let length: usize = blocks.iter().filter_map(block_text).map(str::len).sum();
+        match joined.last_mut() {
+            Some((last, before)) if *last == role => before.extend(blocks),
+            _ => {
+                joined.push((role, blocks));
+                bytes = 0;
+            }
+        }
+        places.places.push((joined.len() - 1, bytes));
+        bytes += length;
+    }
+    if joined.last().is_none_or(|(role, _)| role != "user") {
+        places.close(joined.len(), CLOSING);
+        joined.push(("user".to_owned(), vec![text(CLOSING)]));
+    }
+    (joined.into_iter().map(|(role, blocks)| message(&role, blocks)).collect(), places)
+}
+
+fn put(block: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Some(fields) = block.as_object_mut() {
+        fields.insert(field.to_owned(), value.into());
+    }
+}
+
+fn mark(block: &mut Value) {
+    put(block, "cache_control", json!({"type": "ephemeral"}));
+}
+
+fn message(role: &str, content: Vec<Value>) -> Value {
+    json!({"role": role, "content": content})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn blocks_of(message: &mut Value) -> Vec<Value> {
+    match message.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => blocks,
+        _ => Vec::new(),
+    }
+}
+
+fn result(call: &str, words: String) -> Value {
+    let mut result = json!({"type": "tool_result", "tool_use_id": call});
+    if !words.trim().is_empty() {
+        put(&mut result, "content", words);
+    }
+    result
+}
+
+/// The arguments of a call, which have to be an object.
+fn input(call: &ToolCall) -> Value {
+    match call.arguments_json() {
+        Value::Object(arguments) => arguments.into(),
+        Value::Null => json!({}),
+        other => json!({"arguments": other}),
+    }
+}
+
+/// One thing that was said, as a message of one block, behind what the reader thought before where it gets that back. There is
+/// no role for the system, so it has a mark with its name before the text, which no agent can have.
+fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
+    let (voice, words) = words(utterance, reader);
+    let is_blank = words.trim().is_empty();
+    let thoughts = utterance.is_in_loop.then(|| reasoning::for_anthropic(&utterance.reasoning));
+    let mut blocks: Vec<_> = thoughts.into_iter().flatten().collect();
+    let (role, words) = match voice {
+        Speaker::Tool => ("user", loose_result(group, utterance, &words)),
+        _ if is_blank && blocks.is_empty() => return None,
+        Speaker::System => ("user", format!("[from system] {words}")),
+        Speaker::User => ("user", marked(utterance, words)),
+        Speaker::Own => ("assistant", words),
+    };
+    if !words.trim().is_empty() {
+        blocks.push(text(words.trim_end()));
+    }
+    let is_said = blocks.last().is_some();
+    is_said.then(|| message(role, blocks))
+}

@@ -1,0 +1,201 @@
+//! What a thread holds that can be compressed: its messages behind the last summary, as far as all for whom they are
+//! summarised may see them, and that summary.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    audience::Audience,
+    compression::{Base, Cleared, Compressed, Head, clear::ClearToolResults},
+    conversation::{
+        Role,
+        facts::{MessageAdded, thread_subject},
+    },
+    count::Tokens,
+    entry::{Entry, Hash},
+    error::Error,
+    fact::{self, Fact},
+    id::{Seq, ThreadId},
+    state::State,
+    text::Values,
+};
+
+use crate::compression::{shared::plan_for, transcript::Spoken};
+
+/// What of a thread is to be compressed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// For whom: one of [`Thread::readers`](callboard_core::conversation::Thread::readers).
+    pub readers: Option<Audience>,
+    /// What was said up to this entry stays as it is.
+    pub behind: Seq,
+}
+
+/// What is to be read of a journal to compress a thread.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The earlier summary, where it stands for all that its readers see, and what prompts show of the messages that it
+    /// covers.
+    pub each: Vec<Seq>,
+    /// All messages of the thread behind this entry.
+    pub after: Seq,
+    scope: Scope,
+    earlier: Option<Head>,
+    base: Base,
+}
+
+/// An earlier summary.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    pub(super) head: Head,
+    pub(super) compressed: Arc<Compressed>,
+    /// What it says.
+    pub text: Arc<str>,
+}
+
+/// What a thread holds that can be compressed.
+#[derive(Clone, Debug)]
+pub struct Material {
+    pub(super) thread: ThreadId,
+    pub(super) scope: Scope,
+    pub(super) base: Base,
+    /// The first entry that a summary would cover.
+    pub(super) from: Seq,
+    pub(super) earlier: Option<Earlier>,
+    /// The messages, the oldest first.
+    pub(super) messages: Vec<Spoken>,
+    /// What is pinned of what the earlier summary covers.
+    pub(super) pinned: Vec<Spoken>,
+    /// The pins of the thread.
+    pub(super) pins: BTreeMap<Seq, Tokens>,
+    /// The plan, if all readers may see it.
+    pub(super) plan: Option<String>,
+    /// Which results of tools are not shown any more.
+    pub(super) cleared: Option<Cleared>,
+}
+
+/// Why there is no material.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unread {
+    /// Long texts have to be read first.
+    #[error("{} long texts have to be read first", .0.len())]
+    Values(Vec<Hash>),
+    /// An entry is damaged.
+    #[error(transparent)]
+    Refused(#[from] Error),
+}
+
+impl Earlier {
+    /// What is listed after it.
+    pub fn identifiers(&self) -> impl Iterator<Item = &str> {
+        self.compressed.identifiers.iter().map(|one| &**one)
+    }
+}
+
+impl Wanted {
+    /// What is to be read of `thread`.
+    pub fn of(state: &State, thread: &ThreadId, scope: Scope) -> Result<Self, Error> {
+        let held = state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
+        let readers = scope.readers.as_ref().unwrap_or(&held.sight.audience);
+        // One that begins behind what they see first was made for others, from less.
+        let first = held.begins(readers).unwrap_or_default().max(held.sight.since).max(scope.behind.next());
+        let stands_for_all = |head: &&Head| {
+            head.from > scope.behind && head.from <= first && held.is_for(readers, head.seq, &head.audience)
+        };
+        let standing = held.compression.standing.iter().filter(stands_for_all);
+        let earlier = standing.min_by_key(|head| (head.from, Reverse(head.through))).cloned();
+        let pins = |head: &Head| held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect();
+        let each = earlier.iter().flat_map(|head| {
+            let shown: BTreeSet<Seq> = pins(head);
+            shown.into_iter().chain(head.kept.iter().copied()).chain([head.seq])
+        });
+        let each: BTreeSet<Seq> = each.collect();
+        let each = each.into_iter().collect();
+        let begins = held.sight.since.previous().max(scope.behind);
+        let after = earlier.as_ref().map_or(begins, |head| head.through);
+        Ok(Self { thread: thread.clone(), each, after, scope, earlier, base: Base::of(state, held) })
+    }
+
+    /// Whether an entry behind [`after`](Self::after) is one of its.
+    pub fn has(&self, entry: &Entry) -> bool {
+        *entry.header.kind == *MessageAdded::TYPE && *entry.header.subject == *thread_subject(&self.thread)
+    }
+}
+
+impl Material {
+    /// Reads what was wanted: `entries` holds each of [`Wanted::each`], and all messages behind [`Wanted::after`], as of
+    /// `state`.
+    pub fn read(state: &State, wanted: &Wanted, entries: &[Entry], values: &Values) -> Result<Self, Unread> {
+        let held = state.threads.get(&wanted.thread).ok_or_else(|| Error::not_found("thread", &wanted.thread))?;
+        let readers = wanted.scope.readers.as_ref().unwrap_or(&held.sight.audience);
+        let (mut messages, mut lacking, mut earlier) = (Vec::new(), Vec::new(), None);
+        for entry in entries {
+            if *entry.header.kind == *Compressed::TYPE {
+                let compressed: Compressed = fact::read(entry)?;
+                match compressed.summary.whole(values) {
+                    Ok(text) => earlier = Some((text.clone(), Arc::new(compressed))),
+                    Err(hash) => lacking.push(hash),
+                }
+                continue;
+            }
+            let MessageAdded(message) = fact::read(entry)?;
+            match message.content.in_text(values) {
+                Ok(text) => {
+                    let spoken = Spoken::new(entry.header.seq, message, text);
+                    messages.push((spoken, entry.header.audience.clone()));
+                }
+                Err(hash) => lacking.push(hash),
+            }
+        }
+        if !lacking.is_empty() {
+            return Err(Unread::Values(lacking));
+        }
+        messages.sort_by_key(|(spoken, _)| spoken.seq);
+        // Who gained sight of the thread later sees nothing of before.
+        let hidden = messages.iter().rposition(|(spoken, audience)| !held.is_for(readers, spoken.seq, audience));
+        let hidden = hidden.map_or(0, |last| last + 1);
+        let begins = messages.get(hidden).map_or(wanted.after.next(), |(spoken, _)| spoken.seq);
+        let from = match &wanted.earlier {
+            Some(head) => head.from,
+            None if hidden == 0 => held.sight.since.max(wanted.scope.behind.next()).min(begins),
+            None => begins,
+        };
+        let messages = messages.into_iter().skip(hidden).map(|(spoken, _)| spoken);
+        // What is pinned and no more is in the earlier summary already.
+        let kept = wanted.earlier.iter().flat_map(|head| &head.kept).collect::<BTreeSet<_>>();
+        let is_new = |spoken: &Spoken| spoken.seq > wanted.after || kept.contains(&spoken.seq);
+        let (messages, pinned) = messages.partition(is_new);
+        let earlier = wanted.earlier.clone().zip(earlier);
+        let earlier = earlier.map(|(head, (text, compressed))| Earlier { head, compressed, text });
+        let pins = held.compression.pins.clone();
+        let (thread, scope, base) = (wanted.thread.clone(), wanted.scope.clone(), wanted.base.clone());
+        let (plan, cleared) = (plan_for(state, readers), held.compression.cleared);
+        Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, cleared })
+    }
+}
+
+impl Material {
+    /// The results of tools of more than `over` tokens that are older than the newest messages of `keep_recent` tokens;
+    /// none where there are none that are not cleared yet.
+    pub fn clearable(&self, over: Tokens, keep_recent: Tokens) -> Option<ClearToolResults> {
+        let mut recent = Tokens(0);
+        let is_recent = |spoken: &&Spoken| {
+            recent += spoken.size;
+            recent <= keep_recent
+        };
+        let old: Vec<_> = self.messages.iter().rev().skip_while(is_recent).collect();
+        let through = old.first()?.seq;
+        let is_new =
+            |spoken: &Spoken| self.cleared.is_none_or(|cleared| spoken.seq > cleared.through || over < cleared.over);
+        let is_long = |spoken: &Spoken| spoken.message.role == Role::Tool && spoken.message.tokens > over;
+        let found: Vec<_> = old.into_iter().filter(|spoken| is_long(spoken) && is_new(spoken)).collect();
+        let tokens = found.iter().map(|spoken| spoken.message.tokens).sum();
+        let thread = self.thread.clone();
+        (!found.is_empty()).then_some(ClearToolResults { thread, through, over, found: (found.len() as u64, tokens) })
+    }
+}

@@ -1,0 +1,472 @@
+//! Plans: what of a thread is compressed, what is kept beside the summary, and whether a summary is good.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use callboard_core::{
+    compression::{Base, Compressed, Method, OpenCall, Spent, check_target, decide::Compress},
+    conversation::Role,
+    count::{TokenCounter, Tokens},
+    error::{ConflictKind, Error},
+    id::{Seq, ThreadId},
+    prompt::escape::escape,
+    text::{Text, first_chars},
+};
+
+use crate::compression::{
+    identifiers::{Finder, of_all},
+    material::{Earlier, Material, Scope},
+    transcript::Spoken,
+};
+
+/// What stands around a summary in a prompt, at the most.
+const SUMMARY_FRAME: Tokens = Tokens(80);
+
+/// What stands around a list of open calls, at the most.
+const OPEN_CALLS_FRAME: Tokens = Tokens(24);
+
+/// What is kept is shown with at least so many tokens each, however many there are.
+const LEAST_KEPT: Tokens = Tokens(64);
+
+/// No more of the id and the name of an open call is listed.
+const LISTED_CHARS: usize = 100;
+
+/// How short a history is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aim {
+    /// Its size, at most.
+    pub target: Tokens,
+    /// How much of that the newest messages may have, word for word; a quarter where it is absent.
+    pub keep_recent: Option<Tokens>,
+}
+
+/// What is compressed, and what is kept.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) thread: ThreadId,
+    pub(super) scope: Scope,
+    pub(super) base: Base,
+    pub(super) from: Seq,
+    /// The last entry that the summary covers.
+    pub through: Seq,
+    /// The earlier summary, whose place the new one takes.
+    pub earlier: Option<Earlier>,
+    /// What is summarised, the oldest first.
+    pub old: Vec<Spoken>,
+    /// The most tokens of a summary.
+    pub allowed: Tokens,
+    /// The size of the history before.
+    pub tokens_before: Tokens,
+    /// What a summary should hold of what newer and pinned messages name, the newest first.
+    pub needed: Vec<Arc<str>>,
+    /// Calls that wait for results and for which there is no room, the newest first.
+    pub(super) open_calls: Vec<OpenCall>,
+    pub(super) target: Tokens,
+    pub(super) kept: Vec<Seq>,
+    pub(super) kept_tokens: Tokens,
+    pub(super) pins: Vec<Seq>,
+    /// What the history has besides the summary.
+    rest: Tokens,
+}
+
+/// What there is to do to reach an aim.
+#[derive(Clone, Debug)]
+pub enum Outlook {
+    /// To compress.
+    Compress(Box<Plan>),
+    /// Nothing: the history has so many tokens, or nothing in it is old.
+    Enough(Tokens),
+}
+
+/// A summary that is good, with what is listed after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub(super) text: Arc<str>,
+    pub(super) open_calls: Vec<OpenCall>,
+    pub(super) more_open_calls: u64,
+    pub(super) identifiers: Vec<Arc<str>>,
+    pub(super) more_identifiers: u64,
+    pub(super) tokens_after: Tokens,
+}
+
+/// How a summary was written.
+#[derive(Clone, Debug, Default)]
+pub struct Writing {
+    /// The model that wrote it.
+    pub model: Option<Arc<str>>,
+    /// Why no model did.
+    pub reason: Option<Arc<str>>,
+    /// What it cost.
+    pub spent: Spent,
+    /// The summaries of the same compression that were made before it, for others.
+    pub with: Vec<Seq>,
+}
+
+/// What is wrong with a summary.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Shortcoming {
+    /// It says nothing.
+    #[error("it is empty")]
+    Empty,
+    /// It breaks off.
+    #[error("it breaks off before its end, so it is too long")]
+    CutOff,
+    /// It is no text, or not alone.
+    #[error("it calls tools")]
+    CallsTools,
+    /// It is too long.
+    #[error("it has {tokens} tokens, and {allowed} is the most")]
+    TooLong {
+        /// Its size.
+        tokens: Tokens,
+        /// The largest size.
+        allowed: Tokens,
+    },
+}
+
+impl Summary {
+    /// What it says.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The size of the history that has it.
+    pub fn tokens_after(&self) -> Tokens {
+        self.tokens_after
+    }
+}
+
+impl Plan {
+    /// Says what of a thread is to be compressed.
+    pub fn of(material: Material, aim: Aim) -> Result<Outlook, Error> {
+        check_target(aim.target)?;
+        if aim.keep_recent.is_some_and(|recent| recent >= aim.target) {
+            let problem = format!("keep less than the {} tokens that are aimed at", aim.target);
+            return Err(Error::contradiction("/keep_recent_tokens", problem));
+        }
+        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
+        let task = task(&messages);
+        let pins: BTreeMap<Seq, Tokens> = messages
+            .iter()
+            .chain(&pinned)
+            .filter(|spoken| pins.contains_key(&spoken.seq))
+            .map(|spoken| (spoken.seq, spoken.size))
+            .collect();
+        let of_earlier = earlier.as_ref().map_or(Tokens(0), |earlier| {
+            let pinned = pins.range(earlier.head.from..=earlier.head.through).map(|(_, tokens)| *tokens).sum();
+            earlier.compressed.summary_tokens + pinned
+        });
+        let said: Tokens = messages.iter().take(task).map(|spoken| shown_size(spoken, earlier.as_ref())).sum();
+        let tokens_before = said + of_earlier;
+        if tokens_before <= aim.target {
+            return Ok(Outlook::Enough(tokens_before));
+        }
+        let target = aim.target;
+        let pinned_tokens =
+            |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
+        let all_pins = pinned_tokens(from, Seq(u64::MAX));
+        if all_pins.0 > target.0 / 2 {
+            let problem = format!("{all_pins} tokens are pinned, and the target is to be twice as much at the least");
+            return Err(Error::contradicting(ConflictKind::PinsTooLarge, "/target_tokens", problem));
+        }
+        let groups = Groups::of(&messages);
+        // The calls and the question that are kept have at most half, together with the pins. The rest is for what is
+        // newest.
+        let of_kept = Tokens(target.0 / 2).minus(all_pins).max(LEAST_KEPT + LEAST_KEPT);
+        let room = target.minus(all_pins).minus(of_kept).minus(SUMMARY_FRAME).minus(Tokens(target.0 / 8));
+        let recent = aim.keep_recent.unwrap_or(Tokens(target.0 / 4)).min(room);
+        // What the earlier summary covers stays covered, also what it kept.
+        let covered = earlier.as_ref().map_or(Seq::ZERO, |earlier| earlier.head.through);
+        let again = messages.partition_point(|spoken| spoken.seq <= covered);
+        let cut = groups.cut(&messages, task, recent).max(again);
+        let Kept { seqs: kept, sizes, mut open_calls } = groups.kept(&messages, cut, of_kept, &pins);
+        // What was listed before waits still, if no result has come since.
+        let has_result = |id: &str| messages.iter().any(|spoken| spoken.message.tool_call_id.as_deref() == Some(id));
+        let listed = earlier.iter().flat_map(|earlier| &earlier.compressed.open_calls);
+        open_calls.extend(listed.filter(|call| !has_result(&call.id)).cloned());
+        let old = messages.drain(..cut).collect::<Vec<_>>();
+        let Some(last) = old.last() else { return Ok(Outlook::Enough(tokens_before)) };
+        let through = last.seq.max(covered);
+        let kept_tokens = Tokens(of_kept.0 / (sizes.len() as u64).max(1)).max(LEAST_KEPT);
+        let size_of_kept: Tokens = sizes.into_iter().map(|size| size.min(kept_tokens)).sum();
+        let newest: Tokens = messages.iter().take(task.saturating_sub(cut)).map(|spoken| spoken.size).sum();
+        let rest = pinned_tokens(from, through) + size_of_kept + newest + frame(&open_calls);
+        let allowed = target.minus(rest);
+        let shown: Vec<Seq> = pins.range(from..=through).map(|(seq, _)| *seq).collect();
+        let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
+        let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &shown, earlier.as_ref());
+        Ok(Outlook::Compress(Box::new(Self {
+            thread,
+            scope,
+            base,
+            from,
+            through,
+            earlier,
+            old,
+            allowed,
+            tokens_before,
+            needed,
+            open_calls,
+            target,
+            kept,
+            kept_tokens,
+            pins: shown,
+            rest,
+        })))
+    }
+
+    /// The command that puts `summary` in the place of what it covers. The sizes in it are those that were planned with, which
+    /// are at least those that readers are shown.
+    pub fn compress(&self, summary: &Summary, writing: Writing) -> Compress {
+        let Writing { model, reason, spent, with } = writing;
+        let compressed = Compressed {
+            thread: self.thread.clone(),
+            from: self.from,
+            through: self.through,
+            messages: self.messages(),
+            readers: self.scope.readers.clone(),
+            with,
+            summary: Text::from(""),
+            open_calls: summary.open_calls.clone(),
+            more_open_calls: summary.more_open_calls,
+            identifiers: summary.identifiers.clone(),
+            more_identifiers: summary.more_identifiers,
+            kept: self.kept.clone(),
+            kept_tokens: self.kept_tokens,
+            pins: self.pins.clone(),
+            replaced: self.earlier.as_ref().map(|earlier| earlier.head.clone()),
+            method: if model.is_some() { Method::Model } else { Method::Extractive },
+            model,
+            reason,
+            target_tokens: self.target,
+            tokens_before: self.tokens_before,
+            tokens_after: summary.tokens_after,
+            summary_tokens: self.summary_tokens(summary),
+            spent,
+            withdrawn: false,
+        };
+        Compress { base: self.base.clone(), text: summary.text.clone(), compressed }
+    }
+
+    /// What a summary takes in a prompt, with all that stands around it.
+    pub(super) fn summary_tokens(&self, summary: &Summary) -> Tokens {
+        summary.tokens_after.minus(self.rest) + frame(&self.open_calls)
+    }
+
+    /// How many messages the summary covers, those of the earlier summary among them.
+    pub fn messages(&self) -> u64 {
+        let again = self.earlier.as_ref().map_or(0, |earlier| earlier.head.kept.len() as u64);
+        let before = self.earlier.as_ref().map_or(0, |earlier| earlier.compressed.messages);
+        (before + self.old.len() as u64).saturating_sub(again)
+    }
+
+    /// The most tokens of a summary, so that there is room for what is listed after it.
+    pub fn allowed_text(&self) -> Tokens {
+        self.allowed.minus(self.allowed_list())
+    }
+
+    /// What of the needed identifiers `text` does not hold.
+    pub fn missing(&self, text: &str) -> Vec<Arc<str>> {
+        let needed: Vec<&str> = self.needed.iter().map(|one| &**one).collect();
+        let found = Finder::new(&needed).find(text);
+        let mut holds = vec![false; needed.len()];
+        for (which, _) in found {
+            holds.get_mut(which).into_iter().for_each(|holds| *holds = true);
+        }
+        self.needed.iter().zip(holds).filter(|(_, holds)| !holds).map(|(one, _)| one.clone()).collect()
+    }
+
+    /// Says whether a summary is good, and lists after it what it does not hold.
+    pub fn check(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Shortcoming::Empty);
+        }
+        let (tokens, allowed) = (count.count(&escape(text)), self.allowed_text());
+        if tokens > allowed {
+            return Err(Shortcoming::TooLong { tokens, allowed });
+        }
+        let (missing, allowed) = (self.missing(text), self.allowed_list());
+        let mut room = allowed;
+        // Whoever goes on has to know first what it waits for.
+        let calls = self.open_calls.iter().map(|call| format!("- {} ({})\n", call.name, call.id));
+        let calls = fitting(calls, &mut room, count);
+        let identifiers = fitting(missing.iter().map(|one| format!("- {one}\n")), &mut room, count);
+        Ok(Summary {
+            text: text.into(),
+            open_calls: self.open_calls.iter().take(calls).cloned().collect(),
+            more_open_calls: (self.open_calls.len() - calls) as u64,
+            more_identifiers: (missing.len() - identifiers) as u64,
+            identifiers: missing.into_iter().take(identifiers).collect(),
+            tokens_after: self.rest + tokens + allowed.minus(room),
+        })
+    }
+
+    /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
+    fn allowed_list(&self) -> Tokens {
+        Tokens((self.target.0 / 10).min(self.allowed.0 / 2))
+    }
+}
+
+/// What stands around a summary and what is listed after it.
+fn frame(open_calls: &[OpenCall]) -> Tokens {
+    if open_calls.is_empty() { SUMMARY_FRAME } else { SUMMARY_FRAME + OPEN_CALLS_FRAME }
+}
+
+/// How many of the lines fit in `room`, which they take.
+fn fitting(lines: impl Iterator<Item = String>, room: &mut Tokens, count: &dyn TokenCounter) -> usize {
+    let mut fits = |line: &String| {
+        // A line each is the most that they take.
+        let tokens = count.count(&escape(line));
+        let fits = tokens <= *room;
+        *room = if fits { room.minus(tokens) } else { *room };
+        fits
+    };
+    lines.take_while(|line| fits(line)).count()
+}
+
+/// Where the task begins: the last message, which is to be answered, unless it calls tools or is a result.
+fn task(messages: &[Spoken]) -> usize {
+    let is_task = |last: &Spoken| last.message.role != Role::Tool && last.message.tool_calls.is_empty();
+    messages.len() - usize::from(messages.last().is_some_and(is_task))
+}
+
+/// What a message takes now: what an earlier summary covers and keeps is shortened.
+fn shown_size(spoken: &Spoken, earlier: Option<&Earlier>) -> Tokens {
+    let is_kept = |earlier: &&Earlier| earlier.head.kept.contains(&spoken.seq);
+    let most = earlier.filter(is_kept).map_or(Tokens(u64::MAX), |earlier| earlier.head.kept_tokens);
+    spoken.size.min(most)
+}
+
+/// What is kept of old messages: their entries, the size of each group of them, and the open calls for which there is no
+/// room.
+struct Kept {
+    seqs: Vec<Seq>,
+    sizes: Vec<Tokens>,
+    open_calls: Vec<OpenCall>,
+}
+
+/// Which call each result belongs to.
+struct Groups {
+    /// For each message, the message that calls what it is the result of.
+    call_of: Vec<Option<usize>>,
+    /// For each message that calls: its last result, where all calls have one.
+    last_result: HashMap<usize, Option<usize>>,
+}
+
+impl Groups {
+    fn of(messages: &[Spoken]) -> Self {
+        let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut waiting: HashMap<usize, usize> = HashMap::new();
+        let (mut call_of, mut last_result) = (vec![None; messages.len()], HashMap::new());
+        for (at, spoken) in messages.iter().enumerate() {
+            for call in &spoken.message.tool_calls {
+                open.entry(call.id.as_str()).or_default().push(at);
+                *waiting.entry(at).or_default() += 1;
+                last_result.insert(at, None);
+            }
+            let id = spoken.message.tool_call_id.as_deref().unwrap_or_default();
+            let Some(call) = open.get_mut(id).and_then(Vec::pop) else { continue };
+            if let Some(place) = call_of.get_mut(at) {
+                *place = Some(call);
+            }
+            let left = waiting.entry(call).or_default();
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                last_result.insert(call, Some(at));
+            }
+        }
+        Self { call_of, last_result }
+    }
+
+    /// How many of the messages are old: the others, up to the task, fit in `recent` tokens. A call that is complete is
+    /// never parted from results that come right after it.
+    fn cut(&self, messages: &[Spoken], task: usize, recent: Tokens) -> usize {
+        let (mut cut, mut used) = (task, Tokens(0));
+        for (at, spoken) in messages.iter().enumerate().take(task).rev() {
+            used += spoken.size;
+            if used > recent {
+                break;
+            }
+            cut = at;
+        }
+        let is_parted = |cut: usize| self.call_of.get(cut).copied().flatten().is_some_and(|call| call < cut);
+        while cut < task && is_parted(cut) {
+            cut += 1;
+        }
+        cut
+    }
+
+    /// What is kept of the `cut` messages that are old: calls that still wait for results, or whose results are the last
+    /// thing that was said or newer than the cut, with the results that they have; and the newest question. What is
+    /// pinned is kept anyway. Where there are more open calls than fit in `room`, the newest are kept.
+    fn kept(&self, messages: &[Spoken], cut: usize, room: Tokens, pins: &BTreeMap<Seq, Tokens>) -> Kept {
+        let is_open = |call: usize| match self.last_result.get(&call) {
+            Some(Some(last)) => *last >= cut || last + 1 == messages.len(),
+            Some(None) => true,
+            None => false,
+        };
+        let mut groups: Vec<usize> = (0..cut).filter(|at| is_open(*at)).collect();
+        let most = usize::try_from(room.0 / LEAST_KEPT.0).unwrap_or(1).saturating_sub(1).max(1);
+        let others: Vec<usize> = groups.drain(..groups.len().saturating_sub(most)).collect();
+        let others = others.iter().rev().filter_map(|at| messages.get(*at));
+        let others = others.filter(|spoken| !pins.contains_key(&spoken.seq));
+        let short = |text: &str| -> Arc<str> { first_chars(text, LISTED_CHARS).into() };
+        let open_calls = others.flat_map(|spoken| &spoken.message.tool_calls);
+        let open_calls = open_calls.map(|call| OpenCall { id: short(&call.id), name: short(&call.name) }).collect();
+        groups.extend(question(messages).filter(|at| *at < cut && !groups.contains(at)));
+        let group_of = |at: usize| {
+            let first = self.call_of.get(at).copied().flatten().unwrap_or(at);
+            groups.iter().position(|group| *group == first)
+        };
+        let mut kept = Kept { seqs: Vec::new(), sizes: vec![Tokens(0); groups.len()], open_calls };
+        for (at, spoken) in messages.iter().enumerate().take(cut) {
+            let Some(group) = group_of(at).filter(|_| !pins.contains_key(&spoken.seq)) else { continue };
+            kept.seqs.push(spoken.seq);
+            kept.sizes.get_mut(group).into_iter().for_each(|size| *size += spoken.size);
+        }
+        kept
+    }
+}
+
+/// What an agent that spoke last is to answer: the newest message that is not its own, nor a result.
+fn question(messages: &[Spoken]) -> Option<usize> {
+    let author = |spoken: &Spoken| (spoken.message.agent.clone(), spoken.message.role == Role::Ai);
+    let is_said = |spoken: &&Spoken| spoken.message.role != Role::Tool;
+    let last = messages.iter().rev().find(is_said).map(author).filter(|(agent, is_ai)| agent.is_some() || *is_ai)?;
+    messages.iter().rposition(|spoken| is_said(&spoken) && author(spoken) != last)
+}
+
+/// The identifiers that the messages in `naming` or the plan name and the old ones hold, in the order of the former.
+fn needed<'a>(
+    naming: impl Iterator<Item = &'a Spoken>,
+    plan: Option<String>,
+    old: &[Spoken],
+    shown: &[Seq],
+    earlier: Option<&Earlier>,
+) -> Vec<Arc<str>> {
+    let texts: Vec<String> =
+        naming.flat_map(|spoken| std::iter::once(spoken.text.to_string()).chain(spoken.texts())).chain(plan).collect();
+    let named = of_all(texts.iter().map(String::as_str));
+    let finder = Finder::new(&named);
+    let mut held = vec![false; named.len()];
+    let mut look = |text: &str| {
+        for (which, _) in finder.find(text) {
+            held.get_mut(which).into_iter().for_each(|held| *held = true);
+        }
+    };
+    for spoken in old.iter().filter(|spoken| !shown.contains(&spoken.seq)) {
+        look(&spoken.text);
+        spoken.texts().for_each(|text| look(&text));
+    }
+    if let Some(earlier) = earlier {
+        look(&earlier.text);
+        earlier.compressed.identifiers.iter().for_each(|one| look(one));
+    }
+    named.into_iter().zip(held).filter(|(_, held)| *held).map(|(one, _)| one.into()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! The format `openai`: the messages of a chat completion, counted as OpenAI documents it.
+//!
+//! What chat completions refuse is not written: no text is blank, every call has one result right behind it, and arguments are
+//! a JSON object. What models of others refuse beyond that is for [`strict`](super::strict).
+//!
+//! Source of the allowances: OpenAI Cookbook, "How to count tokens with tiktoken", `num_tokens_from_messages`: three
+//! tokens a message besides its role and its content, one for a name, and three for the start of the answer. A role is one
+//! token.
+
+use serde_json::{Map, Value, json};
+
+use callboard_core::{
+    agent::Tool,
+    conversation::{ToolCall, reasoning},
+    count::{TokenCounter, Tokens},
+    prompt::Format,
+};
+
+use crate::{
+    call_ids::{CallIds, IdForm},
+    provider::Provider,
+    renderer::Renderer,
+    speaker::{NO_RESULT, Speaker, loose_result, marked, words},
+    tool_names::{self, ToolNames},
+    utterance::Utterance,
+};
+
+/// What a message costs besides its content.
+const MESSAGE: Tokens = Tokens(4);
+
+/// What a name of the author costs besides its text.
+const NAME: Tokens = Tokens(1);
+
+/// What the start of the answer costs.
+pub(super) const ANSWER: Tokens = Tokens(3);
+
+/// What a call of a tool costs besides its texts, at the most.
+const CALL: Tokens = Tokens(12);
+
+/// What the end of an id costs that another call had before, at the most. It stands in the call and in its result.
+const ID_END: Tokens = Tokens(4);
+
+/// What a tool costs besides its texts, at the most.
+const TOOL: Tokens = Tokens(16);
+
+/// What stands for a result that is blank.
+const BLANK_RESULT: &str = "[the result is empty]";
+
+/// What stands where the reader is to speak and nobody has spoken, or it spoke last.
+pub(super) const CLOSING: &str = "[it is your turn]";
+
+/// Marks a message, until the prompt is put together, as the user's own words without a mark of the speaker.
+pub(super) const IS_BARE: &str = "is_bare";
+
+/// Where a message holds, until the prompt is put together, items of the Responses API that its model thought.
+pub(super) const THOUGHT_ITEMS: &str = "thought_items";
+
+/// A message, and the utterance that it comes from.
+pub(super) type Sourced<'a> = (Value, &'a Utterance);
+
+/// A message in a given role.
+pub(super) fn message(role: &str, content: &str) -> Value {
+    json!({"role": role, "content": content})
+}
+
+/// What a message costs.
+pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
+    let json = |value: &Value| match value {
+        Value::String(text) => count.count(text),
+        other => count.count(&other.to_string()),
+    };
+    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let of_calls = calls.map(|call| {
+        let function = |field| call.get("function").and_then(|function| function.get(field));
+        let name = function("name").and_then(Value::as_str).unwrap_or_default();
+        let name = count.count(&tool_names::counted(name));
+        let more = call.get("extra_content").map(json).unwrap_or_default();
+        CALL + ID_END + text(call.get("id")) + name + text(function("arguments")) + more
+    });
+    let thoughts = reasoning::OPENAI.iter().chain([&THOUGHT_ITEMS]).filter_map(|name| message.get(*name)).map(json);
+    let name = message.get("name").map_or(Tokens(0), |name| NAME + text(Some(name)));
+    let result = message.get("tool_call_id").map_or(Tokens(0), |id| ID_END + text(Some(id)));
+    MESSAGE + thoughts.sum() + text(message.get("content")) + name + result + of_calls.sum()
+}
+
+/// What tools cost.
+pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
+    let tool = |tool: &Tool| {
+        let parameters = parameters(tool).to_string();
+        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+    };
+    tools.iter().map(tool).sum()
+}
+
+/// A tool as chat completions take it.
+pub(super) fn tool(tool: &Tool) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": parameters(tool),
+    }})
+}
+
+/// The schema of what a tool is called with. Where a tool says nothing, it takes nothing.
+pub(super) fn parameters(tool: &Tool) -> Value {
+    match tool.parameters.is_empty() {
+        true => json!({"type": "object", "properties": {}}),
+        false => Value::Object(tool.parameters.clone()),
+    }
+}
+
+/// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
+pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sourced<'a>> {
+    let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
+    else {
+        return group.iter().filter_map(|utterance| Some((one(group, utterance, by)?, utterance))).collect();
+    };
+    let mut others: Vec<_> = others.iter().collect();
+    let mut messages = vec![(calls(calling, by), calling)];
+    for call in calling.calls() {
+        let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
+        let found = at.map(|at| others.remove(at));
+        let words = found.map(|found| words(found, by.agent).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        let words = if words.trim().is_empty() { BLANK_RESULT } else { &words };
+        let id = IdForm::of(by.provider).fit(&call.id);
+        messages.push((json!({"role": "tool", "tool_call_id": id, "content": words}), found.unwrap_or(calling)));
+    }
+    messages.extend(others.into_iter().filter_map(|other| Some((one(group, other, by)?, other))));
+    messages
+}
+
+/// One thing that was said and has no calls; nothing where it is blank. A result whose call is not the reader's own, or is not
+/// shown, is shown as what it is.
+fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<Value> {
+    let (voice, words) = words(utterance, by.agent);
+    if voice == Speaker::Tool {
+        return Some(message("user", &loose_result(group, utterance, &words)));
+    }
+    if words.trim().is_empty() {
+        return None;
+    }
+    Some(match voice {
+        Speaker::System if by.provider.is_strict() => message("user", &format!("[from system] {words}")),
+        Speaker::System => message("system", &words),
+        Speaker::Own => message("assistant", &words),
+        Speaker::User | Speaker::Tool => match utterance.is_bare() {
+            true => users(utterance, &words, by.provider),
+            false => message("user", &words),
+        },
+    })
+}
+
+/// What the user says. OpenAI takes a name of the author; to others, whoever has one is marked.
+fn users(utterance: &Utterance, words: &str, provider: Provider) -> Value {
+    let name = utterance.author.as_deref();
+    match (provider.is_strict(), name) {
+        (false, None) => message("user", words),
+        (false, Some(name)) => json!({"role": "user", "name": tool_names::cleaned(name, 64), "content": words}),
+        (true, Some(_)) => message("user", &marked(utterance, words.to_owned())),
+        (true, None) => json!({"role": "user", "content": words, IS_BARE: true}),
+    }
+}
+
+/// The reader's own message with calls.
+fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
+    let (_, words) = words(utterance, by.agent);
+    let content = if words.trim().is_empty() { Value::Null } else { words.into() };
+    let mut fields = Map::from_iter([("role".to_owned(), "assistant".into()), ("content".to_owned(), content)]);
+    let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
+    let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| takes(name));
+    fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
+    if by.format == Format::Responses && utterance.is_in_loop {
+        let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).collect();
+        fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));
+    }
+    let form = IdForm::of(by.provider);
+    let call = |(at, call): (usize, &ToolCall)| {
+        let function = json!({"name": call.name, "arguments": arguments(call)});
+        let mut written = json!({"id": form.fit(&call.id), "type": "function", "function": function});
+        if let (Some(more), Some(fields)) = (reasoning::beside_call(&utterance.reasoning, at), written.as_object_mut())
+            && takes(reasoning::EXTRA_CONTENT)
+        {
+            fields.insert(reasoning::EXTRA_CONTENT.to_owned(), more.clone());
+        }
+        written
+    };
+    fields.insert("tool_calls".to_owned(), utterance.calls().iter().enumerate().map(call).collect());
+    Value::Object(fields)
+}
+
+/// The arguments of a call as the text of a JSON object.
+fn arguments(call: &ToolCall) -> String {
+    match call.arguments_json() {
+        Value::Object(_) => call.arguments_text(),
+        Value::Null => "{}".to_owned(),
+        Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
+        _ => json!({"_raw": call.arguments_text()}).to_string(),
+    }
+}
+
+/// The names of the tools that messages call.
+pub(super) fn called(messages: &[Value]) -> impl Iterator<Item = &str> {
+    let calls = messages.iter().filter_map(|message| message.get("tool_calls")?.as_array()).flatten();
+    calls.filter_map(|call| call.pointer("/function/name")?.as_str())
+}
+
+/// Gives calls ids and names that are taken, and results the ids of their calls.
+pub(super) fn settle(messages: &mut [Value], form: IdForm, names: &ToolNames) {
+    let mut ids = CallIds::new(form);
+    for message in messages {
+        if let Some(id) = message.get_mut("tool_call_id")
+            && let Some(own) = id.as_str().and_then(|wanted| ids.result(wanted))
+        {
+            *id = own.into();
+        }
+        for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+            call.get_mut("function").into_iter().for_each(|function| names.write(function));
+            if let Some(id) = call.get_mut("id")
+                && let Some(own) = id.as_str().map(|wanted| ids.call(wanted))
+            {
+                *id = own.into();
+            }
+        }
+    }
+}

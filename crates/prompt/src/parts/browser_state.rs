@@ -1,0 +1,56 @@
+//! The part that names the open tabs of the browser.
+
+use callboard_core::{
+    prompt::{
+        escape::one_line,
+        observed::{Observed, Tab},
+    },
+    rights::Share,
+};
+
+use crate::{
+    Lacking,
+    parts::{Changes, Content, Part, Source},
+};
+
+pub(crate) struct BrowserState;
+
+const HEADING: &str = "BROWSER STATE:";
+
+impl Part for BrowserState {
+    fn name(&self) -> &'static str {
+        "browser_state"
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Always
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see(Share::Browser) {
+            return Ok(None);
+        }
+        let state = match &from.spec.observed.tabs {
+            Observed::Absent => "No browser session active\n".to_owned(),
+            Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
+            Observed::Seen(tabs) => open(tabs),
+        };
+        Ok(from.whole(format!("{HEADING}\n{state}\n")))
+    }
+}
+
+fn open(tabs: &[Tab]) -> String {
+    let count = match tabs.len() {
+        1 => "1 tab open:\n".to_owned(),
+        many => format!("{many} tabs open:\n"),
+    };
+    let line = |tab: &Tab| {
+        let active = if tab.active { " (Active)" } else { "" };
+        format!("- {}{active} = {}\n", one_line(&tab.name), one_line(&tab.url))
+    };
+    count + &tabs.iter().map(line).collect::<String>()
+}

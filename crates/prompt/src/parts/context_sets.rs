@@ -1,0 +1,215 @@
+//! The part that holds the shared context sets.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    agent::Team,
+    context_set::{Held, SetView},
+    count::{TokenCounter, Tokens},
+    entry::Hash,
+    prompt::{
+        Amount, PartName, Shares,
+        escape::{attribute, escape},
+    },
+    text::Values,
+    view::View,
+};
+
+use crate::{
+    Lacking,
+    assemble::Assembly,
+    parts::{Changes, Content, Part, PartOutcome, Source},
+    placed::Span,
+    rendered::Renderer,
+    shorten::{shorten, water_level},
+};
+
+pub(crate) struct ContextSets;
+
+impl Part for ContextSets {
+    fn name(&self) -> &'static str {
+        "context_sets"
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((
+            PartName::CONTEXT_SETS,
+            Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(75)), priority: Some(2) },
+        ))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let sets = Sets::gather(from.view, from.values, from.renderer).map_err(Lacking::Values)?;
+        Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
+    }
+}
+
+const OPEN: &str = "<SHARED_CONTEXT_SETS>\n";
+const CLOSE: &str = "</SHARED_CONTEXT_SETS>\n";
+
+/// The sets that the reader sees, those that were changed longest ago first: what changes often then spoils least of
+/// what a provider has cached.
+struct Sets<'a> {
+    sets: Vec<Shown<'a>>,
+    count: &'a dyn TokenCounter,
+    /// How a set can be read, where that is on offer.
+    fetch: String,
+    granted: Tokens,
+}
+
+/// One set: its tag, and what stands in it where it is shown.
+struct Shown<'a> {
+    held: &'a Held,
+    attributes: Vec<(&'static str, String)>,
+    content: Option<Arc<str>>,
+    whole: Tokens,
+}
+
+impl<'a> Sets<'a> {
+    /// Gathers the sets, or says which long texts have to be read first.
+    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>) -> Result<Self, Vec<Hash>> {
+        let (count, fetch) = (renderer.count, renderer.by("fetch it by its name", "read_context_set"));
+        let mut lacking = Vec::new();
+        let mut sets = Vec::new();
+        for set in view.sets() {
+            let held = set.held();
+            let shown = matches!(set, SetView::Whole(_)) && held.set.enabled;
+            if !shown && !view.is_in_charge() {
+                continue;
+            }
+            let content = match held.set.content.whole(values) {
+                Ok(text) => shown.then(|| text.clone()),
+                Err(hash) if shown => {
+                    lacking.push(hash);
+                    continue;
+                }
+                Err(_) => None,
+            };
+            let attributes = attributes(held, &view.state.team, view.is_in_charge(), content.is_some());
+            sets.push(Shown { held, attributes, content, whole: Tokens(0) });
+        }
+        if !lacking.is_empty() {
+            return Err(lacking);
+        }
+        sets.sort_by_key(|shown| shown.held.seq);
+        for shown in &mut sets {
+            shown.whole = count.count(&shown.render(shown.content.as_deref()));
+        }
+        Ok(Self { sets, count, fetch, granted: Tokens(0) })
+    }
+
+    /// What the part needs to show everything.
+    fn whole(&self) -> Tokens {
+        self.frame() + self.sets.iter().map(|shown| shown.whole).sum()
+    }
+
+    /// What the part needs to name every set at the least.
+    fn names(&self) -> Tokens {
+        self.frame() + self.sets.iter().map(|shown| self.named(shown).1.min(shown.whole)).sum()
+    }
+
+    fn frame(&self) -> Tokens {
+        self.count.count(OPEN) + self.count.count(CLOSE)
+    }
+
+    /// A set whose content is left out, and says so.
+    fn named(&self, shown: &Shown<'_>) -> (String, Tokens) {
+        let note = format!("[left out: it has {} tokens{}]", shown.whole, self.fetch);
+        let text = shown.render(shown.content.as_ref().map(|_| note.as_str()));
+        let tokens = self.count.count(&text);
+        (text, tokens)
+    }
+
+    /// The size down to which sets are shortened, so that all of them fit in `allowed`.
+    fn level(&self, allowed: Tokens) -> Tokens {
+        let bounds = self.sets.iter().map(|shown| (self.named(shown).1.min(shown.whole), shown.whole));
+        water_level(&bounds.collect::<Vec<_>>(), allowed)
+    }
+
+    fn shorten(&self, shown: &Shown<'_>, level: Tokens) -> (String, Tokens) {
+        let Some(content) = &shown.content else { return self.named(shown) };
+        let note = format!("[shortened here: it has {} tokens{}]", shown.whole, self.fetch);
+        let render = |content: &str| shown.render(Some(content));
+        let short = shorten(content, &note, level, |content| self.count.count(&render(content)));
+        short.map_or_else(
+            || self.named(shown),
+            |content| {
+                let piece = render(&content);
+                let tokens = self.count.count(&piece);
+                (piece, tokens)
+            },
+        )
+    }
+}
+
+impl Content for Sets<'_> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        let whole = self.whole();
+        Ok(self.names().max(whole.min(min)).min(whole))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        self.granted = self.whole().min(limit);
+        Ok(self.granted)
+    }
+
+    /// Where the room is not enough, the largest sets are shortened to the same size.
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        let mut rendered = PartOutcome { tokens: self.frame(), ..PartOutcome::default() };
+        prompt.text(OPEN, self.count.count(OPEN));
+        let level = self.level(self.granted.minus(self.frame()));
+        for shown in &self.sets {
+            let shortened = shown.whole > level && shown.whole > self.named(shown).1;
+            let (text, tokens) = if !shortened {
+                (shown.render(shown.content.as_deref()), shown.whole)
+            } else {
+                rendered.omitted.push(shown.held.set.name.to_string());
+                self.shorten(shown, level)
+            };
+            let seq = shown.content.is_some().then_some(shown.held.seq);
+            prompt.text_of(&text, &[Span { seq, shortened, ..Span::unsaid(tokens, text.len()) }]);
+            rendered.tokens += tokens;
+            rendered.shows.extend(seq);
+        }
+        prompt.text(CLOSE, self.count.count(CLOSE));
+        rendered.shortened = !rendered.omitted.is_empty();
+        rendered
+    }
+}
+
+impl Shown<'_> {
+    fn render(&self, content: Option<&str>) -> String {
+        let tag = set_tag(self.held.set.name.as_str(), &self.attributes);
+        let content = content.map(str::trim_end).filter(|content| !content.is_empty());
+        let content = content.map(|content| format!("{}\n", escape(content))).unwrap_or_default();
+        format!("{tag}\n{content}</CONTEXT_SET>\n")
+    }
+}
+
+/// What the tag of a set says: for the manager who sees it, and whether it is hidden, switched off or waits for the user.
+fn attributes(held: &Held, team: &Team, in_charge: bool, shown: bool) -> Vec<(&'static str, String)> {
+    let mut attributes = Vec::new();
+    if !in_charge {
+        return attributes;
+    }
+    attributes.push(("visible_to", held.set.visible_to.to_string()));
+    if held.set.is_open_form() {
+        attributes.push(("form", "waits for the user".to_owned()));
+    }
+    if !shown {
+        let hidden = team.manager().is_some_and(|manager| !held.sight.audience.contains(&manager.name));
+        let why = if hidden { "hidden from you" } else { "switched off" };
+        attributes.push(("content", format!("{why}, {} tokens", held.set.tokens)));
+    }
+    attributes
+}
+
+/// The beginning of the tag that holds a context set.
+fn set_tag(name: &str, attributes: &[(&str, String)]) -> String {
+    let attributes: String = attributes.iter().map(|(key, value)| format!(" {key}=\"{}\"", attribute(value))).collect();
+    format!("<CONTEXT_SET name=\"{}\"{attributes}>", attribute(name))
+}

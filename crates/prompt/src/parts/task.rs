@@ -1,0 +1,176 @@
+//! The part that holds what is to be done now.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    count::Tokens,
+    prompt::{Amount, Format, PartName, Shares},
+};
+
+use crate::{
+    Lacking,
+    assemble::Assembly,
+    history_cache::{Piece, left_out_between},
+    parts::{Changes, Content, Part, PartOutcome, Source},
+    rendered::{Frame, FrameSize, Renderer},
+    shorten::{shorten_group, water_level},
+    utterance::{From, Kind, Utterance},
+};
+
+/// What is to be done now.
+pub(crate) struct CurrentTask {
+    name: PartName,
+    frame: Frame,
+}
+
+impl CurrentTask {
+    /// In tags.
+    pub(crate) const TAGGED: Self = Self { name: PartName::TASK, frame: ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n") };
+
+    /// As the end of the conversation.
+    pub(crate) const LABELLED: Self = Self { name: PartName::CONVERSATION_HISTORY, frame: ("", "") };
+}
+
+impl Part for CurrentTask {
+    fn name(&self) -> &'static str {
+        self.name.as_str()
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Grows
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((
+            PartName::TASK,
+            Shares { min: Some(Amount::Percent(25)), max: Some(Amount::Percent(100)), priority: Some(3) },
+        ))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        let unanswered = std::mem::take(&mut from.unanswered);
+        let task = Task::new(unanswered, from.spec.task.as_deref(), self.frame, from.renderer);
+        Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
+    }
+}
+
+/// How many texts of a task are shortened side by side, at the most.
+const LONG_TEXTS: u64 = 4;
+
+/// What is to be done: what was given, or what the reader has not answered.
+struct Task<'a> {
+    pieces: Vec<Piece>,
+    renderer: Renderer<'a>,
+    frame: Frame,
+    frame_size: FrameSize,
+    /// Whether it stands in no thread.
+    is_given: bool,
+    /// Whether something of it was shortened or left out.
+    shortened: bool,
+}
+
+impl<'a> Task<'a> {
+    /// The task of a request: the one that is given, else what was not answered, which is written.
+    fn new(unanswered: Vec<Piece>, given: Option<&str>, frame: Frame, renderer: Renderer<'a>) -> Self {
+        let pieces = match given {
+            Some(text) => vec![Piece::of(vec![spoken(text, renderer.format)], &renderer)],
+            None => unanswered,
+        };
+        let frame_size = renderer.frame(frame);
+        Self { pieces, renderer, frame, frame_size, is_given: given.is_some(), shortened: false }
+    }
+
+    /// The size of it.
+    fn size(&self) -> Tokens {
+        sizes(&self.pieces).into_iter().sum()
+    }
+
+    /// Makes it fit in `allowed`, as far as that can be done: its longest texts are shortened, and where they are many,
+    /// what was said between the question and the newest is left out.
+    fn fit(&mut self, allowed: Tokens) {
+        if self.size() <= allowed {
+            return;
+        }
+        self.shortened = true;
+        let all = std::mem::take(&mut self.pieces);
+        // A few whole texts are of more use than many that are shortened to next to nothing.
+        let little = Tokens(allowed.0 / LONG_TEXTS);
+        let at_least = |piece: &Piece| piece.tokens().unwrap_or_default().min(little);
+        let mut all_at_least: Tokens = all.iter().map(at_least).sum();
+        for newest in (0..all.len()).rev() {
+            let too_many = newest > 1 && all_at_least > allowed;
+            all_at_least = all_at_least.minus(all.get(all.len() - newest).map(at_least).unwrap_or_default());
+            if too_many {
+                continue;
+            }
+            let pieces = self.beginning_and(newest, &all);
+            let sizes = sizes(&pieces);
+            let level = water_level(&sizes.iter().map(|size| (Tokens(0), *size)).collect::<Vec<_>>(), allowed);
+            if newest > 1 && level < little && sizes.iter().any(|size| *size > level) {
+                continue;
+            }
+            self.pieces = pieces;
+            for (piece, _) in self.pieces.iter_mut().zip(sizes).filter(|(_, size)| *size > level) {
+                let mut group = piece.group.to_vec();
+                shorten_group(&self.renderer, &mut group, level);
+                *piece = Piece::of(group, &self.renderer);
+            }
+            if self.size() <= allowed {
+                return;
+            }
+        }
+    }
+
+    /// Its size with the tags around it.
+    fn whole(&self) -> Tokens {
+        let size = self.size();
+        if size > Tokens(0) { size + self.frame_size.both() } else { size }
+    }
+
+    /// The first piece and the newest ones; what is between them is left out and says so.
+    fn beginning_and(&self, newest: usize, all: &[Piece]) -> Vec<Piece> {
+        let behind = all.get(all.len() - newest..).unwrap_or_default();
+        let between = all.get(1..all.len() - newest).unwrap_or_default();
+        let note = (!between.is_empty()).then(|| {
+            let note = left_out_between(between.iter().flat_map(|piece| piece.group.iter()), &self.renderer);
+            Piece::of(vec![note], &self.renderer)
+        });
+        all.iter().take(1).cloned().chain(note).chain(behind.iter().cloned()).collect()
+    }
+}
+
+impl Content for Task<'_> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.whole().min(min))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        let taken = self.whole().min(limit);
+        self.fit(taken.minus(self.frame_size.both()));
+        Ok(taken)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written().cloned()).collect();
+        let tokens = prompt.section(self.frame, self.frame_size, &shown);
+        let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
+        // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
+        let passes = self.is_given || self.shortened;
+        PartOutcome { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
+    }
+}
+
+fn sizes(pieces: &[Piece]) -> Vec<Tokens> {
+    pieces.iter().map(|piece| piece.tokens().unwrap_or_default()).collect()
+}
+
+fn spoken(text: &str, format: Format) -> Utterance {
+    // Chat templates want the last word to be the user's.
+    let from = match format {
+        Format::Text => From::System,
+        Format::OpenAi | Format::Responses | Format::Anthropic => From::User,
+    };
+    let place = "raise the budget to see it whole".to_owned();
+    let text = Arc::from(text);
+    Utterance::note(Kind::Said { from, to: None, text, calls: Vec::new(), expected: None, place })
+}

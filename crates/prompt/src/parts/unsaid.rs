@@ -1,0 +1,265 @@
+//! What nobody said, as parts show it: a text in full, or as much of one as fits in a share of the budget.
+
+use serde::Serialize;
+
+use callboard_core::{
+    count::{TokenCounter, Tokens, count_in_blocks},
+    id::Seq,
+    prompt::escape::escape,
+};
+
+use crate::{
+    Lacking,
+    assemble::Assembly,
+    labels::marked,
+    parts::{Content, PartOutcome, Source},
+    placed::Span,
+    rendered::{RenderedPiece, Renderer},
+    shorten::ends_around,
+};
+
+/// A text that is there in full.
+struct Whole {
+    written: Written,
+    omitted: Vec<String>,
+    shows: Vec<Seq>,
+}
+
+/// A text as it stands in a prompt.
+enum Written {
+    /// In what every format has as text.
+    Above(String, Tokens),
+    /// Behind what was said. In formats of messages it has a place of its own there.
+    Behind(RenderedPiece),
+}
+
+/// A text that can be shortened.
+pub(super) trait Shortens {
+    /// How much there is of it, in units of its own, such as bytes or lines.
+    fn whole(&self) -> usize;
+
+    /// The text that shows so much of it, and says there what is left out and how to get it. `tokens` is the size of the
+    /// whole. It begins with no white space and ends with a line end.
+    fn write(&self, shown: usize, tokens: Tokens) -> String;
+
+    /// The names of what is left out where so much of it is shown.
+    fn omitted(&self, shown: usize) -> Vec<String>;
+
+    /// The entries that it shows then.
+    fn shows(&self, shown: usize) -> Vec<Seq>;
+
+    /// Which entries its pieces are from where so much of it is shown; of a single piece that is the one entry that it shows.
+    fn origins(&self, shown: usize) -> Vec<Origin> {
+        let seq = match *self.shows(shown) {
+            [seq] => Some(seq),
+            _ => None,
+        };
+        vec![Origin { seq, bytes: usize::MAX, shortened: shown < self.whole() }]
+    }
+}
+
+/// Which entry a piece of a text is from. Each piece ends with a line end, and the next one does not begin with white space.
+pub(super) struct Origin {
+    pub(super) seq: Option<Seq>,
+    /// How long it is.
+    pub(super) bytes: usize,
+    /// Whether something is shortened or left out there.
+    pub(super) shortened: bool,
+}
+
+/// What is told of a value that is shown as JSON under a heading.
+pub(super) struct Json {
+    pub(super) heading: &'static str,
+    /// How to get the whole, where that is on offer.
+    pub(super) fetch: String,
+    /// The entry that has it.
+    pub(super) shows: Seq,
+}
+
+/// A value as JSON. What does not fit loses its middle.
+struct JsonText {
+    about: Json,
+    json: String,
+}
+
+/// As much of a text as fits.
+struct Bounded<'a, T> {
+    text: T,
+    renderer: Renderer<'a>,
+    is_behind_history: bool,
+    /// The size of the whole.
+    tokens: Tokens,
+    shown: usize,
+    written: Written,
+}
+
+impl<'a> Source<'a> {
+    /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
+    /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
+    pub(super) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
+        self.whole_of(text, Vec::new())
+    }
+
+    /// The same for a text that shows what these entries say.
+    pub(super) fn whole_of(&self, text: String, shows: Vec<Seq>) -> Option<Box<dyn Content + 'a>> {
+        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
+    }
+
+    /// As much of a text as fits in what its part gets of the budget.
+    pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
+        let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
+        let written = self.write(text.write(shown, Tokens(0)));
+        let tokens = written.tokens();
+        Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
+    }
+
+    /// As much of a value, as JSON, as fits in what its part gets of the budget.
+    pub(super) fn json(&self, about: Json, value: &impl Serialize) -> Option<Box<dyn Content + 'a>> {
+        match serde_json::to_string_pretty(value) {
+            Ok(json) => self.bounded(JsonText { about, json: escape(&json) }),
+            Err(error) => self.failed(about.heading, &error.to_string()),
+        }
+    }
+
+    /// What is shown in the place of a part that could not be made. It blanks no other.
+    pub(crate) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        let written = self.write(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
+        Some(Box::new(Whole { written, omitted: vec![why], shows: Vec::new() }))
+    }
+
+    fn write(&self, text: String) -> Written {
+        Written::new(text, &self.renderer, self.is_behind_history)
+    }
+}
+
+impl Shortens for JsonText {
+    fn whole(&self) -> usize {
+        self.json.len()
+    }
+
+    fn write(&self, shown: usize, tokens: Tokens) -> String {
+        let Self { about: Json { heading, fetch, .. }, json } = self;
+        if shown == self.whole() {
+            return format!("{heading}\n{json}\n\n");
+        }
+        let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
+        // What is behind the note may begin anywhere.
+        format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
+    }
+
+    fn omitted(&self, _: usize) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn shows(&self, _: usize) -> Vec<Seq> {
+        vec![self.about.shows]
+    }
+}
+
+impl Written {
+    fn new(text: String, renderer: &Renderer<'_>, is_behind_history: bool) -> Self {
+        if is_behind_history {
+            return Self::Behind(renderer.section(&text));
+        }
+        let tokens = count_in_blocks(renderer.count, &text);
+        Self::Above(text, tokens)
+    }
+
+    fn tokens(&self) -> Tokens {
+        match self {
+            Self::Above(_, tokens) => *tokens,
+            Self::Behind(piece) => piece.tokens,
+        }
+    }
+
+    fn put_into(&self, prompt: &mut Assembly) {
+        match self {
+            Self::Above(text, tokens) => prompt.text(text, *tokens),
+            Self::Behind(piece) => prompt.add(piece),
+        }
+    }
+
+    /// Puts it into a prompt in pieces.
+    fn put_pieces_into(&self, prompt: &mut Assembly, origins: &[Origin], count: &dyn TokenCounter) {
+        match self {
+            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, origins, count)),
+            Self::Behind(piece) => {
+                let text = piece.only_text();
+                let spans = spans(text, piece.tokens, origins, count).into();
+                prompt.add(&RenderedPiece { spans, ..piece.clone() });
+            }
+        }
+    }
+}
+
+/// The pieces of a text of so many tokens. What its format adds is counted with the last one.
+fn spans(text: &str, tokens: Tokens, origins: &[Origin], count: &dyn TokenCounter) -> Vec<Span> {
+    let (mut at, mut rest) = (0, tokens);
+    let span = |(index, origin): (usize, &Origin)| {
+        let is_last = index + 1 == origins.len();
+        let piece = text.get(at..).unwrap_or_default();
+        let piece = piece.get(..origin.bytes).filter(|_| !is_last).unwrap_or(piece);
+        let size = if is_last { rest } else { count_in_blocks(count, piece).min(rest) };
+        (at, rest) = (at + piece.len(), rest.minus(size));
+        Span { seq: origin.seq, shortened: origin.shortened, ..Span::unsaid(size, piece.len()) }
+    };
+    origins.iter().enumerate().map(span).collect()
+}
+
+impl Content for Whole {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.written.tokens())
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.written.tokens())
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        self.written.put_into(prompt);
+        let (tokens, omitted, shows) = (self.written.tokens(), self.omitted.clone(), self.shows.clone());
+        PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
+    }
+}
+
+impl<T: Shortens> Bounded<'_, T> {
+    fn with(&self, shown: usize) -> Written {
+        Written::new(self.text.write(shown, self.tokens), &self.renderer, self.is_behind_history)
+    }
+}
+
+impl<T: Shortens> Content for Bounded<'_, T> {
+    fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
+        if self.tokens <= min {
+            return Ok(self.tokens);
+        }
+        Ok(self.with(0).tokens().max(min).min(self.tokens))
+    }
+
+    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
+        if self.tokens > limit {
+            let (mut low, mut high) = (0, self.text.whole());
+            self.written = self.with(low);
+            // A count does not quite grow with what is shown, but what is taken was counted itself.
+            for _ in 0..12 {
+                let middle = low.midpoint(high);
+                let written = self.with(middle);
+                if written.tokens() <= limit { (low, self.written) = (middle, written) } else { high = middle }
+            }
+            self.shown = low;
+        }
+        Ok(self.written.tokens())
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        self.written.put_pieces_into(prompt, &self.text.origins(self.shown), self.renderer.count);
+        PartOutcome {
+            tokens: self.written.tokens(),
+            shortened: self.shown < self.text.whole(),
+            omitted: self.text.omitted(self.shown),
+            shows: self.text.shows(self.shown),
+            passes: false,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The part that shows the workflow as it is now: its nodes and what relates them. Results are never in it.
+
+use callboard_core::{
+    count::Tokens,
+    id::Seq,
+    prompt::{PartName, Shares, escape::escape},
+    rights::Share,
+    workflow::{Pieces, Snapshot},
+};
+
+use crate::{
+    Lacking,
+    parts::{Changes, Content, Part, Source, unsaid::Shortens},
+};
+
+pub(crate) struct WorkflowSnapshot;
+
+const HEADING: &str = "WORKFLOW SNAPSHOT:";
+
+impl Part for WorkflowSnapshot {
+    fn name(&self) -> &'static str {
+        PartName::WORKFLOW_SNAPSHOT.as_str()
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see(Share::Workflow) {
+            return Ok(None);
+        }
+        let workflow = &*from.view.state.workflow;
+        if workflow.version == 0 {
+            return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
+        }
+        let pieces = workflow.pieces(&from.view.state.session);
+        Ok(from.bounded(Nodes {
+            pieces,
+            number: workflow.nodes.len(),
+            fetch: from.renderer.by("read one", "get_node"),
+        }))
+    }
+}
+
+/// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that
+/// does not suffice, they are left out.
+struct Nodes {
+    pieces: Pieces,
+    /// How many there are.
+    number: usize,
+    /// How one can be read, where that is on offer.
+    fetch: String,
+}
+
+impl Nodes {
+    /// One unit for each node, and one more for its configuration.
+    fn snapshot(&self, shown: usize) -> Snapshot {
+        let whole = shown.saturating_sub(self.number);
+        self.pieces.snapshot(whole, shown.min(self.number) - whole)
+    }
+}
+
+impl Shortens for Nodes {
+    fn whole(&self) -> usize {
+        self.number * 2
+    }
+
+    fn write(&self, shown: usize, _: Tokens) -> String {
+        let Snapshot { json, without_config, left_out, .. } = self.snapshot(shown);
+        let fetch = &self.fetch;
+        let note = |number: usize, one: &str, many: &str| match number {
+            0 => String::new(),
+            1 => format!("[left out: {one} that was changed longer ago{fetch}]\n"),
+            _ => {
+                format!("[left out: {} that were changed longer ago{fetch}]\n", many.replace('#', &number.to_string()))
+            }
+        };
+        let nodes = note(left_out.len(), "1 node", "# nodes");
+        let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");
+        format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json))
+    }
+
+    fn omitted(&self, shown: usize) -> Vec<String> {
+        let Snapshot { left_out, without_config, .. } = self.snapshot(shown);
+        left_out.iter().chain(&without_config).map(ToString::to_string).collect()
+    }
+
+    fn shows(&self, shown: usize) -> Vec<Seq> {
+        self.snapshot(shown).shows
+    }
+}

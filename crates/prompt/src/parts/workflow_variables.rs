@@ -1,0 +1,116 @@
+//! The part that shows the variables, one a line.
+
+use callboard_core::{
+    count::Tokens,
+    id::Seq,
+    prompt::{PartName, Shares, escape::escape},
+    rights::Share,
+    variable::{Variable, is_cut},
+};
+
+use crate::{
+    Lacking,
+    parts::{
+        Changes, Content, Part, Source,
+        unsaid::{Origin, Shortens},
+    },
+};
+
+pub(crate) struct WorkflowVariables;
+
+const HEADING: &str = "WORKFLOW VARIABLES:";
+
+impl Part for WorkflowVariables {
+    fn name(&self) -> &'static str {
+        PartName::WORKFLOW_VARIABLES.as_str()
+    }
+
+    fn heading(&self) -> &'static str {
+        HEADING
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::Sometimes
+    }
+
+    fn shares(&self) -> Option<(PartName, Shares)> {
+        Some((PartName::WORKFLOW_VARIABLES, Shares::OF_STATE))
+    }
+
+    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
+        if !from.view.may_see(Share::Variables) {
+            return Ok(None);
+        }
+        let mut variables: Vec<_> = from.view.variables().collect();
+        if variables.is_empty() {
+            return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
+        }
+        variables.sort_by_key(|variable| variable.seq);
+        Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
+    }
+}
+
+/// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
+/// cached. Where not all fit, those that were set last are shown.
+struct Lines<'a> {
+    variables: Vec<&'a Variable>,
+    /// How one can be read, where that is on offer.
+    fetch: String,
+}
+
+impl<'a> Lines<'a> {
+    /// The variables that are left out, and those that are shown.
+    fn split(&self, shown: usize) -> (&[&'a Variable], &[&'a Variable]) {
+        self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
+    }
+
+    /// The lines where so many variables are shown, each with the variable that it is of.
+    fn lines(&self, shown: usize) -> Vec<(String, Option<&'a Variable>)> {
+        let (left_out, shown) = self.split(shown);
+        let fetch = &self.fetch;
+        let older = match left_out.len() {
+            0 => String::new(),
+            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
+            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
+        };
+        let line =
+            |variable: &&'a Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
+        let lines = shown.iter().map(|variable| (line(variable), Some(*variable)));
+        let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
+        let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
+        let mut lines: Vec<_> = [(format!("{HEADING}\n{older}"), None)].into_iter().chain(lines).collect();
+        if let Some((last, _)) = lines.last_mut() {
+            // An empty line is no piece of its own: how it is counted depends on what stands before it.
+            *last += &format!("{cut}\n");
+        }
+        lines
+    }
+}
+
+impl Shortens for Lines<'_> {
+    fn whole(&self) -> usize {
+        self.variables.len()
+    }
+
+    fn write(&self, shown: usize, _: Tokens) -> String {
+        self.lines(shown).into_iter().map(|(line, _)| line).collect()
+    }
+
+    fn origins(&self, shown: usize) -> Vec<Origin> {
+        let is_left_out = shown < self.whole();
+        let lines = self.lines(shown).into_iter().map(|(line, variable)| Origin {
+            seq: variable.map(|variable| variable.seq),
+            bytes: line.len(),
+            shortened: variable.map_or(is_left_out, |variable| is_cut(&variable.display)),
+        });
+        lines.collect()
+    }
+
+    fn omitted(&self, shown: usize) -> Vec<String> {
+        self.split(shown).0.iter().map(|variable| variable.name.to_string()).collect()
+    }
+
+    fn shows(&self, shown: usize) -> Vec<Seq> {
+        self.split(shown).1.iter().map(|variable| variable.seq).collect()
+    }
+}

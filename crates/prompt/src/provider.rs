@@ -1,0 +1,100 @@
+//! Which provider a prompt is for, by the name of the model that reads it: each takes other messages.
+
+/// The provider whose model reads a prompt, as far as its rules differ from those of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// OpenAI's own models. Also where no model is named: the format is OpenAI's.
+    #[default]
+    OpenAi,
+    /// Claude.
+    Anthropic,
+    /// DeepSeek, which wants what its model thought before each call back in all later requests.
+    DeepSeek,
+    /// Gemini, whose calls come with a signature that the next request of the same loop must have.
+    Gemini,
+    /// Mistral, whose ids of calls have nine letters and digits, and which lets no user speak right behind a result.
+    Mistral,
+    /// Any other: what all of them take is right.
+    Unknown,
+}
+
+impl Provider {
+    /// The provider of a model, such as `openai:gpt-4o` or `mistralai/Mistral-7B-Instruct`. The name before the colon says which
+    /// protocol an endpoint speaks, and not whose model it has.
+    pub fn of(model: Option<&str>) -> Self {
+        let Some(model) = model else { return Self::OpenAi };
+        let model = model.to_ascii_lowercase();
+        if let Some(("anthropic", _)) = model.split_once(':') {
+            return Self::Anthropic;
+        }
+        let name = model.strip_prefix("openai:").unwrap_or(&model);
+        let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        if is_openai(name) {
+            Self::OpenAi
+        } else if says(&["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral", "voxtral"])
+        {
+            Self::Mistral
+        } else if says(&["deepseek"]) {
+            Self::DeepSeek
+        } else if says(&["gemini"]) {
+            Self::Gemini
+        } else if says(&["claude"]) {
+            Self::Anthropic
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// Whether its models are sent the strict form of messages: one message of the system, then the user and the assistant in turn.
+    pub(super) fn is_strict(self) -> bool {
+        self != Self::OpenAi
+    }
+
+    /// Whether a message of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.
+    pub(super) fn takes_thought(self, field: &str, has_calls: bool, is_in_loop: bool) -> bool {
+        match (self, field) {
+            (Self::OpenAi | Self::Mistral, _) => false,
+            (Self::DeepSeek, "reasoning_content") => has_calls,
+            // Routers such as OpenRouter give it with the models of all providers.
+            (_, "reasoning_details") => is_in_loop,
+            (Self::Gemini, "extra_content") => is_in_loop,
+            (Self::Unknown, _) => is_in_loop,
+            (Self::Anthropic | Self::DeepSeek | Self::Gemini, _) => false,
+        }
+    }
+}
+
+/// Whether a name is that of one of OpenAI's own models. Those with open weights, `gpt-oss`, are served by others.
+fn is_openai(name: &str) -> bool {
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    let digit_behind = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    ["gpt-", "o"].into_iter().any(digit_behind)
+        || ["chatgpt-", "gpt-audio", "gpt-realtime"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::provider::Provider;
+
+    #[test]
+    fn a_model_is_told_by_its_name() {
+        let of = |name| Provider::of(Some(name));
+        for name in
+            ["openai:gpt-4o", "gpt-5.1", "o3-mini", "openai:o4-mini", "chatgpt-4o-latest", "ft:gpt-4o-mini:acme"]
+        {
+            assert_eq!(of(name), Provider::OpenAi, "{name}");
+        }
+        for name in ["openai:qwen2.5:7b", "gpt-oss-20b", "openai/gpt-4o", "olmo-2", "orca", "google/gemma-2-9b-it"] {
+            assert_eq!(of(name), Provider::Unknown, "{name}");
+        }
+        assert_eq!(of("anthropic:claude-sonnet-4-5"), Provider::Anthropic);
+        assert_eq!(of("anthropic/claude-opus-4"), Provider::Anthropic);
+        assert_eq!(of("openai:mistral-small-latest"), Provider::Mistral);
+        assert_eq!(of("mistralai/Devstral-Small"), Provider::Mistral);
+        assert_eq!(of("openai:deepseek-chat"), Provider::DeepSeek);
+        assert_eq!(of("openai:gemini-3-pro"), Provider::Gemini);
+        assert_eq!(Provider::of(None), Provider::OpenAi);
+    }
+}

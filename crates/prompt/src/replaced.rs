@@ -1,0 +1,98 @@
+//! What of a conversation the other parts of a prompt, or later messages, have replaced: it is only noted in its place.
+//! It is found by the tool that was called, never by what a text looks like.
+
+use serde_json::{Value, json};
+
+use callboard_core::{
+    conversation::ToolCall,
+    plan::UPDATED,
+    prompt::{Layout, LayoutName, PartName},
+    rights::Share,
+    view::View,
+};
+
+use crate::ResolvedSpec;
+
+/// Where the plan stands as it is now, seen from what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlanPlace {
+    Above,
+    Below,
+}
+
+impl PlanPlace {
+    /// The place in a prompt; none where it does not show the plan, or the reader may not see it. Where what changes stands
+    /// last, the plan does.
+    pub(super) fn of(view: &View<'_>, spec: &ResolvedSpec) -> Option<Self> {
+        let is_before_history = match &spec.layout {
+            Layout::Named(LayoutName::Team | LayoutName::Plain) => return None,
+            Layout::Named(LayoutName::Director) => true,
+            Layout::OfSession(listed) => {
+                let place = |name: PartName| listed.iter().position(|part| part.is(name));
+                let said = [PartName::HISTORY, PartName::CONVERSATION_HISTORY].into_iter().filter_map(place).min();
+                let plan = place(PartName::CURRENT_PLAN)?;
+                said.is_none_or(|said| plan < said)
+            }
+        };
+        let is_above = is_before_history && !spec.profile(view.state).changing_parts_last;
+        view.may_see(Share::Plan).then_some(if is_above { Self::Above } else { Self::Below })
+    }
+
+    /// What is said of it in a note.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Above => "above",
+            Self::Below => "below",
+        }
+    }
+
+    /// The note in the place of a plan that was read.
+    pub(super) fn note(self) -> String {
+        format!("it stands {} as it is now", self.name())
+    }
+
+    /// Leaves the plan out of a call, and says whether there was one.
+    pub(super) fn leave_out_of(self, call: &mut ToolCall) -> bool {
+        let mut arguments = call.arguments_json();
+        let Some(plan) = arguments.get_mut("plan").filter(|_| updates_plan(call)) else { return false };
+        *plan = json!(format!("[left out: the plan as it is now stands {}]", self.name()));
+        call.arguments = arguments;
+        true
+    }
+}
+
+/// Whether a call is one that updates the plan.
+pub(super) fn updates_plan(call: &ToolCall) -> bool {
+    call.name == "update_plan"
+}
+
+/// Whether the result of a call that updates the plan says that it was done.
+pub(super) fn is_updated(result: &str) -> bool {
+    result.trim() == UPDATED
+}
+
+/// What becomes of the result of a call.
+pub(super) enum Result {
+    /// It stays.
+    Stays,
+    /// It is the plan, which another part of the prompt may show.
+    Plan,
+    /// It stays until there is a later one of the same key.
+    UntilNext(String),
+}
+
+/// What becomes of the result of `call`.
+pub(super) fn result_of(call: &ToolCall) -> Result {
+    let arguments = call.arguments_json();
+    let said = |name: &str| arguments.get(name).and_then(Value::as_str);
+    match call.name.as_str() {
+        "get_current_plan" => Result::Plan,
+        "get_workflow_variable" if said("variableName") == Some("all") || said("nodeId") == Some("all") => {
+            Result::UntilNext("variables".to_owned())
+        }
+        "inspect_tab" if said("inspectionType") == Some("dom_snapshot") => {
+            Result::UntilNext(format!("tab {}", said("tabName").unwrap_or_default()))
+        }
+        _ => Result::Stays,
+    }
+}

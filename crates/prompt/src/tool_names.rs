@@ -1,0 +1,132 @@
+//! Names of tools that providers refuse, in a form that they take. Such names come from histories that another provider or
+//! client wrote, such as `fs.read`; tools of one's own are checked when an agent gets them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use callboard_core::{agent::Tool, prompt::Format};
+
+/// The most characters of a name in most formats.
+const LONGEST: usize = 64;
+
+/// The same for Anthropic.
+const LONGEST_OF_ANTHROPIC: usize = 128;
+
+/// What the tools of a prompt are called in it. No two have the same name, and what is on offer keeps its own.
+pub(super) struct ToolNames {
+    longest: usize,
+    written: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+}
+
+impl ToolNames {
+    /// The names in a prompt whose messages have calls of `called`, and with which `offered` are on offer.
+    pub(super) fn new<'a>(
+        format: Format,
+        offered: impl IntoIterator<Item = &'a str>,
+        called: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let longest = if format == Format::Anthropic { LONGEST_OF_ANTHROPIC } else { LONGEST };
+        let mut names = Self { longest, written: BTreeMap::new(), taken: BTreeSet::new() };
+        let all = offered.into_iter().chain(called);
+        let (fine, others): (Vec<_>, Vec<_>) = all.partition(|name| is_taken(name, longest));
+        names.taken.extend(fine.into_iter().map(str::to_owned));
+        others.into_iter().for_each(|name| names.add(name));
+        names
+    }
+
+    fn add(&mut self, name: &str) {
+        if self.written.contains_key(name) {
+            return;
+        }
+        let plain = cleaned(name, self.longest);
+        let numbered = |n: u64| {
+            let end = format!("_{n}");
+            plain.chars().take(self.longest - end.len()).collect::<String>() + &end
+        };
+        let free = |name: &String| !self.taken.contains(name);
+        let written = Some(plain.clone()).filter(free).or_else(|| (2..).map(numbered).find(free));
+        if let Some(written) = written {
+            self.taken.insert(written.clone());
+            self.written.insert(name.to_owned(), written);
+        }
+    }
+
+    /// What a tool is called in the prompt.
+    #[cfg(test)]
+    fn of<'a>(&'a self, name: &'a str) -> &'a str {
+        self.written.get(name).map_or(name, String::as_str)
+    }
+
+    /// Writes the name in the field `name` of a call.
+    pub(super) fn write(&self, call: &mut Value) {
+        if let Some(name) = call.get_mut("name")
+            && let Some(written) = name.as_str().and_then(|name| self.written.get(name))
+        {
+            *name = written.as_str().into();
+        }
+    }
+
+    /// The names that stand in the prompt in the place of others, each with that other one.
+    pub(super) fn renamed(self) -> BTreeMap<String, String> {
+        self.written.into_iter().map(|(name, written)| (written, name)).collect()
+    }
+}
+
+/// A tool under the name that a prompt has for it.
+pub(super) fn as_written(tool: Tool, renamed: &BTreeMap<String, String>) -> Tool {
+    match renamed.iter().find(|(_, name)| **name == tool.name) {
+        Some((written, _)) => Tool { name: written.clone(), ..tool },
+        None => tool,
+    }
+}
+
+/// The text of which the tokens are counted for a name, at the most: one that is taken as it is, and any other as it is
+/// written, with a number.
+pub(super) fn counted(name: &str) -> String {
+    if is_taken(name, LONGEST) { name.to_owned() } else { cleaned(name, LONGEST_OF_ANTHROPIC) + "_100" }
+}
+
+/// Whether a provider takes this name.
+fn is_taken(name: &str, longest: usize) -> bool {
+    !name.is_empty() && name.len() <= longest && name.chars().all(is_allowed)
+}
+
+fn is_allowed(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "_-".contains(character)
+}
+
+/// A name in the characters that are taken.
+pub(super) fn cleaned(name: &str, longest: usize) -> String {
+    let allowed = name.chars().take(longest).map(|character| if is_allowed(character) { character } else { '_' });
+    let name: String = allowed.collect();
+    if name.is_empty() { "tool".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use callboard_core::prompt::Format;
+
+    use crate::tool_names::ToolNames;
+
+    #[test]
+    fn what_is_on_offer_keeps_its_name_and_others_get_one_of_their_own() {
+        let names = ToolNames::new(Format::OpenAi, ["fs_read"], ["fs.read", "fs/read", "look", "", "fs.read", "a.b"]);
+        assert_eq!(
+            ["fs_read", "fs.read", "fs/read", "look", "", "a.b"].map(|name| names.of(name)),
+            ["fs_read", "fs_read_2", "fs_read_3", "look", "tool", "a_b"]
+        );
+        assert_eq!(names.renamed()["fs_read_2"], "fs.read");
+    }
+
+    #[test]
+    fn a_name_is_as_long_as_its_format_takes() {
+        let long = "x".repeat(100);
+        let both = [Format::OpenAi, Format::Anthropic].map(|format| {
+            let names = ToolNames::new(format, [], [long.as_str()]);
+            names.of(&long).len()
+        });
+        assert_eq!(both, [64, 100]);
+    }
+}

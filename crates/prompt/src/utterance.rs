@@ -1,0 +1,325 @@
+//! What was said, made ready to be written in any format.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use callboard_core::{
+    compression::Compressed,
+    conversation::{Message, Role, Speaker, ToolCall, reasoning, said::Said},
+    count::Tokens,
+    directive::Received,
+    entry::Hash,
+    id::{AgentName, Seq, ThreadId},
+    prompt::Style,
+    text::Values,
+};
+
+use crate::{
+    fetch::{self, Reads},
+    replaced::{PlanPlace, is_updated, updates_plan},
+    tail::Item,
+};
+
+/// What is said together: a call with its results, or one thing alone.
+pub(super) type Group = Vec<Utterance>;
+
+/// One thing that was said, as the reader of a prompt gets to know it.
+#[derive(Clone, Debug)]
+pub(super) struct Utterance {
+    /// The entry that holds it.
+    pub(super) seq: Seq,
+    /// Its size, as its entry has it.
+    pub(super) size: Tokens,
+    /// Whether it is the reader's own.
+    pub(super) mine: bool,
+    /// Which one it is of those that its speaker said, from 1; none where they are not numbered.
+    pub(super) number: Option<u64>,
+    pub(super) speaker: Speaker,
+    /// The name that came with what the user says.
+    pub(super) author: Option<Arc<str>>,
+    /// Whether it was in one object of a provider with what was said before it.
+    pub(super) is_joined: bool,
+    /// What the reader thought before it said this.
+    pub(super) reasoning: Arc<[Map<String, Value>]>,
+    /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
+    pub(super) is_in_loop: bool,
+    /// Whether a note stands in the place of what it says.
+    pub(super) replaced: bool,
+    /// Whether something of it was shortened or left out.
+    pub(super) shortened: bool,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// Somebody said something.
+    Said {
+        from: From,
+        /// The worker it was said to, where the manager's own thread does not show it.
+        to: Option<AgentName>,
+        text: Arc<str>,
+        calls: Vec<ToolCall>,
+        expected: Option<Arc<str>>,
+        /// Where it stands, or how to get it.
+        place: String,
+    },
+    /// A tool gave a result.
+    Result { call: Option<String>, text: Arc<str>, place: String },
+    /// An answer was held against what was expected.
+    Verdict { valid: Option<bool>, reason: Arc<str> },
+    /// What came of a directive.
+    Outcomes(String),
+    /// Something is left out here.
+    LeftOut(String),
+    /// What a summary says of what was said before.
+    Summary { through: Seq, text: Arc<str>, place: String },
+}
+
+/// Who said something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    User,
+    /// An agent, or a model that nobody named.
+    Agent(Option<AgentName>),
+    System,
+}
+
+/// Who reads what is said, where and how.
+pub(super) struct Reader<'a> {
+    pub(super) name: &'a AgentName,
+    pub(super) thread: &'a ThreadId,
+    pub(super) style: Style,
+    pub(super) manager: Option<&'a AgentName>,
+    /// Whether it is the only agent.
+    pub(super) is_alone: bool,
+    /// The tools that it can read with what was said.
+    pub(super) reads: Reads,
+}
+
+impl Reader<'_> {
+    /// Whether it said this, and nobody else may have. Only then it knows what was thought before.
+    fn owns(&self, message: &Message) -> bool {
+        message.agent.as_ref().map_or(self.is_alone && message.role == Role::Ai, |agent| agent == self.name)
+    }
+}
+
+impl Utterance {
+    /// What an item says to `reader` in `thread`; nothing where a directive led to nothing that is worth a word. A text
+    /// that is not at hand has to be read first.
+    pub(super) fn of(item: &Item, reader: &Reader<'_>, values: &Values) -> Result<Option<Self>, Hash> {
+        let seq = item.header.seq;
+        let aside = |kind| Some(Self { seq, ..Self::note(kind) });
+        Ok(match &item.said {
+            Said::Message(message) if message.role == Role::System && reader.style == Style::Labelled => None,
+            Said::Message(message) => Some(said(seq, message, reader, values)?),
+            Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
+            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.reads, values)? }),
+            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
+        })
+    }
+
+    /// Something that no entry says.
+    pub(super) fn note(kind: Kind) -> Self {
+        Self {
+            seq: Seq::ZERO,
+            size: Tokens(0),
+            mine: false,
+            number: None,
+            speaker: Speaker::Other,
+            author: None,
+            is_joined: false,
+            reasoning: Arc::default(),
+            is_in_loop: false,
+            replaced: false,
+            shortened: matches!(kind, Kind::LeftOut(_)),
+            kind,
+        }
+    }
+
+    /// Puts a note in the place of what a result says.
+    pub(super) fn replace_with_note(&mut self, what: &str) {
+        if let Kind::Result { text, place, .. } = &mut self.kind {
+            *text = format!("[left out: {what}; {place}]").into();
+            (self.replaced, self.shortened) = (true, true);
+        }
+    }
+
+    /// Leaves out of its calls the plan that another part of the prompt shows.
+    pub(super) fn leave_out_plan(&mut self, place: PlanPlace, is_meant: impl Fn(&ToolCall) -> bool) {
+        if let Kind::Said { calls, .. } = &mut self.kind {
+            for call in calls.iter_mut().filter(|call| is_meant(call)) {
+                self.replaced |= place.leave_out_of(call);
+                self.shortened |= self.replaced;
+            }
+        }
+    }
+
+    /// Whether it is the result of an update of the plan that was done.
+    pub(super) fn is_plan_updated(&self) -> bool {
+        matches!(&self.kind, Kind::Result { text, .. } if is_updated(text))
+    }
+
+    /// Whether it makes a call that updates the plan.
+    pub(super) fn updates_plan(&self) -> bool {
+        self.calls().iter().any(updates_plan)
+    }
+
+    /// The text that can be shortened, and where the whole of it stands or how to get it.
+    pub(super) fn long_text(&mut self) -> Option<(&mut Arc<str>, &str)> {
+        match &mut self.kind {
+            Kind::Said { text, place, .. } | Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => {
+                Some((text, place))
+            }
+            Kind::Verdict { .. } | Kind::Outcomes(_) | Kind::LeftOut(_) => None,
+        }
+    }
+
+    /// Names a result instead of showing it.
+    pub(super) fn clear(&mut self) {
+        if let Kind::Result { text, place, .. } = &mut self.kind {
+            *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
+            self.shortened = true;
+        }
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_kind = match &self.kind {
+            Kind::Said { text, calls, expected, place, .. } => {
+                let of_calls: usize = calls.iter().map(|call| 128 + 2 * call.arguments_text().len()).sum();
+                text.len() + place.len() + of_calls + expected.as_deref().map_or(0, str::len)
+            }
+            Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => text.len() + place.len(),
+            Kind::Verdict { reason, .. } => reason.len(),
+            Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
+        };
+        let of_reasoning = reasoning::size_bytes(&self.reasoning);
+        size_of::<Self>() + of_kind + of_reasoning
+    }
+
+    /// Whether it is what the user says, which has no mark of the speaker.
+    pub(super) fn is_bare(&self) -> bool {
+        matches!(self.kind, Kind::Said { from: From::User, .. })
+    }
+
+    /// Whether the user said it in one message with the result of a call.
+    pub(super) fn is_beside_result(&self) -> bool {
+        self.is_joined && self.is_bare()
+    }
+
+    /// The calls that it makes.
+    pub(super) fn calls(&self) -> &[ToolCall] {
+        match &self.kind {
+            Kind::Said { calls, .. } => calls,
+            _ => &[],
+        }
+    }
+
+    /// Makes it the result of this call.
+    pub(super) fn answer(&mut self, id: &str) {
+        if let Kind::Result { call: Some(call), .. } = &mut self.kind
+            && call != id
+        {
+            id.clone_into(call);
+        }
+    }
+
+    /// The call that it is the result of.
+    pub(super) fn result_of(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Result { call, .. } => call.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Which other agent made the call that a result answers, and the call, where it is in `group`.
+pub(super) fn caller<'a>(group: &'a [Utterance], result: &Utterance) -> Option<(&'a AgentName, &'a ToolCall)> {
+    let calling = group.first().filter(|first| !first.mine)?;
+    let call = calling.calls().iter().find(|call| Some(call.id.as_str()) == result.result_of())?;
+    match &calling.kind {
+        Kind::Said { from: From::Agent(Some(name)), .. } => Some((name, call)),
+        _ => None,
+    }
+}
+
+/// What stands for what was said before, with how the originals can be read, and what it does not hold of what is named
+/// later.
+fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> Result<Utterance, Hash> {
+    let Compressed { thread, through, messages, identifiers, more_identifiers, open_calls, more_open_calls, .. } =
+        compressed;
+    let mut text = format!(
+        "[summary of {messages} messages of thread {thread}, up to entry {through}{}]\n{}",
+        reads.messages("fetch the originals, the older messages of the thread,"),
+        compressed.summary.whole(values)?.trim_end()
+    );
+    if !open_calls.is_empty() {
+        text += "\n[calls that wait for results:]";
+        text.extend(open_calls.iter().map(|call| format!("\n- {} ({})", call.name, call.id)));
+    }
+    if *more_open_calls > 0 {
+        text += &format!("\n[and {more_open_calls} more calls that wait]");
+    }
+    if !identifiers.is_empty() {
+        text += "\n[also named there:]";
+        text.extend(identifiers.iter().map(|one| format!("\n- {one}")));
+    }
+    if *more_identifiers > 0 {
+        text += &format!("\n[and {more_identifiers} more names that are used later]");
+    }
+    let place = fetch::entry(seq);
+    Ok(Utterance::note(Kind::Summary { through: *through, text: text.into(), place }))
+}
+
+fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
+    let text = match message.refusal().filter(|_| message.content.is_blank()) {
+        Some(refusal) => refusal.into(),
+        None if message.role == Role::Ai => message.content.in_own_text(values)?,
+        None => message.content.in_text(values)?,
+    };
+    let place = reader.reads.message(message);
+    // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
+    let nameless = message.role == Role::Ai && message.agent.is_none();
+    let mine = nameless || message.agent.as_ref() == Some(reader.name);
+    let kind = if message.role == Role::Tool {
+        Kind::Result { call: message.tool_call_id.clone(), text, place }
+    } else {
+        let from = match (message.role, &message.agent) {
+            (_, Some(agent)) => From::Agent(Some(agent.clone())),
+            (Role::System, None) => From::System,
+            (Role::Ai, None) => From::Agent(None),
+            (Role::User | Role::Tool, None) => From::User,
+        };
+        let elsewhere = mine && message.thread_id != *reader.thread;
+        let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse().ok());
+        Kind::Said {
+            from,
+            to: if elsewhere { to() } else { None },
+            text,
+            calls: message.tool_calls.clone(),
+            expected: message.expected_output.clone(),
+            place,
+        }
+    };
+    let speaker = message.speaker(reader.manager);
+    let reasoning = if reader.owns(message) { message.reasoning.as_slice().into() } else { Arc::default() };
+    let size = message.tokens;
+    let author = message.author_name().filter(|_| message.role == Role::User);
+    let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
+    Ok(Utterance { seq, size, mine, speaker, author, is_joined, reasoning, ..Utterance::note(kind) })
+}
+
+/// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.
+fn outcomes(received: &Received) -> Option<String> {
+    let set = |set: &callboard_core::context_set::SetOutcome| {
+        let outcome = serde_json::to_value(set.outcome).ok();
+        let outcome = outcome.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().replace('_', " ");
+        let reason = set.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        format!("- context set {}: {outcome}{reason}", set.name)
+    };
+    let mut lines: Vec<_> = received.outcomes.iter().map(set).collect();
+    lines.extend(received.faults.iter().map(|fault| format!("- left out: {fault}")));
+    lines.extend(received.unparsed.iter().map(|line| format!("- not understood: {line}")));
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+}
