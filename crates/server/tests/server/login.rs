@@ -49,7 +49,10 @@ async fn revoking_a_token_ends_what_was_logged_in_with_it() {
     let team = server.team("s").await;
     let token = server.token(&team, "writer").await;
     let answer = server.send("POST", "/v1/login", json!({ "token": token })).await.is(200);
-    assert_eq!(answer.body, json!({"name": "writer", "role": "worker", "session": "s", "login": false, "project": false}));
+    assert_eq!(
+        answer.body,
+        json!({"name": "writer", "role": "worker", "session": "s", "login": false, "project": false})
+    );
     let cookie = cookie(&answer);
     let get = |path: &str| server.call("GET", path).header("cookie", &cookie).header("sec-fetch-site", "same-origin");
     Answer::of(get("/v1/me")).await.is(200);
