@@ -1,6 +1,8 @@
 /** Takes a picture of each view in both themes, into the folder that `CALLBOARD_SCREENSHOTS` names. */
 
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -23,6 +25,7 @@ const VIEWS = [
   ["files", "sessions/outage/files", "refunds"],
   ["steps", "sessions/outage/steps", "research"],
   ["recall", "sessions/outage/recall?q=when did the pool run out", "Words:"],
+  ["browser", "sessions/outage/browser", "Payments, minute by minute"],
   ["access", "sessions/outage/access", "Access"],
 ] as const;
 
@@ -32,6 +35,11 @@ const FILES = [
   ["pool", "tasks", ["pool", "deploy"], "Prove which commit changed the size of the pool."],
   ["refunds", "tasks", ["refunds", "pool"], "Check whether refunds ran on the same pool."],
 ] as const;
+
+/** What the team's browser looks at. */
+const SITE = `<title>Payments, minute by minute</title><style>body{font:16px sans-serif;margin:40px}td{padding:4px 24px 4px 0}</style>
+<h1>Payments, minute by minute</h1><table><tr><td>09:10<td>All payments go through</tr><tr><td>09:12<td>The pool is empty</tr>
+<tr><td>09:47<td>All payments go through</tr></table>`;
 
 /** Other sessions, so that the list has some. */
 const OTHERS = [
@@ -43,6 +51,10 @@ const OTHERS = [
 export async function takeAll(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const project = await mkdtemp(join(tmpdir(), "callboard-project-"));
+  const site = createServer((_, response) => response.setHeader("content-type", "text/html").end(SITE));
+  await new Promise<void>((done) => site.listen(0, "127.0.0.1", done));
+  const host = `127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+  process.env["CALLBOARD_BROWSER_ALLOW"] = host;
   const harness = await Harness.start(["--project", project]);
   try {
     for (const [id, title, content] of OTHERS) {
@@ -59,6 +71,8 @@ export async function takeAll(folder: string): Promise<void> {
     for (const [name, category, keywords, request] of FILES) {
       await story.within("POST", "/files", { name, category, keywords, request, for: "writer" });
     }
+    await story.within("POST", "/browser/open", { tab_name: "status", url: `http://${host}/payments` });
+    await story.within("POST", "/browser/screenshot", { tab_name: "status" });
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [view, path, shown] of VIEWS) {
         const page = await harness.open(encodeURI(path), { colorScheme, reducedMotion: "reduce" });
@@ -70,6 +84,7 @@ export async function takeAll(folder: string): Promise<void> {
     }
   } finally {
     await harness.stop();
+    site.close();
     await rm(project, { recursive: true, force: true });
   }
 }

@@ -17,7 +17,7 @@ use crate::{
         open::{OpenSession, OpenSessions},
         session::Live,
     },
-    read::{last::said, sessions::SessionChanges},
+    read::last::said,
     session::Session,
     session_info::SessionInfo,
     settings::Settings,
@@ -218,11 +218,6 @@ impl Board {
             }
             most = most.saturating_mul(2);
         }
-    }
-
-    /// Follows which sessions are made, changed, used and gone from now on.
-    pub fn follow_sessions(&self) -> SessionChanges {
-        SessionChanges::new(self.clone())
     }
 
     /// What a list says of a session now; nothing where there is no such session, or it cannot be read.

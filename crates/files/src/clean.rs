@@ -58,18 +58,23 @@ impl Project {
     /// Cleans up sessions that were not used for more than `older_than`, in whole seconds. A session with any problem stays
     /// and is reported.
     pub fn clean(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
-        self.sweep(older_than, now, Mode::Do)
+        self.sweep(self.ids()?, older_than, now, Mode::Do)
+    }
+
+    /// The same for these sessions alone.
+    pub fn clean_these(&self, ids: Vec<SessionId>, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
+        self.sweep(ids, older_than, now, Mode::Do)
     }
 
     /// What [`Project::clean`] would do.
     pub fn clean_dry(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
-        self.sweep(older_than, now, Mode::Say)
+        self.sweep(self.ids()?, older_than, now, Mode::Say)
     }
 
-    fn sweep(&self, older_than: Duration, now: Timestamp, mode: Mode) -> Result<Cleaned, Error> {
+    fn sweep(&self, ids: Vec<SessionId>, older_than: Duration, now: Timestamp, mode: Mode) -> Result<Cleaned, Error> {
         let mut cleaned = Cleaned::default();
         let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
-        for id in self.ids()? {
+        for id in ids {
             if let Err(error) = self.sweep_one(&sessions, &id, older_than, now, mode, &mut cleaned) {
                 let path = shown(&id, "").trim_end_matches('/').to_owned();
                 cleaned.kept.push(Kept { path, reason: error.to_string() });

@@ -32,12 +32,14 @@ const APART: Duration = Duration::from_millis(50);
 /// Reading changed sessions takes at most one part in so many of the time.
 const SHARE: u32 = 4;
 
-impl SessionChanges {
-    pub(crate) fn new(board: Board) -> Self {
-        let changes = board.store().watch();
-        Self { board, changes, due: Instant::now() }
+impl Board {
+    /// Follows which sessions are made, changed, used and gone from now on.
+    pub fn follow_sessions(&self) -> SessionChanges {
+        SessionChanges { board: self.clone(), changes: self.store().watch(), due: Instant::now() }
     }
+}
 
+impl SessionChanges {
     /// What changed since the last call (at first: since this was made), as soon as anything has; `None` once the store is
     /// closed. To be told of a session is no use of it.
     pub async fn next(&mut self) -> Result<Option<Vec<SessionChange>>, Error> {

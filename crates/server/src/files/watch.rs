@@ -94,15 +94,18 @@ impl Watched {
         self.others.clear();
         let now = now(&app.board).await?;
         let ids = files.with(|project| project.ids()).await?;
+        let mut nobodys = Vec::new();
         for id in ids {
             if lives(app, &id).await? {
-                let refreshed = id.clone();
-                files.with(move |project| Ok(project.refresh(&refreshed, REFRESHED, now).is_ok())).await?;
+                files.with(move |project| Ok(project.refresh(&id, REFRESHED, now).is_ok())).await?;
             } else if self.ours.remove(&id).is_some() {
                 files.end(&id, now).await;
+            } else {
+                nobodys.push(id);
             }
         }
-        told(&files.with(move |project| project.clean(STALE, now)).await?);
+        // Only those that were looked at: a folder that has come since may be that of a live session.
+        told(&files.with(move |project| project.clean_these(nobodys, STALE, now)).await?);
         Ok(())
     }
 }
