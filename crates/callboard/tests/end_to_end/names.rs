@@ -114,8 +114,10 @@ impl Names {
         }
         let is_event =
             span.split_once('.').is_some_and(|(noun, verb)| is_word(noun) && is_word(verb) && self.is_noun(noun));
-        // A piece of an answer is no entry, and secrets of a node without a name are no event.
-        (is_event && span != "turn.delta" && span != "node.config")
+        // A piece of an answer and changes of the list of sessions are no entries, and secrets of a node without a name are no
+        // event.
+        let others = ["turn.delta", "session.changed", "session.gone", "node.config"];
+        (is_event && !others.contains(&span))
             .then(|| (!self.events.contains(span)).then(|| "there is no such event".to_owned()))
     }
 
