@@ -6,7 +6,8 @@ use tokio::sync::watch;
 
 use crate::failure::Failure;
 
-/// Counts the signals that ask the process to end: Ctrl-C, and on Unix SIGTERM.
+/// Counts the signals that ask the process to end: Ctrl-C, and on Unix SIGTERM. Its clones count the same.
+#[derive(Clone)]
 pub(crate) struct Signals(watch::Receiver<u32>);
 
 impl Signals {

@@ -105,6 +105,8 @@ struct WatchedRun<'a> {
     run: RunId,
     /// The entry after which there is something to watch.
     after: Seq,
+    /// They are listened to from before the run was set going.
+    signals: Signals,
 }
 
 pub(super) async fn run(context: &Context, args: Run) -> Result<ExitCode, Failure> {
@@ -125,9 +127,9 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<ExitCode, Failur
                 .hint("callboard run TEAM.toml [INPUT], or callboard run --session ID"));
         }
     };
-    let signals = Signals::listen()?;
+    let signals = work.signals.clone();
     tokio::select! {
-        ended = work.watch(&args, &signals) => ended,
+        ended = work.watch(&args) => ended,
         // The first signal pauses the run; a second one does not wait for that.
         () = signals.sent(2) => Ok(ExitCode::FAILURE),
     }
@@ -169,8 +171,9 @@ impl<'a> WatchedRun<'a> {
     ) -> Result<Self, Failure> {
         let limits = args.limits.over(&known.settings.clone().unwrap_or_default().limits);
         let new = api::NewRun { kind: Kind::Team, input: input.into(), limits };
+        let signals = Signals::listen()?;
         let run = session.post(&["runs"], &new).answer::<api::Run>().await?.it;
-        Ok(Self { context, session, run: run.id, after: known.head })
+        Ok(Self { context, session, run: run.id, after: known.head, signals })
     }
 
     /// Continues the unfinished run of a session, or starts another one.
@@ -205,22 +208,23 @@ impl<'a> WatchedRun<'a> {
         if let Some(text) = before {
             say(&session, text).await?;
         }
+        let signals = Signals::listen()?;
         session.post(&["runs", run.as_str(), "resume"], &json!({})).done().await?;
         if let Some(text) = after {
             say(&session, text).await?;
         }
-        Ok(Self { context, session, run, after: known.head })
+        Ok(Self { context, session, run, after: known.head, signals })
     }
 
     /// Shows the run and answers its questions until it ends, is paused, or is left unanswered.
-    async fn watch(self, args: &Run, signals: &Signals) -> Result<ExitCode, Failure> {
+    async fn watch(self, args: &Run) -> Result<ExitCode, Failure> {
         let output = self.context.output;
         let known = self.session.get(&[]).answer::<api::Session>().await?.it;
         if !output.json {
             self.introduce(&known);
         }
         let show = Show::new(&known, output);
-        let mut watch = Watch::start(&self.session, show, self.after, signals, output).await?;
+        let mut watch = Watch::start(&self.session, show, self.after, &self.signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
         loop {
             let run = match watch.until_it_waits(&self.run).await? {

@@ -47,8 +47,8 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<(), Failure> {
     let body = api::RunWorkflow { from, nodes, inputs, limits: Some(limits) };
     let session = context.session(&on.session_arg).await?;
     let call = session.post(&["workflow", "run"], &body).acting_as(&on.acting_as);
-    let begun = call.answer::<api::WorkflowExecution>().await?.it;
     let signals = Signals::listen()?;
+    let begun = call.answer::<api::WorkflowExecution>().await?.it;
     tokio::select! {
         biased;
         () = signals.sent(1) => {
