@@ -76,6 +76,16 @@ fn has(folder: &Path, text: &str) -> bool {
     file.find(&[Hash::of(format!("User: {text}").as_bytes())]).unwrap()[0].is_some()
 }
 
+/// Waits until the file of vectors has that of a text of the user: it is written right after passages have their vectors.
+async fn kept(folder: &Path, text: &str) {
+    soon("a vector in the file", async {
+        while !has(folder, text) {
+            moment().await;
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn erased_words_and_sessions_that_are_gone_leave_no_vectors() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +97,8 @@ async fn erased_words_and_sessions_that_are_gone_leave_no_vectors() {
     say(&other, "It is a fine day.").await;
     asked(&session, "day").await;
     asked(&other, "day").await;
-    assert!(has(folder.path(), "The code word is xylophonist.") && has(folder.path(), "It is a fine day."));
+    kept(folder.path(), "The code word is xylophonist.").await;
+    kept(folder.path(), "It is a fine day.").await;
     session.erase(Actor::User, seq, "it is private").await.unwrap();
     let answer = asked(&session, "xylophonist").await;
     assert!(answer.hits.iter().all(|hit| !hit.text.contains("xylophonist")), "{answer:?}");
@@ -126,7 +137,7 @@ async fn vectors_that_were_made_of_a_secret_before_it_was_known_are_made_anew() 
     say(&session, clear).await;
     say(&session, "It is a fine day.").await;
     asked(&session, "password").await;
-    assert!(has(folder.path(), clear));
+    kept(folder.path(), clear).await;
     run(&session, SetVariable::new("password".parse().unwrap(), json!("bergamot-7261"), None, "r".into()).unwrap())
         .await;
     let hidden = "User: The password is [hidden], for now.";
@@ -141,7 +152,8 @@ async fn vectors_that_were_made_of_a_secret_before_it_was_known_are_made_anew() 
     })
     .await;
     asked(&session, "password").await;
-    assert!(!has(folder.path(), clear) && has(folder.path(), "The password is [hidden], for now."));
+    kept(folder.path(), "The password is [hidden], for now.").await;
+    assert!(!has(folder.path(), clear));
     let asked = letters.asked.lock().unwrap();
     assert_eq!(asked.iter().filter(|text| *text == "User: It is a fine day.").count(), 1, "{asked:?}");
 }
