@@ -66,8 +66,8 @@ pub struct Compressed {
     /// How many more of them there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_open_calls: u64,
-    /// Covered messages that prompts still show, since they are needed to go on: calls of tools that wait for results,
-    /// and the newest question.
+    /// Covered messages that prompts still show, since they are needed to go on: calls of tools that wait for results, the
+    /// newest question, and what was asked first and lately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Seq>,
     /// The most tokens that each of those is shown with.

@@ -30,6 +30,12 @@ const OPEN_CALLS_FRAME: Tokens = Tokens(24);
 /// What is kept is shown with at least so many tokens each, however many there are.
 const LEAST_KEPT: Tokens = Tokens(64);
 
+/// So many messages that asked for something are kept, at most.
+const ASKS: usize = 8;
+
+/// What is shorter says little more than yes.
+const A_FEW_WORDS: Tokens = Tokens(6);
+
 /// No more of the id and the name of an open call is listed.
 const LISTED_CHARS: usize = 100;
 
@@ -181,7 +187,7 @@ impl Plan {
         let covered = earlier.as_ref().map_or(Seq::ZERO, |earlier| earlier.head.through);
         let again = messages.partition_point(|spoken| spoken.seq <= covered);
         let cut = groups.cut(&messages, task, recent).max(again);
-        let Kept { seqs: kept, sizes, mut open_calls } = groups.kept(&messages, cut, of_kept, &pins);
+        let Kept { seqs: kept, sizes, asks, mut open_calls } = groups.kept(&messages, cut, of_kept, &pins);
         // What was listed before waits still, if no result has come since.
         let has_result = |id: &str| messages.iter().any(|spoken| spoken.message.tool_call_id.as_deref() == Some(id));
         let listed = earlier.iter().flat_map(|earlier| &earlier.compressed.open_calls);
@@ -189,7 +195,9 @@ impl Plan {
         let old = messages.drain(..cut).collect::<Vec<_>>();
         let Some(last) = old.last() else { return Ok(Outlook::Enough(tokens_before)) };
         let through = last.seq.max(covered);
-        let kept_tokens = Tokens(of_kept.0 / (sizes.len() as u64).max(1)).max(LEAST_KEPT);
+        // What was asked has a third of the target, so that it does not crowd out what was done.
+        let of_asks = cap(sizes.iter().skip(sizes.len() - asks).copied(), Tokens(target.0 / 3)).unwrap_or(of_kept);
+        let kept_tokens = cap(sizes.iter().copied(), of_kept).unwrap_or(of_kept).min(of_asks).max(LEAST_KEPT);
         let size_of_kept: Tokens = sizes.into_iter().map(|size| size.min(kept_tokens)).sum();
         let newest: Tokens = messages.iter().take(task.saturating_sub(cut)).map(|spoken| spoken.size).sum();
         let rest = pinned_tokens(from, through) + size_of_kept + newest + frame(&open_calls);
@@ -340,11 +348,15 @@ fn shown_size(spoken: &Spoken, earlier: Option<&Earlier>) -> Tokens {
     spoken.size.min(most)
 }
 
-/// What is kept of old messages: their entries, the size of each group of them, and the open calls for which there is no
-/// room.
+/// What is kept of old messages.
 struct Kept {
+    /// Their entries.
     seqs: Vec<Seq>,
+    /// The size of each group of them.
     sizes: Vec<Tokens>,
+    /// How many of the groups, at the end of the list, are what was asked.
+    asks: usize,
+    /// The open calls for which there is no room.
     open_calls: Vec<OpenCall>,
 }
 
@@ -400,8 +412,8 @@ impl Groups {
     }
 
     /// What is kept of the `cut` messages that are old: calls that still wait for results, or whose results are the last
-    /// thing that was said or newer than the cut, with the results that they have; and the newest question. What is
-    /// pinned is kept anyway. Where there are more open calls than fit in `room`, the newest are kept.
+    /// thing that was said or newer than the cut, with the results that they have; the newest question; and what was
+    /// asked. What is pinned is kept anyway. Where there are more open calls than fit in `room`, the newest are kept.
     fn kept(&self, messages: &[Spoken], cut: usize, room: Tokens, pins: &BTreeMap<Seq, Tokens>) -> Kept {
         let is_open = |call: usize| match self.last_result.get(&call) {
             Some(Some(last)) => *last >= cut || last + 1 == messages.len(),
@@ -409,26 +421,70 @@ impl Groups {
             None => false,
         };
         let mut groups: Vec<usize> = (0..cut).filter(|at| is_open(*at)).collect();
-        let most = usize::try_from(room.0 / LEAST_KEPT.0).unwrap_or(1).saturating_sub(1).max(1);
-        let others: Vec<usize> = groups.drain(..groups.len().saturating_sub(most)).collect();
+        let slots = usize::try_from(room.0 / LEAST_KEPT.0).unwrap_or(usize::MAX);
+        // The question and what was asked first have a place, however many calls are open.
+        let others: Vec<usize> = groups.drain(..groups.len().saturating_sub(slots.saturating_sub(2).max(1))).collect();
         let others = others.iter().rev().filter_map(|at| messages.get(*at));
         let others = others.filter(|spoken| !pins.contains_key(&spoken.seq));
         let short = |text: &str| -> Arc<str> { first_chars(text, LISTED_CHARS).into() };
         let open_calls = others.flat_map(|spoken| &spoken.message.tool_calls);
         let open_calls = open_calls.map(|call| OpenCall { id: short(&call.id), name: short(&call.name) }).collect();
+        let before = groups.len();
         groups.extend(question(messages).filter(|at| *at < cut && !groups.contains(at)));
+        let is_pinned = |at: usize| messages.get(at).is_some_and(|spoken| pins.contains_key(&spoken.seq));
+        for at in asks(messages).filter(|at| *at < cut && !is_pinned(*at)).take(ASKS) {
+            if groups.len() < slots && !groups.contains(&at) {
+                groups.push(at);
+            }
+        }
         let group_of = |at: usize| {
             let first = self.call_of.get(at).copied().flatten().unwrap_or(at);
             groups.iter().position(|group| *group == first)
         };
-        let mut kept = Kept { seqs: Vec::new(), sizes: vec![Tokens(0); groups.len()], open_calls };
+        let sizes = vec![Tokens(0); groups.len()];
+        let mut kept = Kept { seqs: Vec::new(), sizes, asks: groups.len() - before, open_calls };
         for (at, spoken) in messages.iter().enumerate().take(cut) {
-            let Some(group) = group_of(at).filter(|_| !pins.contains_key(&spoken.seq)) else { continue };
+            let Some(group) = group_of(at).filter(|_| !is_pinned(at)) else { continue };
             kept.seqs.push(spoken.seq);
             kept.sizes.get_mut(group).into_iter().for_each(|size| *size += spoken.size);
         }
         kept
     }
+}
+
+/// The most tokens that each may have, so that all together fit in `room`: what is small leaves its room to the others. `None`
+/// where all fit as they are.
+fn cap(sizes: impl Iterator<Item = Tokens>, room: Tokens) -> Option<Tokens> {
+    let mut sizes: Vec<Tokens> = sizes.collect();
+    sizes.sort_unstable();
+    let mut left = room;
+    for (at, size) in sizes.iter().enumerate() {
+        let share = Tokens(left.0 / (sizes.len() - at) as u64);
+        if *size > share {
+            return Some(share);
+        }
+        left = left.minus(*size);
+    }
+    None
+}
+
+/// What the thread was told to do, most important first: the first thing, then the newest ones, those of a few words last,
+/// since most of these only assent. It is what the user says; where the user says nothing, what the first speaker does.
+fn asks(messages: &[Spoken]) -> impl Iterator<Item = usize> {
+    let author = |spoken: &Spoken| (spoken.message.role, spoken.message.agent.clone());
+    let first = messages.iter().find(|spoken| !matches!(spoken.message.role, Role::System | Role::Tool)).map(author);
+    let is_user = |spoken: &Spoken| spoken.message.role == Role::User;
+    let of_user = messages.iter().any(is_user);
+    let is_ask = |spoken: &Spoken| if of_user { is_user(spoken) } else { Some(author(spoken)) == first };
+    let mut asks: Vec<(usize, bool)> = messages
+        .iter()
+        .enumerate()
+        .filter(|(_, spoken)| is_ask(spoken))
+        .map(|(at, spoken)| (at, spoken.message.tokens < A_FEW_WORDS))
+        .collect();
+    let first = (!asks.is_empty()).then(|| asks.remove(0));
+    asks.sort_by_key(|(at, is_short)| (*is_short, std::cmp::Reverse(*at)));
+    first.into_iter().chain(asks).map(|(at, _)| at)
 }
 
 /// What an agent that spoke last is to answer: the newest message that is not its own, nor a result.

@@ -50,3 +50,65 @@ fn a_summary_that_is_empty_or_too_long_is_refused() {
     let extract = plan.extract(board.count).unwrap();
     assert_eq!(plan.check(extract.text(), board.count).unwrap(), extract, "the extract is held to the same");
 }
+
+/// What an agent does for long, with the same words again and again.
+fn steps(board: &mut Board, from: u64) {
+    let step = |number| NewMessage::text(Role::Ai, format!("Next I fix src/a{number}.rs, step {number}."));
+    let messages = (from..from + 150).map(step).collect();
+    board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+}
+
+fn ask(board: &mut Board, text: &str) {
+    let messages = vec![NewMessage::text(Role::User, text)];
+    board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+}
+
+#[test]
+fn the_task_is_kept_word_for_word_through_three_rounds() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Migrate the shop to Postgres 17. Never touch the table invoices.");
+    for round in 0..3 {
+        steps(&mut board, round * 1000);
+        ask(&mut board, &format!("In round {round}, leave the ids of customers as they are."));
+        steps(&mut board, round * 1000 + 200);
+        (0..20).for_each(|_| ask(&mut board, "Go on."));
+        steps(&mut board, round * 1000 + 400);
+        let aim = Aim { target: Tokens(1500), keep_recent: None };
+        assert!(board.compress("main", aim).unwrap().is_some());
+        let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
+        assert!(prompt.contains("Migrate the shop to Postgres 17. Never touch the table invoices."), "{prompt}");
+        for asked in 0..=round {
+            assert!(prompt.contains(&format!("In round {asked}, leave the ids of customers as they are.")), "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn a_long_task_is_shortened_in_place_and_has_a_third_of_the_target() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, &format!("BEGINNING {} END", "and mind the tide ".repeat(2000)));
+    (0..4).for_each(|round| steps(&mut board, round * 1000));
+    let aim = Aim { target: Tokens(3000), keep_recent: None };
+    let Outlook::Compress(plan) = board.plan(&ThreadId::main(), Scope::default(), aim).unwrap() else { panic!() };
+    assert_eq!((plan.kept.len(), plan.kept_tokens), (1, Tokens(1000)));
+    board.compress("main", aim).unwrap();
+    let prompt = board.prompt("lead", "main", 100_000).unwrap();
+    assert!(prompt.text().contains("BEGINNING and mind"), "{}", prompt.text());
+    assert!(prompt.tokens < Tokens(4000), "{}", prompt.tokens);
+}
+
+#[test]
+fn in_a_thread_without_the_user_the_first_speaker_says_what_is_to_be_done() {
+    let mut board = Board::team("lead writer");
+    let thread: ThreadId = "agent:writer".parse().unwrap();
+    let say = |board: &mut Board, agent: &str, text: String| {
+        let messages = vec![NewMessage::text(Role::Ai, text)];
+        board.by(agent, AddMessages { thread: thread.clone(), messages }).unwrap();
+    };
+    say(&mut board, "lead", "Write of the tides. Do not name the moon.".to_owned());
+    (0..200).for_each(|number| say(&mut board, "writer", format!("Line {number}: the sea comes and goes, and so on.")));
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    board.compress("agent:writer", aim).unwrap().unwrap();
+    let prompt = board.prompt("writer", "agent:writer", 100_000).unwrap().text();
+    assert!(prompt.contains("Write of the tides. Do not name the moon."), "{prompt}");
+}
