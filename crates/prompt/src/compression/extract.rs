@@ -1,7 +1,7 @@
 //! A summary without a model: excerpts from what was said, the same for the same messages. It is used where no model is
 //! named, or none writes a good summary, so that a compression cannot fail.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use callboard_core::{
     conversation::Role,
@@ -61,12 +61,17 @@ const AROUND: usize = 60;
 /// So many identifiers of one message are shown with what is around them.
 const SHOWN_IDENTIFIERS: usize = 3;
 
+/// So many lines that differ in their numbers alone are a pattern, of which the newest one is shown.
+const PATTERN: usize = 4;
+
 /// A line that may be a part of the summary.
 struct Line {
     /// Its place.
     at: usize,
     weight: u32,
     text: String,
+    /// Whether it has what newer messages name.
+    is_named: bool,
 }
 
 impl Plan {
@@ -116,24 +121,66 @@ impl Plan {
         let earlier = self.earlier.iter().flat_map(|earlier| earlier.text.lines());
         let earlier = earlier.map(str::trim_end).filter(|line| !line.trim().is_empty() && !line.starts_with('['));
         let kept_line = |line: &str| {
-            let weight = 6 + 2 * u32::from(is_telling(line)) + 3 * u32::from(!finder.find(line).is_empty());
-            (weight, format!("{}\n", one_line(line, 600)))
+            let is_named = !finder.find(line).is_empty();
+            let weight = 6 + 2 * u32::from(is_telling(line)) + 3 * u32::from(is_named);
+            (weight, format!("{}\n", one_line(line, 600)), is_named)
         };
         let lines = earlier.map(kept_line).chain(self.old.iter().map(|spoken| excerpt(spoken, &finder)));
         // What is newer weighs a little more.
         let all = self.old.len().max(1);
-        let mut lines: Vec<Line> =
-            lines.enumerate().map(|(at, (weight, text))| Line { at, weight: weight * 8, text }).collect();
+        let line = |(at, (weight, text, is_named))| Line { at, weight: weight * 8, text, is_named };
+        let mut lines: Vec<Line> = lines.enumerate().map(line).collect();
         let skipped = lines.len().saturating_sub(all);
         for line in lines.iter_mut().skip(skipped) {
             line.weight += u32::try_from((line.at - skipped) * 16 / all).unwrap_or(0);
         }
-        lines
+        without_repeats(lines)
     }
 }
 
+/// Of the lines of a pattern the newest one, which says how many there are. What newer messages name is not left out.
+fn without_repeats(lines: Vec<Line>) -> Vec<Line> {
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    for line in lines.iter().filter(|line| !line.is_named) {
+        let (pattern, count) = pattern(&line.text);
+        *alike.entry(pattern).or_default() += count;
+    }
+    let mut left: Vec<Line> = Vec::with_capacity(lines.len());
+    for mut line in lines.into_iter().rev() {
+        let (pattern, _) = pattern(&line.text);
+        match alike.get_mut(&pattern).filter(|count| !line.is_named && (**count >= PATTERN || **count == 0)) {
+            Some(0) => {}
+            Some(count) => {
+                line.text =
+                    format!("{}{TIMES}{count})\n", line.text.split(TIMES).next().unwrap_or_default().trim_end());
+                *count = 0;
+                left.push(line);
+            }
+            None => left.push(line),
+        }
+    }
+    left.reverse();
+    left
+}
+
+/// Before the number of lines that a line stands for.
+const TIMES: &str = " (×";
+
+/// A line without its numbers, and for how many lines it stands.
+fn pattern(line: &str) -> (String, usize) {
+    let (said, times) = line.trim_end().split_once(TIMES).unwrap_or((line.trim_end(), ""));
+    let mut pattern = String::with_capacity(said.len());
+    for c in said.chars() {
+        let c = if c.is_numeric() { '0' } else { c };
+        if c != '0' || !pattern.ends_with('0') {
+            pattern.push(c);
+        }
+    }
+    (pattern, times.trim_end_matches(')').parse().unwrap_or(1))
+}
+
 /// What is shown of a message, and how much it matters.
-fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String) {
+fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, bool) {
     let (base, chars) = match spoken.message.role {
         Role::User => (6, 500),
         Role::System => (4, 300),
@@ -155,7 +202,7 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String) {
         .collect();
     let who = if spoken.message.tool_call_id.is_some() { "result".to_owned() } else { spoken.speaker() };
     let weight = base + 3 * u32::from(!found.is_empty()) + 2 * u32::from(is_telling(&shown));
-    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq))
+    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), !found.is_empty())
 }
 
 fn is_telling(text: &str) -> bool {

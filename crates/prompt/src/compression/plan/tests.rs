@@ -112,3 +112,24 @@ fn in_a_thread_without_the_user_the_first_speaker_says_what_is_to_be_done() {
     let prompt = board.prompt("writer", "agent:writer", 100_000).unwrap().text();
     assert!(prompt.contains("Write of the tides. Do not name the moon."), "{prompt}");
 }
+
+#[test]
+fn lines_that_differ_in_their_numbers_alone_are_one_line_with_a_count() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Mend the shop.");
+    let step = |number: u64| NewMessage::text(Role::Ai, format!("Next I fix src/a.rs, step {number}."));
+    for round in 0..2 {
+        let messages =
+            (0..300).map(step).chain([NewMessage::text(Role::Ai, format!("Round {round} was hard."))]).collect();
+        board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+        board.compress("main", Aim { target: Tokens(1000), keep_recent: None }).unwrap().unwrap();
+    }
+    let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
+    let (_, summary) = prompt.split_once("<CONVERSATION_SUMMARY").unwrap();
+    let (summary, _) = summary.split_once("</CONVERSATION_SUMMARY").unwrap();
+    assert_eq!(summary.matches("Next I fix").count(), 1, "{summary}");
+    // The newest of them stand word for word behind it.
+    let shown = prompt.matches("Next I fix").count() - 1;
+    assert!(summary.contains(&format!("(×{})", 600 - shown)), "{shown} {summary}");
+    assert!(summary.contains("Round 0 was hard.") && summary.contains("Mend the shop."), "{summary}");
+}
