@@ -1,8 +1,11 @@
-//! Import cycles: files that import each other cannot be understood one by one.
+//! Import cycles: files, and folders, that import each other cannot be understood one by one.
 //!
 //! An arrow goes from a file to each file of the same crate that it names by `crate::…`, `super::…`, `self::…` or, in a
 //! `use`, by one of its own modules. There are two exceptions. A file may use items of its parent modules up to the root of
 //! the crate (`use super::X`). And a file may re-export items of its own modules (`pub use`).
+//!
+//! The folders at the root of a crate, each with the file of its name, have the arrows of all of their files but tests, and
+//! re-exports from other folders count. The only exception is [`SHARED`].
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -15,7 +18,10 @@ use anyhow::Context as _;
 /// The path of a module from the root of its crate.
 type Module = Vec<String>;
 
-/// What each file of a crate imports.
+/// In `core`, the state consists of what the nouns hold, and their facts change it; a view shows it.
+const SHARED: [&str; 2] = ["crates/core/src/state", "crates/core/src/view"];
+
+/// What each file of a crate imports, or each folder.
 type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
 /// The import cycles in each crate below `root`, each in one line.
@@ -25,10 +31,16 @@ pub(crate) fn circles(root: &Path) -> anyhow::Result<Vec<String>> {
     for folder in crates.iter().map(fs::DirEntry::path).chain([root.join("xtask")]) {
         let mut files = BTreeMap::new();
         read(&folder.join("src"), root, &mut Vec::new(), &mut files)?;
-        found.extend(circles_of(&arrows(&files)));
+        found.extend(circles_in(&files));
     }
     found.sort();
     Ok(found)
+}
+
+/// The import cycles of the files of a crate; where there are none, those of its folders.
+fn circles_in(files: &BTreeMap<Module, (PathBuf, String)>) -> Vec<String> {
+    let of_files = circles_of(&arrows(files, false));
+    if of_files.is_empty() { circles_of(&folders(files)) } else { of_files }
 }
 
 /// Reads the files of a folder, each with its module.
@@ -58,10 +70,31 @@ fn read(
     Ok(())
 }
 
-fn arrows(files: &BTreeMap<Module, (PathBuf, String)>) -> Arrows {
+/// The arrows between the folders at the root of a crate.
+fn folders(files: &BTreeMap<Module, (PathBuf, String)>) -> Arrows {
+    let roots: BTreeMap<&PathBuf, PathBuf> = files
+        .iter()
+        .filter(|(module, _)| !module.iter().any(|name| matches!(&**name, "tests" | "testing")))
+        .filter_map(|(module, (path, _))| {
+            let below = module.len().saturating_sub(1);
+            let root = path.ancestors().nth(below).map(|root| root.with_extension(""))?;
+            (!module.is_empty() && !SHARED.iter().any(|shared| root.ends_with(shared))).then_some((path, root))
+        })
+        .collect();
+    let mut between = Arrows::new();
+    for (file, others) in arrows(files, true) {
+        let Some(from) = roots.get(&file) else { continue };
+        let others = others.iter().filter_map(|other| roots.get(other)).filter(|to| *to != from);
+        between.entry(from.clone()).or_default().extend(others.cloned());
+    }
+    between
+}
+
+/// The arrows between the files of a crate; `with_re_exports` from other files too.
+fn arrows(files: &BTreeMap<Module, (PathBuf, String)>, with_re_exports: bool) -> Arrows {
     let arrows_of = |module: &Module, text: &str| {
         let own = |name: &str| files.contains_key(&[module.as_slice(), &[name.to_owned()]].concat());
-        let named = named(text, module, own);
+        let named = named(&code(text, with_re_exports), module, own);
         let file_of = |path: Module| {
             (0..=path.len())
                 .rev()
@@ -76,7 +109,7 @@ fn arrows(files: &BTreeMap<Module, (PathBuf, String)>) -> Arrows {
 /// The paths that a file names, from the root of the crate. `is_own` says whether a name is a module right below it.
 fn named(text: &str, module: &Module, is_own: impl Fn(&str) -> bool) -> Vec<Module> {
     let mut paths = Vec::new();
-    let mut rest = &*code(text);
+    let mut rest = text;
     let mut before = ' ';
     while let Some(next) = rest.chars().next() {
         let is_start = !before.is_alphanumeric() && !matches!(before, '_' | ':' | '$');
@@ -150,21 +183,24 @@ fn parent(module: &Module) -> Module {
     module.split_last().map(|(_, parent)| parent.to_vec()).unwrap_or_default()
 }
 
-/// A file without comments, attributes and the tests at its end.
-fn code(text: &str) -> String {
+/// A file without comments, attributes, the tests at its end and, unless they are wanted, re-exports.
+fn code(text: &str, with_re_exports: bool) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code = text
         .lines()
         .filter(|line| !line.trim_start().starts_with("//") && !line.trim_start().starts_with("#["))
         .collect::<Vec<_>>()
         .join("\n");
+    if with_re_exports {
+        return code;
+    }
     // A re-export is no import.
     ["pub use ", "pub(crate) use ", "pub(super) use "].iter().fold(code, |code, hands_on| {
         code.replace(&format!("{hands_on}self::"), "handed_on ").replace(hands_on, "handed_on ")
     })
 }
 
-/// The shortest cycle of each file that reaches itself, once for each set of files.
+/// The shortest cycle of each file or folder that reaches itself, once for each set of them.
 fn circles_of(arrows: &Arrows) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -178,7 +214,7 @@ fn circles_of(arrows: &Arrows) -> Vec<String> {
         seen.extend(all.iter().copied());
         let way = reaches(arrows, start, start).unwrap_or_default();
         let way: Vec<_> = way.iter().map(|file| file.display().to_string()).collect();
-        let more = if all.len() + 1 > way.len() { format!(" ({} files in all)", all.len()) } else { String::new() };
+        let more = if all.len() + 1 > way.len() { format!(" ({} in all)", all.len()) } else { String::new() };
         found.push(format!("import cycle: {}{more}", way.join(" -> ")));
     }
     found
@@ -211,7 +247,7 @@ mod tests {
             let module = name.split('/').filter(|name| *name != "lib").map(str::to_owned).collect();
             (module, (PathBuf::from(name), (*text).to_owned()))
         };
-        circles_of(&arrows(&files.iter().map(file).collect()))
+        circles_in(&files.iter().map(file).collect())
     }
 
     #[test]
@@ -238,6 +274,14 @@ mod tests {
     fn a_circle_through_a_part_is_one() {
         let files = [("a", "mod b;\nuse b::B;"), ("a/b", "use crate::c::C;"), ("c", "// crate::x\nuse crate::a;")];
         assert_eq!(found(&files), ["import cycle: a -> a/b -> c -> a"]);
+    }
+
+    #[test]
+    fn folders_that_import_each_other_through_their_parts_are_named() {
+        let files = [("a", "mod x;"), ("a/x", "use crate::b::B;"), ("b", "mod y;"), ("b/y", "pub use crate::a::A;")];
+        assert_eq!(found(&files), ["import cycle: a -> b -> a"]);
+        let apart = [("a", "mod tests;"), ("a/tests", "use crate::b::B;"), ("b", "use crate::a::A;")];
+        assert_eq!(found(&apart), [""; 0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Forms.
 
-use callboard_core::{form::Field, id::SetName};
+use callboard_core::{context_set::form::Field, id::SetName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

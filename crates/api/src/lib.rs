@@ -39,23 +39,23 @@ mod workflow;
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
-    context_set::{Outcome as OutcomeWord, SetOutcome as Outcome},
+    context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{MediaType, Outcome as DocumentOutcome},
     file::Match as FileMatch,
-    form::Field,
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
         VariableName,
     },
+    limits::Limits,
     plan::{
         Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{Kind as RunKind, Limits, Used},
+    run::{Kind as RunKind, Used},
     schema::Label,
     session::SessionPatch,
     step::{

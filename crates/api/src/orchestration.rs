@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    error::Error, id::StepName, number, run::Usage, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
+    count::Usage, error::Error, id::StepName, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
     view::View,
 };
 use serde::{Deserialize, Serialize};

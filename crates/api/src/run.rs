@@ -5,7 +5,8 @@ use std::sync::Arc;
 use callboard_core::{
     conversation::ToolCall,
     id::{AgentName, RunId, SetName},
-    run::{self, Due, Kind, Limits, Status, Used, Wait},
+    limits::Limits,
+    run::{self, Due, Kind, Status, Used, Wait},
     schema::Saying,
     time::Timestamp,
     view::View,

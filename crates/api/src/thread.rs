@@ -92,7 +92,7 @@ pub struct PutThread {
     /// The tools that agents have in it instead of their own. For Callboard's own tools, the name is enough. An empty
     /// list means no tools.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<callboard_core::schema::ToolOrName>>)]
+    #[schema(value_type = Option<Vec<callboard_core::agent::schema::ToolOrName>>)]
     pub tools: Option<Option<Vec<Tool>>>,
     /// The most tokens of history in its prompts.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use callboard_core::{
     conversation::{MessageReceipt, given::GivenCall},
-    count::Tokens,
+    count::{GivenUsage, Tokens},
     id::{AgentName, RunId, Seq, ThreadId},
-    run::usage::GivenUsage,
     schema::Saying,
     time::Timestamp,
 };

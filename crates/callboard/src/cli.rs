@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use callboard_engine::core::{
     id::{AgentName, RunId, SessionId, ThreadId},
-    run::Limits,
+    limits::Limits,
 };
 use clap::{Args, ValueEnum};
 

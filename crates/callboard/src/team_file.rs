@@ -10,9 +10,9 @@ use callboard_engine::core::{
     agent::{Agent, Tool},
     audience::Audience,
     id::{CollectionName, SessionId, SetName},
+    limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
-    run::Limits,
     session::{Ttl, Visible},
     step::Steps,
 };

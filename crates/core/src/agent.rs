@@ -1,6 +1,5 @@
 //! Agents, and the team that they form.
 
-pub(crate) mod decide;
 pub mod facts;
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
@@ -12,7 +11,7 @@ use serde::{
 use serde_json::{Map, Value};
 
 use crate::{
-    audience::Audience,
+    audience::{Audience, VisibilitySpan},
     error::{ConflictKind, Error, Fault},
     id::{AgentName, is_control},
     input::InputVisitor,
@@ -49,7 +48,7 @@ pub struct Agent {
     pub model: Option<String>,
     /// The tools it may call. For Callboard's own tools, the name is enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<crate::schema::ToolOrName>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<schema::ToolOrName>))]
     pub tools: Vec<Tool>,
 }
 
@@ -174,6 +173,15 @@ impl Team {
     /// The audience of what only the user and the manager see.
     pub fn managers(&self) -> Audience {
         Audience::of(self.manager().map(|agent| agent.name.clone()))
+    }
+
+    /// The audience of an entry that makes a thing visible to `now`: those agents, and those that lose sight of it and must
+    /// be told. What was visible to `all` was seen by the agents in the team today, not by later ones.
+    pub(crate) fn passing(&self, before: Option<&VisibilitySpan>, now: Audience) -> Audience {
+        match before {
+            Some(sight) if now != Audience::All => sight.audience.among(self.names()).or(&now),
+            _ => now,
+        }
     }
 
     /// The agents that are not in `audience`.
@@ -303,4 +311,26 @@ pub(crate) const TOOL_NAME: &str = "use 1 to 128 characters in one line";
 /// Whether `name` can be the name of a tool.
 pub(crate) fn is_tool_name(name: &str) -> bool {
     !name.trim().is_empty() && name.chars().count() <= 128 && !name.chars().any(is_control)
+}
+
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+pub mod schema {
+    //! Schemas of lists of tools.
+
+    use utoipa::ToSchema;
+
+    use super::Tool;
+    use crate::schema::ToolName;
+
+    /// A tool, or the name of one of Callboard's own, with `callboard:` before it or without.
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    pub enum ToolOrName {
+        /// A name.
+        #[schema(value_type = ToolName)]
+        Name(String),
+        /// A tool.
+        Tool(Tool),
+    }
 }

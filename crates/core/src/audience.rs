@@ -183,6 +183,36 @@ impl VisibilitySpan {
     }
 }
 
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use utoipa::ToSchema;
+
+    use super::Audience;
+    use crate::{id::AgentName, same_schema};
+
+    same_schema! {
+        Audience as AudienceForm;
+    }
+
+    /// Who may see a thing: `all`, `none`, an agent's name or a list of names.
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    #[schema(as = Audience)]
+    enum AudienceForm {
+        Word(AudienceWord),
+        Name(AgentName),
+        Names(Vec<AgentName>),
+    }
+
+    #[derive(ToSchema)]
+    #[schema(rename_all = "snake_case")]
+    enum AudienceWord {
+        All,
+        None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

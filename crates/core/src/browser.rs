@@ -3,7 +3,6 @@
 //! stands in the conversation.
 
 pub mod scout;
-pub mod tools;
 
 use std::sync::Arc;
 

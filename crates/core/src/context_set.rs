@@ -2,18 +2,18 @@
 
 pub(crate) mod decide;
 pub mod facts;
-pub(crate) mod tools;
+pub mod form;
 
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
+use self::form::Form;
 use crate::{
     agent::Team,
     audience::{Audience, VisibilitySpan},
     count::Tokens,
-    form::Form,
     id::{AgentName, Seq, SetName},
     text::{Text, first_chars},
     time::Timestamp,

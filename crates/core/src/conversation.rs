@@ -9,16 +9,20 @@ mod items;
 pub mod reading;
 pub mod reasoning;
 mod recall;
-pub mod said;
+#[cfg(feature = "schema")]
+mod schema;
 pub mod settings;
 pub mod shape;
-pub(crate) mod tools;
+mod summaries;
 
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
+
+pub use self::summaries::{Cleared, StandingSummary, ThreadCompression};
+pub use crate::role::Role;
 
 use self::settings::{ThreadPatch, ThreadSettings};
 use rpds::RedBlackTreeMapSync;
@@ -28,7 +32,6 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Team,
     audience::{Audience, VisibilitySpan},
-    compression::Compression,
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
@@ -140,7 +143,7 @@ pub struct MessageView {
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub agent: Option<AgentName>,
     /// Its content: a text, or a list of parts.
-    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ContentForm))]
+    #[cfg_attr(feature = "schema", schema(value_type = schema::ContentForm))]
     pub content: Value,
     /// When it was said.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
@@ -212,25 +215,6 @@ pub struct MessageChecked {
     pub reason: Arc<str>,
 }
 
-/// The role of a message's author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Role {
-    /// By the user.
-    #[serde(alias = "user")]
-    User,
-    /// By an agent.
-    #[serde(alias = "assistant", alias = "ai", alias = "ASSISTANT")]
-    Ai,
-    /// By the program around the agents.
-    #[serde(alias = "system")]
-    System,
-    /// By a tool: the result of a call.
-    #[serde(alias = "tool")]
-    Tool,
-}
-
 /// What a message says: a text, or OpenAI-style parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -268,7 +252,7 @@ pub struct NewMessage {
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.
-    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::SaidRole))]
+    #[cfg_attr(feature = "schema", schema(value_type = crate::role::schema::SaidRole))]
     pub role: Role,
     /// What it says.
     #[serde(default)]
@@ -380,8 +364,8 @@ pub struct Thread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
     /// Which summaries stand for what was said, and what is pinned.
-    #[serde(default, skip_serializing_if = "Compression::is_empty")]
-    pub compression: Compression,
+    #[serde(default, skip_serializing_if = "ThreadCompression::is_empty")]
+    pub compression: ThreadCompression,
     /// What holds for every agent that speaks in it.
     #[serde(default, skip_serializing_if = "ThreadSettings::is_default")]
     pub settings: ThreadSettings,
@@ -459,7 +443,7 @@ impl Thread {
             said: Vec::new(),
             has_given_derived_ids: false,
             criteria: None,
-            compression: Compression::default(),
+            compression: ThreadCompression::default(),
             settings: ThreadSettings::default(),
             settings_seq: Seq::ZERO,
         }
@@ -565,7 +549,7 @@ impl Threads {
     }
 
     /// Changes what a thread knows of its compression.
-    pub(crate) fn compress(&mut self, name: &ThreadId, change: impl FnOnce(&mut Compression)) {
+    pub(crate) fn compress(&mut self, name: &ThreadId, change: impl FnOnce(&mut ThreadCompression)) {
         if let Some(mut thread) = self.0.get(name).cloned() {
             change(&mut Arc::make_mut(&mut thread).compression);
             self.0.insert_mut(name.clone(), thread);

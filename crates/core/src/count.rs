@@ -1,9 +1,13 @@
 //! Counting tokens: the trait that vocabularies implement. Counting is pure, so it belongs to the rules.
 
+mod usage;
+
 use std::{fmt, iter::Sum, ops};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub(crate) use self::usage::of_object;
+pub use self::usage::{GivenUsage, Usage};
 use crate::number;
 
 /// A number of tokens in some vocabulary.

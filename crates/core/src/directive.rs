@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     context_set::SetOutcome,
+    context_set::form::Field,
     error::Fault,
-    form::Field,
     id::{AgentName, RunId, SetName},
     text::{Text, shortened},
 };

@@ -3,7 +3,6 @@
 pub(crate) mod decide;
 pub mod facts;
 mod media_type;
-pub(crate) mod tools;
 
 use std::sync::Arc;
 

@@ -1,50 +1,40 @@
 //! Erasure: the one exception to appending. The words in an entry are taken away for good, and with them all copies that
-//! Callboard made of them. Its header and the hash of its data stay, so the chain of tags still holds.
+//! Callboard made of them. Its header and the hash of its data stay, so the chain of tags still holds. How it is done is in
+//! [`rewriting`](crate::rewriting).
 
-mod changed;
-mod check;
-pub mod copies;
-mod decide;
-pub mod facts;
-mod words;
-
-pub(crate) use self::decide::{check_reason, forget_prompt};
-pub use self::{
-    changed::{CHANGING, ChangedEntry, changed_by, is_changing},
-    check::ErasureCheck,
-    copies::CopySearch,
-    facts::Erased,
-};
-
-use std::sync::Arc;
+mod facts;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::id::Seq;
+pub use self::facts::Erased;
+use crate::{entry::Hash, error::Error, id::Seq};
 
-/// Erases the words of an entry. Only the user may.
-#[derive(Clone, Debug)]
-pub struct EraseEntry {
+/// How many characters a reason has at most.
+const REASON_CHARS: usize = 1000;
+
+/// An entry that says something else than it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedEntry {
     /// The entry.
     pub seq: Seq,
-    /// Why, for the journal.
-    pub reason: Arc<str>,
-    /// What was found to hold copies of its words. Entries that came since then are looked at when it is decided.
-    pub copies: Arc<CopySearch>,
+    /// The hash of what stands in the place of its data, which so is a part of the chain of tags.
+    pub sha256: Hash,
 }
 
-/// The outcome of erasing an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErasedEntry {
-    /// The entry.
-    pub seq: Seq,
-    /// The entry that says who erased it and why; absent in a fork that was made before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub erased_by: Option<Seq>,
-    /// The entries with copies of its words, which were erased together with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub copies: Vec<Seq>,
+/// Takes away the hash of a prompt: whoever knows the rest of the prompt could guess short words from it.
+pub(crate) fn forget_prompt(data: &mut Value) {
+    if let Some(sha256) = data.pointer_mut("/prompt/sha256") {
+        *sha256 = Hash::default().to_string().into();
+    }
 }
 
-#[cfg(test)]
-mod tests;
+pub(crate) fn check_reason(reason: &str) -> Result<(), Error> {
+    if reason.trim().is_empty() {
+        return Err(Error::invalid("/reason", "say why in at least one word"));
+    }
+    match reason.chars().nth(REASON_CHARS) {
+        Some(_) => Err(Error::invalid("/reason", format!("use at most {REASON_CHARS} characters"))),
+        None => Ok(()),
+    }
+}

@@ -8,9 +8,7 @@ use serde_json::Value;
 use crate::{
     access_token, agent,
     audience::Audience,
-    compression, context_set, conversation,
-    conversation::said::Said,
-    directive, document,
+    compression, context_set, conversation, directive, document,
     entry::{Entry, Hash, Header},
     erasure,
     error::Error,
@@ -38,14 +36,12 @@ pub struct EventType {
     pub earlier: Earlier,
     /// See [`Description::repeats`](crate::fact::Description::repeats).
     pub repeats: Repeats,
-    /// Whether it is part of a conversation.
-    pub is_said: bool,
 }
 
 impl EventType {
     const fn of<F: Fact>() -> Self {
-        let Description { texts, gone_as, earlier, repeats, said } = F::DESCRIPTION;
-        Self { kind: F::TYPE, texts, gone_as, earlier, repeats, is_said: said.is_some() }
+        let Description { texts, gone_as, earlier, repeats } = F::DESCRIPTION;
+        Self { kind: F::TYPE, texts, gone_as, earlier, repeats }
     }
 
     /// The type of this name.
@@ -114,24 +110,13 @@ macro_rules! facts {
             }
         }
 
-        /// What an entry says in a conversation; `None` where it is not part of one.
-        pub fn said(entry: &Entry) -> Result<Option<Said>, Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => match <$fact as Fact>::DESCRIPTION.said {
-                    Some(said) => Ok(Some(said(read::<$fact>(entry)?))),
-                    None => Ok(None),
-                },)*
-                _ => Err(unknown(entry)),
-            }
-        }
-
         /// The types of entries of which something can be found again.
         pub fn recallable_types() -> impl Iterator<Item = &'static str> {
             [$((<$fact>::TYPE, <$fact>::IS_RECALLABLE)),*].into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind)
         }
 
-        /// What of an entry can be found again.
-        pub(crate) fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
+        /// What an entry says that can be found again, whether or not it was erased.
+        fn recallable_words(entry: &Entry) -> Result<Option<Recallable>, Error> {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.recallable()),)*
                 _ => Err(unknown(entry)),
@@ -234,15 +219,9 @@ facts! {
     secret::master_key::MasterKeyUsed,
 }
 
-/// An entry with `data` in the place of its own, where secrets are hidden. Where it could not be read then, all of its words
-/// are erased: a value may be a word that the entry needs where it stands.
-pub(crate) fn reworded(entry: &Entry, mut data: Value) -> Entry {
-    let masked = Entry { data: data.to_string().into(), ..entry.clone() };
-    if is_readable(&masked) {
-        return masked;
-    }
-    erase(&entry.header.kind, &mut data);
-    Entry { data: data.to_string().into(), ..masked }
+/// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
+pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
+    if is_erased(entry) { Ok(None) } else { recallable_words(entry) }
 }
 
 fn unknown(entry: &Entry) -> Error {

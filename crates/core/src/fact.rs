@@ -6,13 +6,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    agent::Team,
-    audience::{Audience, VisibilitySpan},
-    conversation::said::Said,
+    audience::Audience,
     entry::{Draft, Entry, Header, upcast},
     error::Error,
+    input::HideSecrets,
     recall::Recallable,
-    secret::HideSecrets,
     state::State,
     time::Timestamp,
     view::View,
@@ -28,7 +26,7 @@ pub trait Fact: Serialize + DeserializeOwned {
     const VERSION: u16 = 1;
 
     /// What readers must know of the type, whatever one entry says.
-    const DESCRIPTION: Description<Self>;
+    const DESCRIPTION: Description;
 
     /// Whether something of it may be found again later; see [`recallable`](Self::recallable).
     const IS_RECALLABLE: bool = false;
@@ -74,7 +72,7 @@ pub trait Fact: Serialize + DeserializeOwned {
 }
 
 /// What readers must know of a type of fact.
-pub struct Description<F> {
+pub struct Description {
     /// Where in its data somebody's own words stand. Whatever counts, searches, masks or erases words goes by it.
     pub texts: &'static [TextField],
     /// The type that it is shown as to a viewer who may no longer see what it is about; `None` where such a viewer gets
@@ -84,8 +82,13 @@ pub struct Description<F> {
     pub earlier: Earlier,
     /// Which words of earlier entries it says again. Erasing an entry finds the copies of its words by it.
     pub repeats: Repeats,
-    /// What it says in a conversation; `None` where it is not part of one.
-    pub said: Option<fn(F) -> Said>,
+}
+
+impl Description {
+    /// Of a fact that has words in these fields alone, repeats none, and leaves what earlier entries say as it is.
+    pub const fn of(texts: &'static [TextField]) -> Self {
+        Self { texts, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing }
+    }
 }
 
 /// Where words stand in the data of an entry.
@@ -312,15 +315,6 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     }
     let old = serde_json::from_str(&entry.json()).map_err(damaged)?;
     serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
-}
-
-/// The audience of an entry that makes a thing visible to `now`: those agents, and those that lose sight of it and must
-/// be told. What was visible to `all` was seen by the agents in the team today, not by later ones.
-pub(crate) fn passing(before: Option<&VisibilitySpan>, now: Audience, team: &Team) -> Audience {
-    match before {
-        Some(sight) if now != Audience::All => sight.audience.among(team.names()).or(&now),
-        _ => now,
-    }
 }
 
 #[cfg(test)]

@@ -4,17 +4,13 @@
 pub(crate) mod decide;
 pub(crate) mod facts;
 mod name;
-pub mod tools;
 
 use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    name::{Category, Keyword, Match, Recipient, TaskName},
-    tools::FileCall,
-};
+pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
 use crate::id::{AgentName, Seq};
 
 /// The recipient `all`.

@@ -414,6 +414,52 @@ pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use super::{
+        AgentName, CollectionName, DocumentName, MessageId, NodeId, RunId, SessionId, SetName, StepName, ThreadId,
+        VariableName,
+    };
+    use crate::{plain_character, same_schema, schema::Label, text_schema};
+
+    const AGENT_NAME: &str = "^(?!([aA][lL][lL]|[nN][oO][nN][eE]|[uU][sS][eE][rR]|[sS][yY][sS][tT][eE][mM])$)\
+         [\\p{L}\\p{N}_.@/-]([\\p{L}\\p{N} _.@/-]{0,126}[\\p{L}\\p{N}_.@/-])?$";
+
+    /// One line. Where it has slashes, no part between them is blank, `.` or `..`.
+    const DOCUMENT_NAME: &str = concat!("^(?!(.*/)?\\s*\\.{0,2}\\s*(/.*)?$)", plain_character!(""), "*$");
+
+    const COLLECTION_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$";
+
+    const SESSION_ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$";
+
+    text_schema! {
+        /// The name of an agent; not `all`, `none`, `user` or `system`.
+        AgentName as "AgentName", |text| text.pattern(Some(AGENT_NAME)).examples(["writer"]);
+
+        /// The name of a session.
+        SessionId as "SessionId", |text| text.pattern(Some(SESSION_ID));
+
+        /// The name of a document: one line, which may be a path. Then no part between its slashes is blank, `.` or `..`.
+        DocumentName as "DocumentName", |text| text.pattern(Some(DOCUMENT_NAME)).min_length(Some(1)).max_length(Some(500));
+
+        /// The name of a collection.
+        CollectionName as "CollectionName", |text| text.pattern(Some(COLLECTION_NAME)).examples(["handbook"]);
+
+        /// The id of a node of the workflow.
+        NodeId as "NodeId", |text| text.pattern(Some("^node_(0|[1-9][0-9]{0,18})$")).examples(["node_4"]);
+    }
+
+    same_schema! {
+        SetName as Label;
+        ThreadId as Label;
+        MessageId as Label;
+        RunId as Label;
+        StepName as Label;
+        VariableName as Label;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

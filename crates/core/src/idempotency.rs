@@ -11,9 +11,10 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    entry::{Actor, Hash},
+    entry::Actor,
     error::{ConflictKind, Error},
     id::{BadName, Seq},
+    input::Fingerprint,
 };
 
 /// A request that carries a key.
@@ -23,34 +24,6 @@ pub struct Request {
     pub key: IdempotencyKey,
     /// Tells what it asks for: another one under the same key is another request.
     pub fingerprint: Fingerprint,
-}
-
-/// A hash of all that a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint {
-    /// The hash. It is never stored if there is a keyed one.
-    pub plain: Hash,
-    /// The same hash under the key of the session's secrets, where the session has one: from a plain hash, a short
-    /// secret in the request could be guessed.
-    pub keyed: Option<Hash>,
-}
-
-impl Fingerprint {
-    /// The hash that is stored.
-    pub fn stored(&self) -> Hash {
-        self.keyed.unwrap_or(self.plain)
-    }
-
-    /// Whether `stored` is of the same request. It may have been stored before the session had a key.
-    pub fn is(&self, stored: Hash) -> bool {
-        stored == self.plain || self.keyed == Some(stored)
-    }
-}
-
-impl From<Hash> for Fingerprint {
-    fn from(plain: Hash) -> Self {
-        Self { plain, keyed: None }
-    }
 }
 
 impl Request {

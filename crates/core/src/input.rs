@@ -8,6 +8,8 @@ use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
+use crate::entry::Hash;
+
 /// Visits the input of a command. It may change what it is given as mutable.
 pub trait InputVisitor {
     /// A free text.
@@ -35,7 +37,7 @@ pub trait InputVisitor {
 
     /// A request with an idempotency key, after the input of its command: the hash of its body must not tell a short
     /// secret.
-    fn fingerprint(&mut self, _fingerprint: &mut crate::idempotency::Fingerprint) {}
+    fn fingerprint(&mut self, _fingerprint: &mut Fingerprint) {}
 }
 
 /// A text that can be replaced.
@@ -95,5 +97,40 @@ impl dyn InputVisitor + '_ {
         if let Value::Object(visited) = value {
             *fields = visited;
         }
+    }
+}
+
+/// Hides known secrets. Whoever has the keys implements it.
+pub trait HideSecrets: Sync {
+    /// Puts `[hidden]` in the place of each known secret in all texts of `value`, which stands under `key`. [Words of the
+    /// API](crate::api_words) stay. Says whether there were any.
+    fn hide(&self, key: &str, value: &mut Value) -> bool;
+}
+
+/// A hash of all that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// The hash. It is never stored if there is a keyed one.
+    pub plain: Hash,
+    /// The same hash under the key of the session's secrets, where the session has one: from a plain hash, a short
+    /// secret in the request could be guessed.
+    pub keyed: Option<Hash>,
+}
+
+impl Fingerprint {
+    /// The hash that is stored.
+    pub fn stored(&self) -> Hash {
+        self.keyed.unwrap_or(self.plain)
+    }
+
+    /// Whether `stored` is of the same request. It may have been stored before the session had a key.
+    pub fn is(&self, stored: Hash) -> bool {
+        stored == self.plain || self.keyed == Some(stored)
+    }
+}
+
+impl From<Hash> for Fingerprint {
+    fn from(plain: Hash) -> Self {
+        Self { plain, keyed: None }
     }
 }

@@ -7,10 +7,7 @@
 //! `callboard-prompt`.
 //!
 //! ```
-//! use callboard_core::{
-//!     command::*, context_set::{PutSet, SetView}, count::*, entry::{Actor, Entry}, session::*, state::State,
-//!     time::Timestamp, view::View, viewer::Viewer, secret::SealedInput,
-//! };
+//! use callboard_core::{//!     command::*, context_set::{PutSet, SetView}, count::*, entry::{Actor, Entry}, session::*, state::State, //!     time::Timestamp, view::View, viewer::Viewer, sealed::SealedInput, //!};
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
@@ -52,6 +49,7 @@
 pub mod audience;
 pub mod entry;
 pub mod id;
+pub mod role;
 pub mod text;
 pub mod time;
 
@@ -63,12 +61,14 @@ pub mod event;
 pub mod fact;
 pub mod state;
 
+pub mod exact;
 pub mod idempotency;
 pub mod input;
 mod json;
 pub mod number;
 mod reader;
 pub mod rights;
+pub mod sealed;
 
 // What it is about.
 pub mod session;
@@ -84,8 +84,10 @@ pub mod directive;
 pub mod document;
 pub mod erasure;
 pub mod file;
-pub mod form;
+pub mod limits;
+pub mod past_runs;
 pub mod plan;
+pub mod rewriting;
 pub mod run;
 pub mod secret;
 pub mod step;

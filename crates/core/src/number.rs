@@ -1,12 +1,8 @@
 //! Whole numbers in requests. To JSON Schema `5.0` is the same as `5`, and many programs write it so.
 
-mod exact;
-
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
-
-pub use self::exact::{check_exact, quote_inexact};
 
 /// Reads a whole number, also one written as `5.0`.
 ///
@@ -70,7 +66,7 @@ impl de::Visitor<'_> for Reading {
 
 #[cfg(test)]
 mod tests {
-    use crate::{count::Tokens, prompt::profile::Profile, run::Limits, session::Ttl, time::Timestamp};
+    use crate::{count::Tokens, limits::Limits, prompt::profile::Profile, session::Ttl, time::Timestamp};
 
     #[test]
     fn a_whole_number_may_be_written_with_a_fraction_of_nothing() {

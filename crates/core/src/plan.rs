@@ -4,7 +4,6 @@ pub(crate) mod decide;
 pub mod diff;
 pub mod facts;
 mod read;
-pub(crate) mod tools;
 
 use std::sync::Arc;
 

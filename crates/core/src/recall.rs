@@ -2,20 +2,17 @@
 //! is made of what entries [say](Recallable) and is derived like all else.
 
 mod sight;
-pub(crate) mod tools;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    conversation::Role,
     entry::Hash,
     id::MessageId,
+    role::Role,
     text::{Text, Values},
 };
-
-pub use self::{sight::recallable, tools::Asked};
 
 /// The kind of thing in which a passage was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

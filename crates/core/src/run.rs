@@ -12,14 +12,12 @@ pub mod facts;
 pub mod next;
 pub(crate) mod outcome;
 pub mod own;
-pub mod past;
 mod results;
 mod sight;
 pub mod team;
 pub(crate) mod tools;
 pub mod turn;
 pub mod turn_facts;
-pub mod usage;
 
 pub use self::{
     due::{Due, Wait},
@@ -42,11 +40,11 @@ use crate::{
     agent::Team,
     calibration::Report,
     conversation::{Message, Role, ToolCall},
-    count::{Counting, Factor, Tokens},
+    count::{Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
-    number,
+    limits::Limits,
     prompt::observed::Observations,
     time::Timestamp,
 };
@@ -142,36 +140,6 @@ pub enum Status {
     Cancelled,
 }
 
-/// The limits at which a run is paused. What is absent is not limited.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct Limits {
-    /// At most this many turns.
-    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(minimum = 0))]
-    pub turns: Option<u64>,
-    /// At most this many tokens, prompts and answers together.
-    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(minimum = 0))]
-    pub tokens: Option<u64>,
-    /// At most this many seconds of waiting for models.
-    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(minimum = 0))]
-    pub seconds: Option<u64>,
-    /// At most this many pages that tools are told to open.
-    #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(minimum = 0))]
-    pub pages: Option<u64>,
-}
-
-impl Limits {
-    /// Whether nothing is limited.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// What a run has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -210,15 +178,6 @@ impl Used {
     }
 }
 
-/// What a model counted for one answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens of the prompt.
-    pub prompt_tokens: u64,
-    /// Tokens of the answer.
-    pub completion_tokens: u64,
-}
-
 impl Run {
     /// Where the run is.
     pub fn status(&self) -> Status {
@@ -241,7 +200,7 @@ impl Run {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Runs {
     /// The run that was started last, whether or not it has ended.
-    newest: Option<Arc<Run>>,
+    pub(crate) newest: Option<Arc<Run>>,
     /// The entry that last requested a turn of each agent, in any run.
     requested: RedBlackTreeMapSync<AgentName, Seq>,
     /// What each agent was last asked with, in a run or outside of one.

@@ -8,37 +8,18 @@ pub mod master_key;
 mod restore;
 mod rewriting;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     entry::Hash,
-    id::{Seq, SessionId, VariableName},
+    id::{Seq, VariableName},
+    sealed::{StoredValue, WrappedKey},
 };
 
-pub use self::{
-    restore::{RestoreSecret, RestoredSecret},
-    rewriting::{Rewriting, Rewritten},
-};
-
-/// A text that is stored beside the journal, with its hash.
-pub type StoredValue = (Hash, Arc<str>);
-
-/// What the secrets of a session are sealed with: a data key, which the master key wraps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WrappedKey {
-    /// The wrapped key stands beside the journal under this hash.
-    pub sha256: Hash,
-    /// The session for which the key was made, to which all that it sealed is bound. A fork keeps the key of the session
-    /// that it was forked from.
-    pub made_for: SessionId,
-}
+pub use self::restore::{RestoreSecret, RestoredSecret};
 
 /// Which secrets a session has. It holds no value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,32 +80,6 @@ impl Secrets {
             self.changed = seq;
         }
     }
-}
-
-/// Hides known secrets. Whoever has the keys implements it.
-pub trait HideSecrets: Sync {
-    /// Puts `[hidden]` in the place of each known secret in all texts of `value`, which stands under `key`. [Words of the
-    /// API](crate::api_words) stay. Says whether there were any.
-    fn hide(&self, key: &str, value: &mut Value) -> bool;
-}
-
-/// What was sealed of a command's input before it is decided.
-#[derive(Clone, Debug, Default)]
-pub struct SealedInput {
-    /// The sealed values by the names of their variables.
-    pub values: BTreeMap<Arc<str>, StoredValue>,
-    /// Secrets that are sealed already: the same values as before.
-    pub known: BTreeMap<Arc<str>, Hash>,
-    /// The key that they were sealed with, where the session had none: it is wrapped, and recorded with the first value.
-    pub new_key: Option<(WrappedKey, Arc<str>)>,
-    /// What is rewritten of earlier entries if the values are recorded.
-    pub rewriting: Option<Arc<Rewriting>>,
-}
-
-impl SealedInput {
-    /// Nothing was sealed.
-    pub const NOTHING: &'static Self =
-        &Self { values: BTreeMap::new(), known: BTreeMap::new(), new_key: None, rewriting: None };
 }
 
 /// That the data key of a session was wrapped anew, under another master key.

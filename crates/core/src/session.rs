@@ -4,6 +4,7 @@ mod collections;
 pub(crate) mod decide;
 pub mod expired;
 pub mod facts;
+mod team;
 mod ttl;
 
 use std::sync::Arc;
@@ -19,9 +20,9 @@ use crate::{
     context_set::PutSet,
     id::{CollectionName, SessionId},
     input::InputVisitor,
+    limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
-    run::Limits,
     step::Steps,
     time::Timestamp,
 };
@@ -74,6 +75,11 @@ impl Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Visible(pub Audience);
+
+#[cfg(feature = "schema")]
+crate::same_schema! {
+    Visible as Audience;
+}
 
 impl Default for Visible {
     fn default() -> Self {

@@ -103,6 +103,35 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use utoipa::ToSchema;
+
+    use super::Timestamp;
+    use crate::same_schema;
+
+    same_schema! {
+        Timestamp as Time;
+    }
+
+    /// A time: RFC 3339, or milliseconds since 1970.
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    enum Time {
+        Text(Rfc3339),
+        Milliseconds(Milliseconds),
+    }
+
+    #[derive(ToSchema)]
+    #[schema(format = DateTime)]
+    struct Rfc3339(String);
+
+    #[derive(ToSchema)]
+    #[schema(minimum = -300_000_000_000_000_i64, maximum = 250_000_000_000_000_i64)]
+    struct Milliseconds(i64);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,30 +1,40 @@
 //! Callboard's own tools: what an agent's model may have Callboard do for it. An agent has one where its `tools` name
-//! it, `callboard:NAME`. Each is declared in the module of its noun, and listed in [`OWN_TOOLS`]. A tool acts with the
+//! it, `callboard:NAME`. Each noun that has some has a file here, and [`OWN_TOOLS`] lists all. A tool acts with the
 //! rights of the agent that calls it.
 
+pub mod browser;
+mod context_set;
+mod conversation;
+mod document;
+pub mod file;
 mod own;
+mod plan;
+mod recall;
+mod variable;
+mod workflow;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::{
     agent::Tool,
-    browser::{self, BrowserCall, scout::DeployScout},
+    browser::{BrowserCall, scout::DeployScout},
     command::{DecisionBuilder, Undecided},
     error::Error,
-    file::{self, FileCall},
+    exact::quote_inexact,
     id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
     input::InputVisitor,
-    number::quote_inexact,
-    recall::Asked,
     text::Text,
     variable::Variable,
     view::View,
 };
 
-pub use self::own::offered;
-pub use self::own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, own_names, own_tool};
 pub(crate) use self::own::{DIRECTOR_TOOLS, own_among};
+pub use self::{
+    file::FileCall,
+    own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
+    recall::Asked,
+};
 
 pub use crate::agent::{DIRECTOR, PREFIX};
 
@@ -102,12 +112,12 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
 impl OwnTool {
     /// Whether it works with context files, which are outside of the journal.
     pub fn is_of_files(&self) -> bool {
-        file::tools::ALL.contains(&self.name)
+        file::ALL.contains(&self.name)
     }
 
     /// Whether it works in a browser, which is outside of the journal.
     pub fn is_of_browser(&self) -> bool {
-        browser::tools::ALL.contains(&self.name)
+        browser::ALL.contains(&self.name)
     }
 
     /// The tool as models are told of it.

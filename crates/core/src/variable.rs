@@ -8,7 +8,6 @@ mod display;
 pub mod facts;
 mod origin;
 mod secret;
-pub(crate) mod tools;
 
 use std::sync::Arc;
 

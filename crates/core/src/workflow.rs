@@ -13,11 +13,10 @@ mod read;
 mod references;
 mod replace;
 mod result;
-mod seal;
+pub(crate) mod seal;
 mod sight;
 mod snapshot;
 mod template;
-pub(crate) mod tools;
 mod values;
 pub mod work;
 

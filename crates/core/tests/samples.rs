@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
-    erasure::changed_by,
     event,
     id::Seq,
+    rewriting::changed_by,
     state::State,
 };
 

@@ -9,24 +9,21 @@ use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
+    background::{self, sweep},
     error::Error,
+    expired,
     journal::PAGE,
+    last::said,
     live::{
-        background,
         job::Job,
         open::{OpenSession, OpenSessions},
         session::Live,
     },
-    read::last::said,
     session::Session,
     session_info::SessionInfo,
     settings::Settings,
     sizes::sizes,
-    upkeep::{
-        expired,
-        snapshot::{self, Loaded},
-        sweep::sweep,
-    },
+    upkeep::snapshot::{self, Loaded},
 };
 
 /// All sessions of a store. Its clones are the same board. It goes on until the last of them, and of the sessions and

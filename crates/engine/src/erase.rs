@@ -2,10 +2,10 @@
 
 use callboard_core::{
     entry::{Actor, Tag},
-    erasure::{CopySearch, EraseEntry, ErasedEntry},
     error::Error as Refusal,
     event,
     id::{Seq, SessionId},
+    rewriting::{CopySearch, EraseEntry, ErasedEntry},
 };
 use futures::{StreamExt, TryStreamExt, stream};
 

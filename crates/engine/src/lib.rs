@@ -27,14 +27,17 @@
 //! ```
 
 mod append_surely;
+mod background;
 mod board;
 mod collection;
 mod compress;
 mod erase;
-
 mod error;
+mod expired;
+mod export;
 mod idempotency;
 mod journal;
+mod last;
 mod live;
 mod master_keys;
 mod outside;
@@ -44,6 +47,7 @@ mod prompt_memory;
 mod read;
 mod recall;
 mod record;
+mod restore;
 mod seal;
 mod secrets;
 mod session;
@@ -59,6 +63,7 @@ pub use board::Board;
 pub use callboard_recall::Prefer;
 pub use collection::CollectionInfo;
 pub use error::Error;
+pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use outside::{Browsers, ContextFiles, Outside, Workflows};
@@ -70,15 +75,13 @@ pub use read::{
     filter::Filter,
     message::{MessageJson, MessagePage, MessageQuery, Place},
     prompt::WhosePrompt,
+    recall::answer::{RecallAnswer, RecallHit, Why},
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,
     turns::{SentPrompt, TurnView},
 };
-pub use recall::{
-    Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallAnswer, RecallHit, RecallQuery,
-    RecallSettings, Why,
-};
+pub use recall::{Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallQuery, RecallSettings};
 pub use seal::{
     keys::{MasterKey, MasterKeys, NoMasterKeys},
     mask::Mask,
@@ -91,7 +94,6 @@ pub use settings::{Random, Settings, SystemRandom};
 pub use sizes::{DEFAULT_WINDOW, Measure, sizes, window_of};
 pub use transfer::{
     create::NewBoardSession,
-    export::Export,
     store_copy::{check_copy, copy},
 };
 pub use upkeep::{

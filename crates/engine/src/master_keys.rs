@@ -5,7 +5,7 @@ use callboard_core::error::Error as Refusal;
 use crate::{
     board::Board,
     error::Error,
-    seal::master_key::{missed, note, noted},
+    live::master_key::{missed, note, noted},
 };
 
 impl Board {

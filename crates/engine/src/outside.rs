@@ -7,10 +7,9 @@ use callboard_core::{
     browser::{BrowserCall, BrowserStep, Extract},
     entry::Actor,
     error::Error as Refusal,
-    file::FileCall,
     id::NodeId,
     prompt::observed::{Observed, Tab},
-    tool::{OwnTool, own_tool},
+    tool::{FileCall, OwnTool, own_tool},
 };
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value};

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::Tokens,
+    count::{Tokens, Usage},
     entry::Actor,
     id::{AgentName, RunId, Seq},
-    run::{Kind, Run, Status, Usage},
+    run::{Kind, Run, Status},
     state::State,
     time::Timestamp,
 };

@@ -3,12 +3,12 @@
 mod documents;
 pub(crate) mod entries;
 pub(crate) mod filter;
-pub(crate) mod last;
 pub(crate) mod message;
 pub(crate) mod messages;
 mod one_message;
 pub(crate) mod plan;
 pub(crate) mod prompt;
+pub(crate) mod recall;
 pub(crate) mod results;
 pub(crate) mod runs;
 pub(crate) mod sessions;

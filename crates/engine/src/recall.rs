@@ -1,25 +1,18 @@
-//! Recall: finding what was said in a session, as one viewer may see it. An index follows each journal that is asked. It is
-//! derived, one for every store, beside the node's data.
+//! Recall: the index in which is found what was said. It follows each journal that is asked, and is derived: one for every
+//! store, beside the node's data. Who may see what of it, `read::recall` says.
 
-pub(crate) mod answer;
-mod ask;
-pub(crate) mod background;
 mod blocking;
-pub(crate) mod corpus;
-mod elsewhere;
+pub(crate) mod elsewhere;
 pub(crate) mod fill;
 mod follow;
 mod indices;
-mod query;
+pub(crate) mod query;
 mod readings;
-mod search;
 mod settings;
-mod sight;
-mod vectors;
+pub(crate) mod vectors;
 
 pub(crate) use self::indices::Indices;
 pub use self::{
-    answer::{RecallAnswer, RecallHit, Why},
     elsewhere::{Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource},
     query::RecallQuery,
     settings::RecallSettings,

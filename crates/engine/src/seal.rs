@@ -1,8 +1,8 @@
 //! Secrets: sealed with a key of their session before anything is decided, and masked wherever they come in later.
 //!
 //! `keys` has the keys and what is done with them, `mask` finds known values in texts. `known` is what a session in
-//! memory knows of its secrets, `session` reads it, and `masking` applies it to the input of a command, which `sealer` seals. `rewrite` hides what earlier entries
-//! say of what becomes a secret, and `restore` puts it back.
+//! memory knows of its secrets, and `masking` applies it to the input of a command, which `sealer` seals. `rewrite` hides what
+//! earlier entries say of what becomes a secret, and `originals` has what they said.
 
 mod digest;
 pub(crate) mod keys;
@@ -10,12 +10,9 @@ pub(crate) mod known;
 pub(crate) mod layer;
 pub(crate) mod mask;
 pub(crate) mod masking;
-pub(crate) mod master_key;
-mod originals;
-pub(crate) mod restore;
+pub(crate) mod originals;
 pub(crate) mod rewrite;
 pub(crate) mod sealer;
-mod session;
 pub(crate) mod stream;
 mod variants;
 mod writing;

@@ -19,6 +19,7 @@ use tokio::sync::broadcast;
 
 use crate::{
     error::Error,
+    export::Export,
     journal::read,
     live::{
         job::{Ephemeral, Job, Receipt, Waiting},
@@ -28,7 +29,6 @@ use crate::{
     },
     session_info::SessionInfo,
     sizes::sizes,
-    transfer::export::Export,
     upkeep::snapshot,
 };
 

@@ -4,9 +4,9 @@ use callboard_core::{
     conversation::MessageView,
     entry::Actor,
     error::Error as Refusal,
-    recall::{Asked, Source},
+    recall::Source,
     text::Text,
-    tool::{CallTool, Execution, Read, own_tool},
+    tool::{Asked, CallTool, Execution, Read, own_tool},
     view::View,
     viewer::Viewer,
 };
@@ -16,7 +16,8 @@ use crate::{
     error::Error,
     outside::Outside,
     read::message::MessageQuery,
-    recall::{ForeignPassage, FromElsewhere, RecallAnswer, RecallHit, RecallQuery},
+    read::recall::answer::{RecallAnswer, RecallHit},
+    recall::{ForeignPassage, FromElsewhere, RecallQuery},
     session::Session,
 };
 

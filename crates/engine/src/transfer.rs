@@ -1,7 +1,6 @@
 //! How sessions come and go: created, forked, imported, exported, and copied to another store.
 
 pub(crate) mod create;
-pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod import;
 pub(crate) mod session_copy;

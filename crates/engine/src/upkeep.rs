@@ -3,9 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod check;
 pub(crate) mod clock_trust;
-pub(crate) mod expired;
 pub(crate) mod expiry;
 pub(crate) mod lease;
 pub(crate) mod snapshot;
 pub(crate) mod survey;
-pub(crate) mod sweep;

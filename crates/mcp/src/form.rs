@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_core::form::{Field, ValueType};
+use callboard_core::context_set::form::{Field, ValueType};
 use rmcp::{
     RoleServer,
     model::{

@@ -10,7 +10,7 @@ use std::{
 };
 
 use callboard_core::{
-    conversation::{Speaker, ToolCall, said::Said},
+    conversation::{Speaker, ToolCall},
     count::{TokenCounter, Tokens},
     error::Error,
     id::{Seq, ThreadId},
@@ -24,6 +24,7 @@ use crate::{
     history_key::HistoryKey,
     rendered::{RenderedPiece, Renderer},
     replaced,
+    said::Said,
     shorten::shorten_evenly,
     tail::{Item, Source, Tail, is_covered},
     utterance::{Group, Kind, Reader, Utterance},

@@ -47,6 +47,7 @@ mod rendered;
 mod renderer;
 mod replaced;
 mod responses;
+pub mod said;
 pub mod search;
 mod shorten;
 mod speaker;

@@ -207,7 +207,7 @@ mod tests {
         let messages = vec![NewMessage::text(Role::User, text)];
         board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();
         let entry = board.entries.last().unwrap();
-        let said = callboard_core::recall::recallable(entry).unwrap().unwrap();
+        let said = callboard_core::event::recallable(entry).unwrap().unwrap();
         let search = Search::parse(query).unwrap();
         let found = search.may_be_in(&entry.data).then(|| search.find(&entry.header, &said, text))??;
         Some(text[found.bytes].to_owned())

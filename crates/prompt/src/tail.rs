@@ -7,15 +7,15 @@ use std::{
 };
 
 use callboard_core::{
-    compression::Head,
-    conversation::{facts::thread_subject, said::Said},
+    conversation::{StandingSummary, facts::thread_subject},
     directive,
     entry::{Entry, Header},
     error::Error,
-    event::{self, EventType},
     id::{Seq, ThreadId},
     view::View,
 };
+
+use crate::said::{self, Said};
 
 /// Which entries a conversation is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,14 @@ impl Source {
 
     /// The types of its entries.
     pub fn types() -> Vec<Arc<str>> {
-        event::ALL.iter().filter(|one| one.is_said).map(|one| one.kind.into()).collect()
+        said::TYPES.map(Arc::from).to_vec()
     }
 
     /// Whether an entry is one of its.
     pub fn has(&self, header: &Header) -> bool {
         let of_thread = || header.subject.strip_prefix("thread:").is_some_and(|name| self.names(name));
         let is_directive = || self.directives && *header.subject == *directive::SUBJECT;
-        EventType::named(&header.kind).is_some_and(|one| one.is_said) && (of_thread() || is_directive())
+        said::TYPES.contains(&&*header.kind) && (of_thread() || is_directive())
     }
 
     fn names(&self, thread: &str) -> bool {
@@ -84,8 +84,9 @@ impl Source {
     pub fn begins(&self, view: &View<'_>) -> Seq {
         let begins = |thread: &ThreadId| {
             let held = view.state.threads.get(thread)?;
-            let behind =
-                |begins: Seq, head: &Head| if head.from <= begins { begins.max(head.through.next()) } else { begins };
+            let behind = |begins: Seq, head: &StandingSummary| {
+                if head.from <= begins { begins.max(head.through.next()) } else { begins }
+            };
             Some(view.summaries(thread).into_iter().fold(held.sight.since, behind))
         };
         let first = self.threads.iter().filter_map(begins).min();
@@ -146,14 +147,7 @@ impl Tail {
 
 impl Item {
     fn read(entry: &Entry) -> Result<Self, Error> {
-        let header = Arc::new(entry.header.clone());
-        let unsaid = || Error::Damaged {
-            seq: header.seq,
-            kind: header.kind.to_string(),
-            detail: "it is not part of a conversation".to_owned(),
-        };
-        let said = event::said(entry)?.ok_or_else(unsaid)?;
-        Ok(Self { header, said })
+        Ok(Self { header: Arc::new(entry.header.clone()), said: Said::by(entry)? })
     }
 
     /// Whether the viewer may see it.

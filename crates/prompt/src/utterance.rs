@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Message, Role, Speaker, ToolCall, reasoning, said::Said},
+    conversation::{Message, Role, Speaker, ToolCall, reasoning},
     count::Tokens,
     directive::Received,
     entry::Hash,
@@ -18,6 +18,7 @@ use callboard_core::{
 use crate::{
     fetch::{self, Reads},
     replaced::{PlanPlace, is_updated, updates_plan},
+    said::Said,
     tail::Item,
 };
 

@@ -120,7 +120,7 @@ impl Room<'_> {
     async fn target(&self, thread: &ThreadId) -> Result<Tokens, Error> {
         let state = self.driver.session.state().await?;
         let held = state.threads.get(thread).map(|held| held.compression.clone()).unwrap_or_default();
-        Ok(held.target(&self.settings, self.prompt.budget))
+        Ok(self.settings.target_for(self.prompt.budget, held.pinned_tokens()))
     }
 
     /// Shows long and old results of tools no longer.

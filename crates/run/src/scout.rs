@@ -9,16 +9,19 @@ use callboard_core::{
     browser::{
         BrowserCall, CloseTab, Navigate, OpenTab,
         scout::{self, DeployScout, End, PAGES, PROMPT_TOKENS, SECONDS, Step, TOKENS},
-        tools::{OF_SCOUTS, opens_page},
     },
     conversation::{AddMessages, MessageView, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
-    count::Tokens,
+    count::{Tokens, Usage},
     entry::Actor,
     error::Error as Refusal,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PromptSpec, observed::Observed},
-    run::{Run, Usage, Used, own::AnswerTurn},
-    tool::{PREFIX, own_tool},
+    run::{Run, Used, own::AnswerTurn},
+    tool::{
+        PREFIX,
+        browser::{OF_SCOUTS, opens_page},
+        own_tool,
+    },
     viewer::Viewer,
 };
 use callboard_engine::{Error as Engine, MessageQuery};

@@ -2,13 +2,16 @@
 //! command is done and recorded at once.
 
 use callboard_core::{
-    browser::tools::{opens_page, scout_in},
     conversation::ToolCall,
     entry::Actor,
     error::Error as Refusal,
     id::{AgentName, Seq},
     run::{DoTool, FinishTool, Run, StartTool, Status, Used, next::Call},
-    tool::{Execution, OwnTool, Read, own_tool},
+    tool::{
+        Execution, OwnTool, Read,
+        browser::{opens_page, scout_in},
+        own_tool,
+    },
     viewer::Viewer,
 };
 

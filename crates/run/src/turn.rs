@@ -5,15 +5,15 @@ use std::time::Duration;
 use callboard_core::{
     command::Command,
     conversation::ToolCall,
+    count::Usage,
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
+    exact::quote_inexact,
     fact,
     id::{AgentName, ThreadId},
-    number::quote_inexact,
     prompt::Format,
     run::{
-        Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, Usage, next::Ask,
-        turn_facts::TurnRequested,
+        Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, next::Ask, turn_facts::TurnRequested,
     },
     state::State,
     tool::bundled,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use callboard_api as api;
-use callboard_core::{entry::Hash, id::SessionId, run::Usage};
+use callboard_core::{count::Usage, entry::Hash, id::SessionId};
 use callboard_engine::{Board, Outside};
 use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;

@@ -22,7 +22,7 @@ use crate::{
     app::{App, OpenStream},
     call_error::CallError,
     caller::Authorized,
-    resources::message::roles,
+    params::roles,
     rights::Rank,
 };
 

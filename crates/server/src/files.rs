@@ -2,7 +2,6 @@
 //! is removed with it. The folder is the truth: others write it without a server.
 
 mod tools;
-pub(crate) mod watch;
 
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ use crate::{Error, call_error::CallError, settings::ProjectFolder, turns::Turns}
 /// The folder of a project with context files.
 pub(crate) struct Files {
     project: Arc<Project>,
-    settings: ProjectFolder,
+    pub(crate) settings: ProjectFolder,
     /// Makes sure that what was seen first is recorded first. Each turn leaves the time when it began to look: a call that
     /// has waited since before then need not look again.
     turns: Turns<SessionId, Option<Instant>>,
@@ -76,7 +75,7 @@ impl Files {
     }
 }
 
-fn told(cleaned: &callboard_files::Cleaned) {
+pub(crate) fn told(cleaned: &callboard_files::Cleaned) {
     for kept in &cleaned.kept {
         tracing::warn!(path = kept.path, reason = kept.reason, "a context file was not removed");
     }

@@ -1,6 +1,6 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::number::check_exact;
+use callboard_core::exact::check_exact;
 use serde::de::DeserializeOwned;
 
 use crate::{call_error::CallError, strict::Strict};

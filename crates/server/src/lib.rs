@@ -52,6 +52,7 @@ mod gateway;
 mod mcp;
 mod metrics;
 mod resources;
+mod watch;
 
 pub use browsers::BrowserSettings;
 pub use callboard_browser::{HostPort, Rules};

@@ -6,9 +6,13 @@ use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
 };
-use callboard_core::id::{
-    BadName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, Seq, SessionId, SetName, ThreadId,
-    VariableName,
+use callboard_api as api;
+use callboard_core::{
+    conversation::Role,
+    id::{
+        BadName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, Seq, SessionId, SetName,
+        ThreadId, VariableName,
+    },
 };
 use serde::de::DeserializeOwned;
 use utoipa::{
@@ -252,4 +256,17 @@ pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<Place, CallErr
 /// The session that the path names.
 pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId, CallError> {
     InPath::from_request_parts(parts, app).await.map(|InPath(id)| id)
+}
+
+/// The roles in a list that is separated by commas.
+pub(crate) fn roles(list: Option<&str>) -> Result<Vec<Role>, CallError> {
+    let role = |word: &str| {
+        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
+        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
+        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
+        found.ok_or_else(|| {
+            CallError::invalid("/roles", format!("{word:?} is not a role: use USER, AI, SYSTEM or TOOL"))
+        })
+    };
+    api::words(list).map(role).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use callboard_core::run::Usage;
+use callboard_core::count::Usage;
 use serde::Deserialize;
 
 /// What models cost. A million tokens is the unit of all prices.

@@ -22,7 +22,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{Error, Settings, app::App, driving::Driving, files, openapi, router::guarded, tls};
+use crate::{Error, Settings, app::App, driving::Driving, openapi, router::guarded, tls, watch};
 
 /// Serves `board` on `listener` until `shutdown` completes: [`Server::ready`], then [`Server::serve`].
 pub async fn serve(
@@ -83,7 +83,7 @@ impl Server {
         self.tasks.spawn(self.app.supervisor().keep("project folder", move || {
             let app = app.clone();
             async move {
-                app.closing.run_until_cancelled(files::watch::watch(app.clone())).await;
+                app.closing.run_until_cancelled(watch::watch(app.clone())).await;
             }
         }));
         if let Some(browsers) = self.app.browsers.clone() {

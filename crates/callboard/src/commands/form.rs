@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    form::{Field, ValueType},
+    context_set::form::{Field, ValueType},
     id::SetName,
 };
 use clap::Subcommand;

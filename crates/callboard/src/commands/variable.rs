@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callboard_api as api;
-use callboard_engine::core::{id::VariableName, number::check_exact, variable::Origin};
+use callboard_engine::core::{exact::check_exact, id::VariableName, variable::Origin};
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use super::{AccessToken, Holder};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Repeats, Seen},
+    fact::{Description, Fact, Seen},
     state::State,
     view::View,
 };
@@ -32,8 +32,7 @@ pub(crate) struct Revoked {
 impl Fact for Created {
     const TYPE: &'static str = "token.created";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         format!("token:{}", self.id)
@@ -57,8 +56,7 @@ impl Fact for Created {
 impl Fact for Revoked {
     const TYPE: &'static str = "token.revoked";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         format!("token:{}", self.id)

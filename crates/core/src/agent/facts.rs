@@ -9,7 +9,7 @@ use crate::{
     agent::{Agent, Team},
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
+    fact::{Description, Fact, Repeats, Seen, TextField, json, text},
     id::AgentName,
     state::State,
     view::View,
@@ -26,13 +26,13 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Updated {
-    pub(super) agent: Agent,
+    pub(crate) agent: Agent,
 }
 
 /// An agent left the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Removed {
-    pub(super) name: AgentName,
+    pub(crate) name: AgentName,
 }
 
 /// The words in what is known of an agent.
@@ -42,8 +42,7 @@ const TEXTS: &[TextField] =
 impl Fact for Added {
     const TYPE: &'static str = "agent.added";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(TEXTS);
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -69,8 +68,7 @@ impl Fact for Added {
 impl Fact for Updated {
     const TYPE: &'static str = "agent.updated";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Unchanged, said: None };
+    const DESCRIPTION: Description = Description { repeats: Repeats::Unchanged, ..Description::of(TEXTS) };
 
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
@@ -104,8 +102,7 @@ impl Fact for Updated {
 impl Fact for Removed {
     const TYPE: &'static str = "agent.removed";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         format!("agent:{}", self.name)

@@ -1,12 +1,16 @@
 //! What a compression is made from.
 
-use super::Head;
-use crate::{audience::VisibilitySpan, conversation::Thread, id::Seq, state::State};
+use crate::{
+    audience::VisibilitySpan,
+    conversation::{StandingSummary, Thread},
+    id::Seq,
+    state::State,
+};
 
 /// What must not have changed when a compression is recorded that was made from a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    standing: Vec<Head>,
+    standing: Vec<StandingSummary>,
     sight: VisibilitySpan,
     erased: Seq,
 }

@@ -1,17 +1,15 @@
 //! What can happen to the compression of a thread.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
     audience::Audience,
-    compression::{Cleared, Compressed, Head, Spent},
-    conversation::{facts::audience_of, facts::thread_subject, said::Said},
+    compression::{Compressed, Spent},
+    conversation::{Cleared, StandingSummary, facts::audience_of, facts::thread_subject},
     count::Tokens,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, erase_words, json, text},
+    fact::{Description, Fact, Repeats, Seen, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -31,7 +29,7 @@ pub struct CompressionUndone {
     pub through: Seq,
     /// The earlier summary that stands again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stands_again: Option<Head>,
+    pub stands_again: Option<StandingSummary>,
     /// For whom it was, where it was not for everyone who sees the thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readers: Option<Audience>,
@@ -94,12 +92,9 @@ pub struct MessageUnpinned {
 impl Fact for Compressed {
     const TYPE: &'static str = "conversation.compressed";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("summary"), json("identifiers"), json("open_calls"), text("reason")],
-        gone_as: None,
-        earlier: Earlier::Stands,
+    const DESCRIPTION: Description = Description {
         repeats: Repeats::Covered,
-        said: Some(|compressed| Said::Summary(Arc::new(compressed))),
+        ..Description::of(&[text("summary"), json("identifiers"), json("open_calls"), text("reason")])
     };
 
     fn subject(&self) -> String {
@@ -121,7 +116,7 @@ impl Fact for Compressed {
         if self.withdrawn {
             return;
         }
-        let head = Head {
+        let head = StandingSummary {
             seq: header.seq,
             from: self.from,
             through: self.through,
@@ -159,8 +154,7 @@ impl Fact for Compressed {
 impl Fact for CompressionUndone {
     const TYPE: &'static str = "conversation.compression_undone";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -193,8 +187,7 @@ impl Fact for CompressionUndone {
 impl Fact for ContextWarned {
     const TYPE: &'static str = "context.warned";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -218,8 +211,7 @@ impl Fact for ContextWarned {
 impl Fact for ToolResultsCleared {
     const TYPE: &'static str = "conversation.tool_results_cleared";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread)
@@ -242,8 +234,7 @@ impl Fact for ToolResultsCleared {
 impl Fact for MessagePinned {
     const TYPE: &'static str = "message.pinned";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)
@@ -267,8 +258,7 @@ impl Fact for MessagePinned {
 impl Fact for MessageUnpinned {
     const TYPE: &'static str = "message.unpinned";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)

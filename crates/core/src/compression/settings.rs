@@ -71,6 +71,12 @@ impl CompressionSettings {
         Thresholds { warn, compress, target }
     }
 
+    /// What is aimed at where nobody says: the target for prompts that have to fit in `budget`, and where half of that would
+    /// not hold what is pinned, twice that.
+    pub fn target_for(&self, budget: Tokens, pinned: Tokens) -> Tokens {
+        self.thresholds(budget).target.max(Tokens(pinned.0.saturating_mul(2)))
+    }
+
     /// The target where no budget is known.
     pub fn target(&self) -> Tokens {
         self.thresholds(Tokens(u64::MAX)).target

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{Cleared, Compression, Head};
 use crate::{
+    conversation::{Cleared, StandingSummary, ThreadCompression},
     count::Tokens,
     id::{Seq, ThreadId},
     view::View,
@@ -12,13 +12,13 @@ use crate::{
 /// All of a compression that decides how messages are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    standing: Vec<Head>,
+    standing: Vec<StandingSummary>,
     /// The pins among what summaries cover.
     pins: Vec<Seq>,
     cleared: Option<Cleared>,
 }
 
-impl Compression {
+impl ThreadCompression {
     /// What of it decides how messages are shown.
     pub fn shown(&self) -> Shown {
         let is_covered = |seq: &Seq| self.standing.iter().any(|head| head.covers(*seq));
@@ -30,7 +30,7 @@ impl Compression {
 impl<'a> View<'a> {
     /// The summaries of a thread that stand for the viewer, by what they cover. Of two that cover the same messages, that
     /// which begins first counts: it was made from all that the viewer sees.
-    pub fn summaries(&self, thread: &ThreadId) -> Vec<&'a Head> {
+    pub fn summaries(&self, thread: &ThreadId) -> Vec<&'a StandingSummary> {
         let standing = self.state.threads.get(thread).into_iter().flat_map(|held| &held.compression.standing);
         let mut seen: Vec<_> = standing.filter(|head| self.sees_said(thread, head.seq, &head.audience)).collect();
         seen.sort_by_key(|head| (head.from, Reverse(head.through)));

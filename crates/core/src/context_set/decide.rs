@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::{Deleted, Updated},
     context_set::{ContextSet, DeleteSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
-    directive::Directed,
     error::Error,
     id::SetName,
     input::InputVisitor,
@@ -66,17 +63,8 @@ impl Command for DeleteSet {
     }
 }
 
-/// Kept as the outcome of a directive with one update.
 impl KeptAnswer for SetOutcome {
-    const NAME: &'static str = Directed::NAME;
-
-    fn keep(&self) -> Value {
-        Directed { outcomes: vec![self.clone()], ..Directed::default() }.keep()
-    }
-
-    fn read(kept: &Value) -> Option<Self> {
-        Directed::read(kept)?.outcomes.pop()
-    }
+    const NAME: &'static str = "set";
 }
 
 /// Writes a set, without a look at rights.

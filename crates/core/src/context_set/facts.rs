@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, Held, SetView},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, json, passing, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, json, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -68,18 +68,17 @@ pub struct Deleted {
 impl Fact for Updated {
     const TYPE: &'static str = "context_set.updated";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[
+    const DESCRIPTION: Description = Description {
+        gone_as: Some(Deleted::TYPE),
+        earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
+        ..Description::of(&[
             text("content"),
             text("form.fields.*.label"),
             text("form.fields.*.description"),
             text("form.fields.*.enumValues.*"),
             json("form.answers"),
-        ],
-        gone_as: Some(Deleted::TYPE),
-        earlier: Earlier::Replaced,
-        repeats: Repeats::Unchanged,
-        said: None,
+        ])
     };
 
     const IS_RECALLABLE: bool = true;
@@ -90,7 +89,7 @@ impl Fact for Updated {
 
     fn audience(&self, before: &State) -> Audience {
         let sight = before.sets.get(&self.0.name).map(|held| &held.sight);
-        passing(sight, self.0.audience(&before.team), &before.team)
+        before.team.passing(sight, self.0.audience(&before.team))
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -145,8 +144,7 @@ impl Fact for Updated {
 impl Fact for Deleted {
     const TYPE: &'static str = "context_set.deleted";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 
     fn subject(&self) -> String {
         format!("{SET}{}", self.name)
@@ -155,7 +153,7 @@ impl Fact for Deleted {
     fn audience(&self, before: &State) -> Audience {
         // The manager is told of it in any case, as long as it is the manager.
         let sight = before.sets.get(&self.name).map(|held| &held.sight);
-        passing(sight, Audience::None, &before.team)
+        before.team.passing(sight, Audience::None)
     }
 
     fn apply(self, state: &mut State, _: &Header) {

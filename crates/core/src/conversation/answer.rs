@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 
 use super::{NewMessage, Role, given::GivenMessage, reading};
 use crate::{
+    count::{self, Usage},
     error::Error,
-    run::{Usage, usage},
 };
 
 /// Reads what a provider gave, which `/message` holds: a chat completion of OpenAI or the message in it, a message of Anthropic, or a
 /// response of OpenAI's Responses API or the items in it. Also gives what it used, where that is in it.
 pub fn read(given: Value) -> Result<(Vec<NewMessage>, Option<Usage>), Error> {
     let object = given.as_object();
-    let used = object.and_then(usage::of_object);
+    let used = object.and_then(count::of_object);
     let (pointer, objects) = objects_in(given)?;
     let place = |at: usize| format!("{pointer}/{at}");
     let objects = objects.into_iter().enumerate().map(|(at, object)| {

@@ -1,16 +1,14 @@
 //! What can happen to threads, and what a viewer sees of them.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team,
     audience::Audience,
-    conversation::{Criteria, Message, MessageChecked, Size, Thread, said::Said, settings::ThreadSettings},
+    conversation::{Criteria, Message, MessageChecked, Size, Thread, settings::ThreadSettings},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, json, passing, text},
+    fact::{Description, Fact, Repeats, Seen, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::Recallable,
     state::State,
@@ -82,19 +80,16 @@ pub struct ThreadUpdated {
 impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[
+    const DESCRIPTION: Description = Description {
+        repeats: Repeats::Results,
+        ..Description::of(&[
             text("content"),
             text("expected_output"),
             json("metadata"),
             json("tool_calls.*.arguments"),
             json("reasoning"),
             json("as_given.fields"),
-        ],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Results,
-        said: Some(|added| Said::Message(Arc::new(added.0))),
+        ])
     };
 
     const IS_RECALLABLE: bool = true;
@@ -159,12 +154,10 @@ impl Fact for MessageAdded {
 impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("instructions"), text("tools.*.description"), json("tools.*.parameters")],
+    const DESCRIPTION: Description = Description {
         gone_as: Some("thread.deleted"),
-        earlier: Earlier::Stands,
         repeats: Repeats::Unchanged,
-        said: None,
+        ..Description::of(&[text("instructions"), text("tools.*.description"), json("tools.*.parameters")])
     };
 
     fn subject(&self) -> String {
@@ -173,7 +166,7 @@ impl Fact for ThreadUpdated {
 
     fn audience(&self, before: &State) -> Audience {
         let sight = before.threads.get(&self.name).map(|thread| &thread.sight);
-        passing(sight, self.visible_to.clone(), &before.team)
+        before.team.passing(sight, self.visible_to.clone())
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -195,13 +188,7 @@ impl Fact for ThreadUpdated {
 impl Fact for MessageChecked {
     const TYPE: &'static str = "message.checked";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("reason")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: Some(|checked| Said::Checked(Arc::new(checked))),
-    };
+    const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)

@@ -24,7 +24,7 @@ pub struct GivenMessage {
     pub thread_id: Option<ThreadId>,
     /// The role of its author. Only items of the Responses API may have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::SaidRole>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::role::schema::SaidRole>))]
     pub role: Option<GivenRole>,
     /// What it says: a text, or a list of parts or blocks, each an object with a `type`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]

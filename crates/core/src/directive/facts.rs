@@ -1,13 +1,10 @@
 //! What is kept of a directive.
 
-use std::sync::Arc;
-
 use crate::{
     audience::Audience,
-    conversation::said::Said,
     directive::{Received, SUBJECT},
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Seen, text},
     state::State,
     view::View,
 };
@@ -15,20 +12,14 @@ use crate::{
 impl Fact for Received {
     const TYPE: &'static str = "directive.received";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[
-            text("message"),
-            text("outcomes.*.name"),
-            text("outcomes.*.reason"),
-            text("faults.*.pointer"),
-            text("faults.*.problem"),
-            text("unparsed.*"),
-        ],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: Some(|received| Said::Directive(Arc::new(received))),
-    };
+    const DESCRIPTION: Description = Description::of(&[
+        text("message"),
+        text("outcomes.*.name"),
+        text("outcomes.*.reason"),
+        text("faults.*.pointer"),
+        text("faults.*.problem"),
+        text("unparsed.*"),
+    ]);
 
     fn subject(&self) -> String {
         SUBJECT.to_owned()

@@ -11,7 +11,7 @@ use crate::{
     count::Tokens,
     entry::{Hash, Header},
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, passing, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, text},
     id::{DocumentName, Seq},
     recall::{Recallable, Source},
     state::State,
@@ -106,12 +106,11 @@ fn digest(text: &Text) -> Hash {
 impl Fact for Added {
     const TYPE: &'static str = "document.added";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("text")],
+    const DESCRIPTION: Description = Description {
         gone_as: Some(Removed::TYPE),
         earlier: Earlier::Replaced,
         repeats: Repeats::Unchanged,
-        said: None,
+        ..Description::of(&[text("text")])
     };
 
     const IS_RECALLABLE: bool = true;
@@ -122,7 +121,7 @@ impl Fact for Added {
 
     fn audience(&self, before: &State) -> Audience {
         let sight = before.documents.get(&self.name).map(|held| &held.sight);
-        passing(sight, self.visible_to.clone(), &before.team)
+        before.team.passing(sight, self.visible_to.clone())
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -175,8 +174,7 @@ impl Fact for Added {
 impl Fact for Removed {
     const TYPE: &'static str = "document.removed";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Deleted, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 
     fn subject(&self) -> String {
         subject(&self.name)
@@ -185,7 +183,7 @@ impl Fact for Removed {
     fn audience(&self, before: &State) -> Audience {
         // The manager is told of it in any case, as long as it is the manager.
         let sight = before.documents.get(&self.name).map(|held| &held.sight);
-        passing(sight, Audience::None, &before.team)
+        before.team.passing(sight, Audience::None)
     }
 
     fn apply(self, state: &mut State, _: &Header) {

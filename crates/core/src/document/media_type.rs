@@ -28,3 +28,17 @@ fn parse(text: &str) -> Result<String, BadName> {
         _ => Err(BadName::new("media type", text, "use for instance text/plain, text/markdown or text/html")),
     }
 }
+
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use super::MediaType;
+    use crate::text_schema;
+
+    const MEDIA_TYPE: &str = "^[A-Za-z0-9!#$&^_.+-]{1,63}/[A-Za-z0-9!#$&^_.+-]{1,63}$";
+
+    text_schema! {
+        /// A media type. Its parameters are ignored.
+        MediaType as "MediaType", |text| text.pattern(Some(MEDIA_TYPE)).examples(["text/markdown"]);
+    }
+}

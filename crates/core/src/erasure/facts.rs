@@ -8,7 +8,7 @@ use super::ChangedEntry;
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Seen, text},
     id::Seq,
     state::State,
     view::View,
@@ -39,13 +39,7 @@ impl Erased {
 impl Fact for Erased {
     const TYPE: &'static str = "entry.erased";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("reason")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
     fn subject(&self) -> String {
         format!("entry:{}", self.seq)

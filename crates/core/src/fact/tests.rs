@@ -9,7 +9,7 @@ use crate::{
     command::{DecisionContext, Lookups, Undecided, decide},
     entry::{Actor, line},
     event::{self, EventType},
-    secret::SealedInput,
+    sealed::SealedInput,
     session::SessionPatch,
     testing::Board,
 };

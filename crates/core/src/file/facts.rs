@@ -8,7 +8,7 @@ use super::{ContextFile, Held};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Seen, text},
     id::Seq,
     recall::{Recallable, Source},
     state::State,
@@ -42,13 +42,7 @@ pub(crate) struct Removed {
 impl Fact for Added {
     const TYPE: &'static str = "file.added";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("keywords.*")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description::of(&[text("keywords.*")]);
 
     const IS_RECALLABLE: bool = true;
 
@@ -80,8 +74,7 @@ impl Fact for Added {
 impl Fact for Removed {
     const TYPE: &'static str = "file.removed";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         format!("{FILE}{}", self.path)

@@ -145,6 +145,32 @@ fn label(what: &'static str, text: &str, chars: usize, rule: &'static str) -> Re
     if fits { Ok(label.into()) } else { Err(BadName::new(what, text, rule)) }
 }
 
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use super::{Keyword, Recipient, TaskName};
+    use crate::{plain_character, schema::NON_BLANK_LINE, text_schema};
+
+    /// One line with something in it, that leads to no other folder and is not hidden.
+    const FILE_NAME: &str = concat!("^\\s*", plain_character!("\\s/\\\\.-"), plain_character!("/\\\\"), "*$");
+
+    /// One line with something in it, without commas.
+    const KEYWORD: &str =
+        concat!("^", plain_character!(","), "*", plain_character!("\\s,"), plain_character!(","), "*$");
+
+    text_schema! {
+        /// The name of a context file, without its folder and ending; at most 200 bytes.
+        TaskName as "ContextFileName", |text| text.pattern(Some(FILE_NAME)).min_length(Some(1)).max_length(Some(100));
+
+        /// A word under which a context file is found.
+        Keyword as "ContextFileKeyword", |text| text.pattern(Some(KEYWORD)).min_length(Some(1)).max_length(Some(100));
+
+        /// The recipient of a context file: the name of an agent, or `all`.
+        Recipient as "ContextFileRecipient",
+            |text| text.pattern(Some(NON_BLANK_LINE)).min_length(Some(1)).max_length(Some(128));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, erase_words, json},
+    fact::{self, Description, Fact, Repeats, Seen, erase_words, json},
     id::Seq,
     input::InputVisitor,
     rights::Right,
@@ -38,13 +38,7 @@ pub struct Answered {
 impl Fact for Answered {
     const TYPE: &'static str = "request.answered";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[json("answer")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Answer,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description { repeats: Repeats::Answer, ..Description::of(&[json("answer")]) };
 
     fn subject(&self) -> String {
         "requests".to_owned()

@@ -78,13 +78,7 @@ macro_rules! record_fact {
         impl $crate::fact::Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: $crate::fact::Description<Self> = $crate::fact::Description {
-                texts: &[$($crate::fact::json($text)),*],
-                gone_as: None,
-                earlier: $crate::fact::Earlier::Stands,
-                repeats: $crate::fact::Repeats::Nothing,
-                said: None,
-            };
+            const DESCRIPTION: $crate::fact::Description = $crate::fact::Description::of(&[$($crate::fact::json($text)),*]);
 
             fn subject(&self) -> String {
                 $subject.to_owned()

@@ -67,8 +67,10 @@ impl<'a> View<'a> {
 impl Fact for Updated {
     const TYPE: &'static str = "plan.updated";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[
+    const DESCRIPTION: Description = Description {
+        earlier: Earlier::Replaced,
+        repeats: Repeats::Unchanged,
+        ..Description::of(&[
             text("reason"),
             text("plan.overall_goal"),
             text("plan.current_phase"),
@@ -78,11 +80,7 @@ impl Fact for Updated {
             text("plan.next_actions.*"),
             text("plan.blockers.*"),
             text("plan.notes"),
-        ],
-        gone_as: None,
-        earlier: Earlier::Replaced,
-        repeats: Repeats::Unchanged,
-        said: None,
+        ])
     };
 
     const IS_RECALLABLE: bool = true;

@@ -36,7 +36,7 @@ pub struct Profile {
     pub recall: Option<bool>,
     /// The parts that differ from their defaults.
     #[serde(deserialize_with = "shares", skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::ProfileParts))]
+    #[cfg_attr(feature = "schema", schema(value_type = schema::ProfileParts))]
     pub parts: BTreeMap<PartName, Shares>,
     /// The layout of prompts that name none. If absent: the session's own, or `team`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +126,74 @@ impl Profile {
         let default_priority = default.priority.unwrap_or_default();
         Allowed { min, max, priority: said.priority.unwrap_or(default_priority), default_priority }
     }
+}
+
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use std::borrow::Cow;
+
+    use utoipa::{
+        PartialSchema, ToSchema,
+        openapi::{
+            ObjectBuilder, Ref, RefOr, Schema,
+            schema::{AdditionalProperties, Type},
+        },
+    };
+
+    use super::{Amount, PartName, Shares};
+    use crate::{same_schema, schema};
+
+    same_schema! {
+        Amount as ShareOf;
+    }
+
+    /// The parts that differ from their defaults.
+    pub(super) struct ProfileParts;
+
+    impl PartialSchema for ProfileParts {
+        fn schema() -> RefOr<Schema> {
+            let no_others = AdditionalProperties::<Schema>::FreeForm(false);
+            let parts = ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(no_others));
+            let parts = parts.description(Some("The parts that differ from their defaults."));
+            let shares = || Ref::from_schema_name(Shares::name());
+            let sharing = PartName::SHARING.iter();
+            RefOr::T(Schema::Object(sharing.fold(parts, |parts, name| parts.property(name.as_str(), shares())).into()))
+        }
+    }
+
+    impl ToSchema for ProfileParts {
+        fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+            schemas.push((Shares::name().into(), Shares::schema()));
+            Shares::schemas(schemas);
+        }
+    }
+
+    impl PartialSchema for PartName {
+        fn schema() -> RefOr<Schema> {
+            let names = || PartName::ALL.iter().map(|name| name.as_str());
+            schema::text("The name of a part of prompts that every session has.", |schema| {
+                schema.enum_values(Some(names()))
+            })
+        }
+    }
+
+    impl ToSchema for PartName {
+        fn name() -> Cow<'static, str> {
+            "PartName".into()
+        }
+    }
+
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    enum ShareOf {
+        Tokens(u64),
+        Percent(Percent),
+    }
+
+    #[derive(ToSchema)]
+    #[schema(pattern = "^(100|[0-9]{1,2})%$")]
+    struct Percent(String);
 }
 
 #[cfg(test)]

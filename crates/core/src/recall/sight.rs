@@ -1,13 +1,7 @@
-//! Who may find what: of an entry what can be found at all, and from which entry on a viewer finds it.
+//! From which entry on a viewer finds what.
 
-use super::{Recallable, Source};
-use crate::{audience::Audience, entry::Entry, error::Error, event, id::Seq, view::View};
-
-/// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
-pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
-    let may_be_erased = entry.erasure().is_some();
-    if may_be_erased && event::is_erased(entry) { Ok(None) } else { event::recallable(entry) }
-}
+use super::Source;
+use crate::{audience::Audience, id::Seq, view::View};
 
 impl View<'_> {
     /// From which entry on the viewer may find what entries with this subject and audience say; `None` where it may find

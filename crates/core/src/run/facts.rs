@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Repeats, Seen, text},
     id::{AgentName, RunId, ThreadId},
+    limits::Limits,
     rights::Share,
-    run::sight::no_answer,
-    run::{Halt, Kind, Limits, Origin, Run, Status, Used},
+    run::{Halt, Kind, Origin, Run, Status, Used, sight::no_answer},
     state::State,
     view::View,
 };
@@ -93,13 +93,7 @@ macro_rules! run_fact {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description<Self> = Description {
-                texts: $texts,
-                gone_as: None,
-                earlier: Earlier::Stands,
-                repeats: Repeats::$repeats,
-                said: None,
-            };
+            const DESCRIPTION: Description = Description { repeats: Repeats::$repeats, ..Description::of($texts) };
 
             fn subject(&self) -> String {
                 subject(&self.run).to_string()

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     agent::Tool,
-    browser::{
-        scout::{DEPLOY_SCOUT, SCOUTS_AT_ONCE},
-        tools::opens_page,
-    },
+    browser::scout::{DEPLOY_SCOUT, SCOUTS_AT_ONCE},
     conversation::ToolCall,
     error::Error,
     id::{AgentName, Seq},
     run::{Due, Run, Turn, Wait},
     state::State,
     step::offer::offer,
-    tool::{OwnTool, bundled, offered},
+    tool::{OwnTool, browser::opens_page, bundled, offered},
 };
 
 /// What comes next in a run.

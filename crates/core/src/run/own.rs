@@ -9,6 +9,7 @@ use crate::{
     calibration::Report,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::{self, MessageReceipt, NewMessage, Role, ToolCall, facts::audience_of},
+    count::Usage,
     entry::{Actor, Entry},
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
@@ -16,8 +17,11 @@ use crate::{
     input::InputVisitor,
     json,
     rights::Right,
-    run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
-    run::{PromptRecord, Usage, tools::settle_calls},
+    run::{
+        PromptRecord,
+        tools::settle_calls,
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
+    },
     view::View,
 };
 

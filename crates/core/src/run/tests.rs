@@ -2,16 +2,17 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{
-    Due, FinishTool, Limits, Run, StartTool, Status, TurnFailure, Used, Wait, director,
+    Due, FinishTool, Run, StartTool, Status, TurnFailure, Used, Wait, director,
     next::{Call, Next},
     team::Duty,
 };
+use crate::limits::Limits;
 use crate::{
     audience::Audience,
     context_set::PutSet,
+    context_set::form::SubmitForm,
     conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall},
     error::Error,
-    form::SubmitForm,
     id::Seq,
     run::{CancelRun, ClaimRun, PauseRun, ResumeRun, ToolResults},
     testing::Board,

@@ -8,15 +8,13 @@ use crate::{
     audience::Audience,
     calibration::Report,
     conversation::MessageReceipt,
-    count::Counted,
+    count::{Counted, Usage},
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, text},
+    fact::{Description, Fact, Repeats, Seen, TextField, json, text},
     id::{AgentName, RunId, Seq, ThreadId},
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
     rights::Share,
-    run::facts::subject,
-    run::team::Duty,
-    run::{Asked, Due, Origin, Pending, PromptRecord, Usage},
+    run::{Asked, Due, Origin, Pending, PromptRecord, facts::subject, team::Duty},
     state::State,
     view::View,
 };
@@ -166,13 +164,7 @@ macro_rules! turn_fact {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description<Self> = Description {
-                texts: $texts,
-                gone_as: None,
-                earlier: Earlier::Stands,
-                repeats: Repeats::$repeats,
-                said: None,
-            };
+            const DESCRIPTION: Description = Description { repeats: Repeats::$repeats, ..Description::of($texts) };
 
             fn subject(&self) -> String {
                 about(self.run.as_ref(), self.turn)

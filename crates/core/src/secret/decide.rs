@@ -1,9 +1,10 @@
 //! Recording what was sealed, and who looked at it.
 
 use super::{
-    RevealSecret, RewrapKey, WrappedKey,
+    RevealSecret, RewrapKey,
     facts::{KeyWrapped, Revealed},
 };
+use crate::sealed::WrappedKey;
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     entry::Hash,

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::WrappedKey;
+use crate::sealed::WrappedKey;
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
     erasure::ChangedEntry,
-    fact::{Description, Earlier, Fact, Repeats, Seen, sealed, text},
+    fact::{Description, Earlier, Fact, Seen, sealed, text},
     id::{Seq, VariableName},
     state::State,
     view::View,
@@ -25,13 +25,8 @@ pub struct KeyWrapped {
 impl Fact for KeyWrapped {
     const TYPE: &'static str = "secret.key_wrapped";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[sealed("key.sha256")],
-        gone_as: None,
-        earlier: Earlier::Replaced,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description =
+        Description { earlier: Earlier::Replaced, ..Description::of(&[sealed("key.sha256")]) };
 
     fn subject(&self) -> String {
         "secrets".to_owned()
@@ -61,8 +56,7 @@ pub struct Revealed {
 impl Fact for Revealed {
     const TYPE: &'static str = "secret.revealed";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: &[], gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
         format!("variable:{}", self.name)
@@ -111,13 +105,7 @@ impl Hidden {
 impl Fact for Hidden {
     const TYPE: &'static str = "secret.hidden";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[sealed("entries.*.sealed")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description::of(&[sealed("entries.*.sealed")]);
 
     fn subject(&self) -> String {
         "secrets".to_owned()
@@ -150,13 +138,7 @@ pub struct Restored {
 impl Fact for Restored {
     const TYPE: &'static str = "secret.restored";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("reason")],
-        gone_as: None,
-        earlier: Earlier::Stands,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
     fn subject(&self) -> String {
         format!("variable:{}", self.name)

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{facts::Restored, rewriting::Rewritten};
+use super::facts::Restored;
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::Hash,
@@ -14,6 +14,7 @@ use crate::{
     id::{Seq, VariableName},
     input::InputVisitor,
     rights::Right,
+    sealed::Rewritten,
     text::Values,
     variable::SetVariable,
 };

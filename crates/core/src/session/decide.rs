@@ -10,9 +10,11 @@ use crate::{
     id::{AgentName, is_control},
     input::InputVisitor,
     rights::Right,
-    session::collections,
-    session::facts::{Created, Updated},
-    session::{Kind, NewSession, SessionPatch, Settings},
+    session::{
+        Kind, NewSession, SessionPatch, Settings, collections,
+        facts::{Created, Updated},
+        team,
+    },
 };
 
 /// Makes a session where there is none.
@@ -110,7 +112,7 @@ fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<()
     }
     let agents = patch.agents.unwrap_or_else(|| decision.state.team.agents().cloned().collect());
     check_names(&settings, &agents)?;
-    agent::decide::replace_team(decision, agents);
+    team::replace_team(decision, agents);
     if settings != before {
         decision.record(Updated { settings });
     }

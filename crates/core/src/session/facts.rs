@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, text},
+    fact::{Description, Fact, Repeats, Seen, TextField, text},
     id::SessionId,
     session::{Kind, Session, Settings},
     state::State,
@@ -58,8 +58,7 @@ const TEXTS: &[TextField] = &[text("title"), text("steps.*.description")];
 impl Fact for Created {
     const TYPE: &'static str = "session.created";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description::of(TEXTS);
 
     fn subject(&self) -> String {
         "session".to_owned()
@@ -97,8 +96,7 @@ fn uuid(text: &str) -> String {
 impl Fact for Updated {
     const TYPE: &'static str = "session.updated";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: TEXTS, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Unchanged, said: None };
+    const DESCRIPTION: Description = Description { repeats: Repeats::Unchanged, ..Description::of(TEXTS) };
 
     fn subject(&self) -> String {
         "session".to_owned()

@@ -6,11 +6,11 @@ use crate::{
     agent::Agent,
     command::Command,
     context_set::DeleteSet,
+    context_set::form::SubmitForm,
     conversation::PutThread,
     directive::Direct,
     entry::Actor,
     error::Error,
-    form::SubmitForm,
     run::{CancelRun, ClaimRun, PauseRun, ResumeRun, ToolResults},
     testing::Board,
 };

@@ -91,6 +91,43 @@ impl<'de> Deserialize<'de> for Ttl {
     }
 }
 
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use utoipa::ToSchema;
+
+    use super::Ttl;
+    use crate::same_schema;
+
+    same_schema! {
+        Ttl as TtlForm;
+    }
+
+    /// A number of seconds above 0, a duration such as `90d`, `36h` or `15m`, or `never`.
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    #[schema(as = Ttl)]
+    enum TtlForm {
+        Seconds(Seconds),
+        Duration(Duration),
+        Never(Never),
+    }
+
+    #[derive(ToSchema)]
+    #[schema(pattern = "^[1-9][0-9]{0,9}[smhd]$")]
+    struct Duration(String);
+
+    #[derive(ToSchema)]
+    #[schema(minimum = 1)]
+    struct Seconds(u64);
+
+    #[derive(ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Never {
+        Never,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -136,3 +136,76 @@ impl<'de> Deserialize<'de> for Condition {
         Self::read(&Value::deserialize(deserializer)?, DEPTH).map_err(de::Error::custom)
     }
 }
+
+#[cfg(feature = "schema")]
+#[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
+mod schema {
+    use utoipa::ToSchema;
+
+    use super::Condition;
+    use crate::{same_schema, schema::ToolName};
+
+    same_schema! {
+        Condition as ConditionForm;
+    }
+
+    /// When a step is entered.
+    #[derive(ToSchema)]
+    #[serde(untagged)]
+    #[schema(as = Condition)]
+    enum ConditionForm {
+        ToolUsed(ToolUsed),
+        SequenceMatch(SequenceMatch),
+        All(AllOf),
+        Any(AnyOf),
+        Not(NotThis),
+    }
+
+    /// The tool was used since the last reset.
+    #[derive(ToSchema)]
+    #[serde(deny_unknown_fields)]
+    struct ToolUsed {
+        r#type: ToolUsedType,
+        value: ToolName,
+    }
+
+    #[derive(ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum ToolUsedType {
+        ToolUsed,
+    }
+
+    /// The newest tools that were used are those of the step's sequence.
+    #[derive(ToSchema)]
+    #[serde(deny_unknown_fields)]
+    struct SequenceMatch {
+        r#type: SequenceMatchType,
+    }
+
+    #[derive(ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum SequenceMatchType {
+        SequenceMatch,
+    }
+
+    #[derive(ToSchema)]
+    #[serde(deny_unknown_fields)]
+    struct AllOf {
+        #[schema(no_recursion, min_items = 1)]
+        all: Vec<ConditionForm>,
+    }
+
+    #[derive(ToSchema)]
+    #[serde(deny_unknown_fields)]
+    struct AnyOf {
+        #[schema(no_recursion, min_items = 1)]
+        any: Vec<ConditionForm>,
+    }
+
+    #[derive(ToSchema)]
+    #[serde(deny_unknown_fields)]
+    struct NotThis {
+        #[schema(no_recursion)]
+        not: Box<ConditionForm>,
+    }
+}

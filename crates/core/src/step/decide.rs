@@ -11,11 +11,11 @@ use super::{
 use crate::{
     agent::{TOOL_NAME, is_tool_name},
     command::{Command, DecisionBuilder, Undecided},
+    count::Usage,
     error::{ConflictKind, Error},
     id::StepName,
     input::InputVisitor,
     rights::Right,
-    run::Usage,
 };
 
 /// A change on the way through the steps.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::progress::Move;
 use crate::{
     audience::Audience,
+    count::Usage,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen},
+    fact::{Description, Fact, Seen},
     id::StepName,
-    run::Usage,
     state::State,
     view::View,
 };
@@ -58,13 +58,7 @@ macro_rules! step_fact {
         impl Fact for $fact {
             const TYPE: &'static str = $type;
 
-            const DESCRIPTION: Description<Self> = Description {
-                texts: &[],
-                gone_as: None,
-                earlier: Earlier::Stands,
-                repeats: Repeats::Nothing,
-                said: None,
-            };
+            const DESCRIPTION: Description = Description::of(&[]);
 
             fn subject(&self) -> String {
                 SUBJECT.to_owned()

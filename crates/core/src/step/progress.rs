@@ -7,7 +7,7 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use super::{LOG, Step, Steps};
-use crate::{id::StepName, run::Usage};
+use crate::{count::Usage, id::StepName};
 
 /// Where a team is among its steps, since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Place, StepsChange, offer::offer};
 use crate::{
-    run::Usage,
+    count::Usage,
     session::{SessionPatch, Settings},
     state::State,
     testing::Board,

@@ -6,15 +6,16 @@ use std::{
 };
 
 use crate::{
-    count::{Counting, Tokens},
+    count::{Counting, Tokens, Usage},
     entry::Hash,
     error::Error,
     id::RunId,
+    limits::Limits,
+    past_runs::PastRuns,
     prompt::observed::Observations,
     run::{
-        Kind, Limits, NewRun, PromptRecord, Run, TurnReply, TurnRequest, Usage,
+        Kind, NewRun, PromptRecord, Run, TurnReply, TurnRequest,
         next::{Next, next},
-        past::PastRuns,
     },
     testing::Board,
 };

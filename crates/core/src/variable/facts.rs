@@ -11,7 +11,7 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Repeats, Seen, erase_json, erase_words, json, json_text, sealed, text},
+    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
     id::{Seq, VariableName},
     recall::{Recallable, Source},
     rights::Share,
@@ -99,12 +99,9 @@ fn subject(name: Option<&VariableName>) -> String {
 impl Fact for Set {
     const TYPE: &'static str = "variable.set";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")],
-        gone_as: None,
+    const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
-        repeats: Repeats::Nothing,
-        said: None,
+        ..Description::of(&[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")])
     };
 
     const IS_RECALLABLE: bool = true;
@@ -161,13 +158,7 @@ impl Fact for Set {
 impl Fact for Cleared {
     const TYPE: &'static str = "variable.cleared";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("reason")],
-        gone_as: None,
-        earlier: Earlier::Deleted,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 
     fn subject(&self) -> String {
         subject(self.name.as_ref())

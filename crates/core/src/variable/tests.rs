@@ -10,7 +10,7 @@ use crate::{
     entry::{Actor, Hash},
     fact::read,
     rights::Share,
-    secret::SealedInput,
+    sealed::SealedInput,
     session::SessionPatch,
     state::State,
     testing::Board,

@@ -100,12 +100,10 @@ impl Workflow {
 impl Fact for Updated {
     const TYPE: &'static str = "workflow.updated";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("name"), text("description"), text("reason")],
-        gone_as: None,
+    const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
         repeats: Repeats::Unchanged,
-        said: None,
+        ..Description::of(&[text("name"), text("description"), text("reason")])
     };
 
     fn subject(&self) -> String {
@@ -141,8 +139,7 @@ const PLACED: &[TextField] =
 impl Fact for NodeCreated {
     const TYPE: &'static str = "node.created";
 
-    const DESCRIPTION: Description<Self> =
-        Description { texts: PLACED, gone_as: None, earlier: Earlier::Replaced, repeats: Repeats::Nothing, said: None };
+    const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
     fn subject(&self) -> String {
         subject(self.0.node.id)
@@ -171,13 +168,8 @@ impl Fact for NodeCreated {
 impl Fact for NodeUpdated {
     const TYPE: &'static str = "node.updated";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: PLACED,
-        gone_as: None,
-        earlier: Earlier::Replaced,
-        repeats: Repeats::Unchanged,
-        said: None,
-    };
+    const DESCRIPTION: Description =
+        Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
 
     fn subject(&self) -> String {
         subject(self.0.node.id)
@@ -209,13 +201,7 @@ impl Fact for NodeUpdated {
 impl Fact for NodeDeleted {
     const TYPE: &'static str = "node.deleted";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[text("reason")],
-        gone_as: None,
-        earlier: Earlier::Deleted,
-        repeats: Repeats::Nothing,
-        said: None,
-    };
+    const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 
     fn subject(&self) -> String {
         subject(self.id)

@@ -24,7 +24,7 @@ pub(super) struct SealedPart {
 }
 
 /// What the secrets in the configuration of a node are called. A node that is made has no id yet.
-pub(super) fn in_config(id: Option<NodeId>) -> String {
+pub(crate) fn in_config(id: Option<NodeId>) -> String {
     id.map_or_else(|| "node.config".to_owned(), |id| format!("{id}.config"))
 }
 

@@ -18,9 +18,10 @@ use crate::{
     journal::{PAGE, journal_kind},
     live::{
         job::{Batch, Execute, Missing},
+        master_key,
         writer::Writer,
     },
-    seal::{keys::MasterKey, master_key, rewrite::Scan, sealer::Sealer},
+    seal::{keys::MasterKey, rewrite::Scan, sealer::Sealer},
     upkeep::{expiry, lease},
 };
 

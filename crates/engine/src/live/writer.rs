@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
-    erasure::is_changing,
+    rewriting::is_changing,
     state::State,
 };
 use tokio::sync::oneshot;

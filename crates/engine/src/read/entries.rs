@@ -9,13 +9,7 @@ use callboard_core::{
 };
 use callboard_store::{Order, Query};
 
-use crate::{
-    error::Error,
-    journal::PAGE,
-    read::{filter::Filter, last},
-    session::Session,
-    sizes::sizes,
-};
+use crate::{error::Error, journal::PAGE, last, read::filter::Filter, session::Session, sizes::sizes};
 
 /// Which entries of a journal are wanted.
 #[derive(Clone, Debug)]

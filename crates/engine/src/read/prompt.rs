@@ -15,7 +15,7 @@ use callboard_core::{
     id::{AgentName, Seq, ThreadId},
     prompt::{Layout, PartName, PromptSpec},
     rights::Share,
-    secret::SealedInput,
+    sealed::SealedInput,
     state::State,
     text::Values,
     view::View,

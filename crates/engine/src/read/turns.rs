@@ -3,15 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    count::Tokens,
+    count::{Tokens, Usage},
     entry::{Entry, Header},
     error::Error as Refusal,
     fact::{self, Fact},
     id::{AgentName, RunId, Seq, ThreadId},
-    run::{
-        Usage,
-        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
-    },
+    run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     state::State,
     time::Timestamp,
     view::View,

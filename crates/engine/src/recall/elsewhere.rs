@@ -72,7 +72,7 @@ const NOTHING: &str = "it could not be asked, or its answer is not understood";
 
 impl FromElsewhere {
     /// Leaves out why there are no passages: it may name machines that a model must not know.
-    pub(super) fn hide_reason(&mut self) {
+    pub(crate) fn hide_reason(&mut self) {
         if let Err(reason) = &mut self.passages {
             NOTHING.clone_into(reason);
         }
@@ -80,7 +80,7 @@ impl FromElsewhere {
 }
 
 /// Asks all of these sources at the same time.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     sources: impl Iterator<Item = &Arc<dyn PassageSource>>,
     question: &str,
     limit: usize,

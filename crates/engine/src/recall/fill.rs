@@ -1,60 +1,26 @@
-//! Giving passages their vectors, behind: in the order in which they were said, some at a time.
+//! Giving passages their vectors, in the order in which they were said, some at a time.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Weak},
+    sync::Arc,
 };
 
 use callboard_core::{
     entry::{Entry, Hash},
+    event::recallable,
     id::{Seq, SessionId},
-    recall::recallable,
     text::Values,
 };
 use callboard_recall::{Vector, VectorFile, Wanted};
-use tokio::time::{sleep, timeout};
 
-use super::{
-    indices::Indices,
-    vectors::{REST, lock},
-};
-use crate::{error::Error, live::open::OpenSessions, texts};
+use super::indices::Indices;
+use crate::{error::Error, texts};
 
 /// So many passages get their vectors at once.
 const AT_ONCE: usize = 64;
 
-/// Gives passages their vectors, as long as the board is there.
-pub(crate) async fn keep_filled(board: Weak<OpenSessions>) {
-    loop {
-        let Some(open) = board.upgrade() else { return };
-        let indices = open.indices.clone();
-        let Some(id) = lock(&indices.vectors.wanting).pop_first() else {
-            let vectors = indices.vectors.clone();
-            drop((open, indices));
-            // The board may go meanwhile.
-            let _ = timeout(REST, vectors.wanted.notified()).await;
-            continue;
-        };
-        // A question brings the session back into memory, and wants them again.
-        if open.alive(&id).is_none() {
-            continue;
-        }
-        drop(open);
-        match indices.fill(&id).await {
-            Ok(Filled::Wholly) => {}
-            Ok(Filled::NoModel) => {
-                indices.vectors.want(&id);
-                drop(indices);
-                sleep(REST).await;
-            }
-            // A question wants them again.
-            Err(error) => tracing::debug!(session = %id, %error, "passages of a session got no vectors"),
-        }
-    }
-}
-
 /// What came of giving passages their vectors.
-enum Filled {
+pub(crate) enum Filled {
     /// All have theirs.
     Wholly,
     /// The model could not be asked.
@@ -63,7 +29,7 @@ enum Filled {
 
 impl Indices {
     /// Gives the passages of a session their vectors.
-    async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
+    pub(crate) async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
         let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
         loop {
             let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;

@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     conversation::Role as MessageRole,
     entry::{Entry, Head},
-    erasure::changed_by,
-    event::EventType,
+    event::{EventType, recallable},
     fact::Earlier,
     id::{Seq, SessionId},
-    recall::{Recallable, Source, recallable},
+    recall::{Recallable, Source},
+    rewriting::changed_by,
     text::Values,
 };
 use callboard_recall::{Class, Error as IndexError, Index, Item, Kind, Role};

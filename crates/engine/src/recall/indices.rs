@@ -18,10 +18,10 @@ pub(crate) struct Indices {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) settings: RecallSettings,
     /// The vectors of their passages.
-    pub(super) vectors: Arc<Vectors>,
+    pub(crate) vectors: Arc<Vectors>,
     all: OnceLock<Arc<Indexes>>,
     /// What is read on while questions wait.
-    pub(super) readings: Arc<Readings>,
+    pub(crate) readings: Arc<Readings>,
     /// Whose turn it is to read a journal on.
     turns: Mutex<HashMap<SessionId, Arc<Turn<()>>>>,
 }
@@ -59,7 +59,7 @@ impl Indices {
     }
 
     /// Does something with the index of a session, as far as that is. One that turns out to be damaged is dropped.
-    pub(super) async fn with<T: Send + 'static>(
+    pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         id: &SessionId,
         work: impl FnOnce(&mut Index) -> Result<T, Error> + Send + 'static,
@@ -69,7 +69,7 @@ impl Indices {
     }
 
     /// Does something with the indices of several journals, which stand as they are meanwhile.
-    pub(super) async fn with_each<T: Send + 'static>(
+    pub(crate) async fn with_each<T: Send + 'static>(
         self: &Arc<Self>,
         ids: &[SessionId],
         work: impl FnOnce(&[&Index]) -> Result<T, Error> + Send + 'static,
@@ -88,7 +88,7 @@ impl Indices {
     }
 
     /// Drops what is damaged of an index, so that it is read from the journal again.
-    pub(super) async fn drop_damaged(
+    pub(crate) async fn drop_damaged(
         self: &Arc<Self>,
         id: &SessionId,
         error: impl Into<Arc<IndexError>>,
@@ -98,7 +98,7 @@ impl Indices {
     }
 
     /// Writes what is new in an index to the file. Where that fails, it is read from the journal again later.
-    pub(super) async fn save(self: &Arc<Self>, id: &SessionId, has_erased: bool) -> Result<(), Error> {
+    pub(crate) async fn save(self: &Arc<Self>, id: &SessionId, has_erased: bool) -> Result<(), Error> {
         let (name, session) = (self.name(id), id.clone());
         self.with_all(move |all| {
             let saved = if has_erased { all.save_erased(&name) } else { all.save(&name) };
@@ -111,7 +111,7 @@ impl Indices {
     }
 
     /// Drops all that was read of a journal, which is read anew.
-    pub(super) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
+    pub(crate) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
         let name = self.name(id);
         self.vectors.remove(name.clone()).await?;
         self.with_all(move |all| all.remove(&name)).await
@@ -136,7 +136,7 @@ impl Indices {
     }
 
     /// The sessions of which something was read.
-    pub(super) async fn sessions(self: &Arc<Self>) -> Vec<SessionId> {
+    pub(crate) async fn sessions(self: &Arc<Self>) -> Vec<SessionId> {
         if !self.is_used() {
             return Vec::new();
         }
@@ -149,7 +149,7 @@ impl Indices {
     }
 
     /// The turn of those who read a journal on.
-    pub(super) fn turn(&self, id: &SessionId) -> Arc<Turn<()>> {
+    pub(crate) fn turn(&self, id: &SessionId) -> Arc<Turn<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         if turns.len() > TURNS {
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
@@ -163,7 +163,7 @@ impl Indices {
     }
 
     /// What the index of a session is called.
-    pub(super) fn name(&self, id: &SessionId) -> String {
+    pub(crate) fn name(&self, id: &SessionId) -> String {
         format!("{}/{id}", self.settings.store)
     }
 }

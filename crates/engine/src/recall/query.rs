@@ -15,7 +15,7 @@ use super::settings::RecallSettings;
 const LONGEST: usize = 16 * 1024;
 
 /// The most hits of one question.
-pub(super) const MOST: usize = 1000;
+pub(crate) const MOST: usize = 1000;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl RecallQuery {
         Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources, at: None, but }
     }
 
-    pub(super) fn check(&self, settings: &RecallSettings) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, settings: &RecallSettings) -> Result<(), Refusal> {
         let own = Source::ALL.iter().map(|source| source.as_str());
         let known: Vec<&str> = own.chain(settings.sources.iter().map(|source| source.name())).collect();
         if let Some(place) = self.sources.iter().position(|name| !known.contains(&name.as_str())) {
@@ -67,17 +67,17 @@ impl RecallQuery {
     }
 
     /// Whether hits of this class are wanted.
-    pub(super) fn wants(&self, class: &Class) -> bool {
+    pub(crate) fn wants(&self, class: &Class) -> bool {
         let is_in = |thread: &ThreadId| class.subject.strip_prefix("thread:") == Some(thread.as_str());
         self.thread.as_ref().is_none_or(is_in) && self.is_from(&class.source)
     }
 
-    pub(super) fn is_from(&self, source: &str) -> bool {
+    pub(crate) fn is_from(&self, source: &str) -> bool {
         self.sources.is_empty() || self.sources.iter().any(|name| name == source)
     }
 
     /// Why nothing can be found, if that is so.
-    pub(super) fn note(&self) -> Option<&'static str> {
+    pub(crate) fn note(&self) -> Option<&'static str> {
         let says_nothing = callboard_recall::is_blank(&self.text);
         says_nothing.then_some(
             "the query has only words that stand in nearly every text, and single letters: add a name or a word of what you look \

@@ -11,7 +11,7 @@ use callboard_core::id::SessionId;
 
 /// The journals that are read on now.
 #[derive(Debug, Default)]
-pub(super) struct Readings(Mutex<HashMap<SessionId, Readers>>);
+pub(crate) struct Readings(Mutex<HashMap<SessionId, Readers>>);
 
 /// Those who read a journal on.
 #[derive(Debug, Default)]
@@ -22,27 +22,27 @@ struct Readers {
 }
 
 /// Somebody who reads a journal on.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     all: Arc<Readings>,
     id: SessionId,
 }
 
 impl Readings {
     /// Notes that a journal is read on, until what is returned is dropped.
-    pub(super) fn begin(self: &Arc<Self>, id: &SessionId) -> Reading {
+    pub(crate) fn begin(self: &Arc<Self>, id: &SessionId) -> Reading {
         self.lock().entry(id.clone()).or_default().count += 1;
         Reading { all: self.clone(), id: id.clone() }
     }
 
     /// Notes that a question waited in vain.
-    pub(super) fn note_long(&self, id: &SessionId) {
+    pub(crate) fn note_long(&self, id: &SessionId) {
         if let Some(readers) = self.lock().get_mut(id) {
             readers.take_long = true;
         }
     }
 
     /// Whether it is of no use to wait.
-    pub(super) fn take_long(&self, id: &SessionId) -> bool {
+    pub(crate) fn take_long(&self, id: &SessionId) -> bool {
         self.lock().get(id).is_some_and(|readers| readers.take_long)
     }
 

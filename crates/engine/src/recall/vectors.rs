@@ -22,28 +22,28 @@ use super::{
 use crate::error::Error;
 
 /// How long a model that could not be asked is not asked again.
-pub(super) const REST: Duration = Duration::from_secs(30);
+pub(crate) const REST: Duration = Duration::from_secs(30);
 
 /// What every model has a vector of.
 const PLAIN: &str = "a plain text";
 
 /// The vectors of a board.
 pub(crate) struct Vectors {
-    pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     path: Option<PathBuf>,
     file: OnceLock<Arc<VectorFile>>,
     /// The dimension of the model, once it gave a vector.
-    pub(super) dimension: OnceLock<usize>,
+    pub(crate) dimension: OnceLock<usize>,
     /// Since when the model cannot be asked, and why.
     trouble: Mutex<Option<(Instant, String)>>,
     /// The sessions with passages that want their vectors.
-    pub(super) wanting: Mutex<BTreeSet<SessionId>>,
-    pub(super) wanted: Notify,
+    pub(crate) wanting: Mutex<BTreeSet<SessionId>>,
+    pub(crate) wanted: Notify,
 }
 
 impl Vectors {
     /// Those of `embedder`, kept beside the file of the indices.
-    pub(super) fn new(embedder: Option<Arc<dyn Embedder>>, indices: Option<&Path>) -> Self {
+    pub(crate) fn new(embedder: Option<Arc<dyn Embedder>>, indices: Option<&Path>) -> Self {
         let path = indices.map(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             path.with_file_name(format!("{name}-vectors.db"))
@@ -53,7 +53,7 @@ impl Vectors {
     }
 
     /// Notes that passages of a session may want their vectors.
-    pub(super) fn want(&self, id: &SessionId) {
+    pub(crate) fn want(&self, id: &SessionId) {
         if self.embedder.is_some() {
             lock(&self.wanting).insert(id.clone());
             self.wanted.notify_one();
@@ -61,7 +61,7 @@ impl Vectors {
     }
 
     /// The vector of a question; `None` without a model. It is waited for at most so long.
-    pub(super) async fn of_question(&self, text: &str, patience: Duration) -> Option<Result<Vector, String>> {
+    pub(crate) async fn of_question(&self, text: &str, patience: Duration) -> Option<Result<Vector, String>> {
         let embedder = self.embedder.as_ref()?;
         if let Some((_, reason)) = lock(&self.trouble).as_ref().filter(|(since, _)| since.elapsed() < REST) {
             return Some(Err(reason.clone()));
@@ -81,28 +81,28 @@ impl Vectors {
 
     /// How the model is called in answers, by whether all passages have their vectors. How many there are says nothing that
     /// every viewer may know.
-    pub(super) fn shown(&self, is_whole: bool) -> Option<String> {
+    pub(crate) fn shown(&self, is_whole: bool) -> Option<String> {
         let model = self.embedder.as_ref()?.model();
         Some(if is_whole { model.to_owned() } else { format!("{model}, and not all passages have their vectors yet") })
     }
 
     /// Takes away what is kept of entries whose words are gone.
-    pub(super) async fn erase(self: &Arc<Self>, journal: String, entries: Vec<Seq>) -> Result<(), Error> {
+    pub(crate) async fn erase(self: &Arc<Self>, journal: String, entries: Vec<Seq>) -> Result<(), Error> {
         self.with_file(move |file| file.erase(&journal, entries)).await
     }
 
     /// Takes away all that is kept of a journal.
-    pub(super) async fn remove(self: &Arc<Self>, journal: String) -> Result<(), Error> {
+    pub(crate) async fn remove(self: &Arc<Self>, journal: String) -> Result<(), Error> {
         self.with_file(move |file| file.remove(&journal)).await
     }
 
     /// The journals of which something is kept.
-    pub(super) async fn journals(self: &Arc<Self>) -> Result<Vec<String>, Error> {
+    pub(crate) async fn journals(self: &Arc<Self>) -> Result<Vec<String>, Error> {
         self.with_file(VectorFile::journals).await
     }
 
     /// Does something with the file, if there is or should be one.
-    pub(super) async fn with_file<T: Default + Send + 'static>(
+    pub(crate) async fn with_file<T: Default + Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&VectorFile) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, Error> {
@@ -136,7 +136,7 @@ impl Vectors {
     }
 
     /// Notes why the model cannot be asked.
-    pub(super) fn note(&self, error: NoVectors) -> String {
+    pub(crate) fn note(&self, error: NoVectors) -> String {
         if !error.is_of_texts {
             tracing::warn!(reason = error.reason, "there are no vectors for recall: terms alone count");
             *lock(&self.trouble) = Some((Instant::now(), error.reason.clone()));
@@ -145,7 +145,7 @@ impl Vectors {
     }
 
     /// The vectors of texts by `embedder`; `None` for those of which it has none.
-    pub(super) async fn embed(
+    pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
         texts: &[&str],
@@ -169,6 +169,6 @@ impl Vectors {
     }
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Known {
     pub(crate) key: Option<DataKey>,
     /// Finds all of them.
     pub(crate) mask: Arc<Mask>,
-    pub(super) secrets: BTreeMap<Hash, Arc<Secret>>,
+    pub(crate) secrets: BTreeMap<Hash, Arc<Secret>>,
 }
 
 /// The secrets in one value of a variable.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use callboard_core::{api_words::API_WORDS, secret::HideSecrets, variable::HIDDEN};
+use callboard_core::{api_words::API_WORDS, input::HideSecrets, variable::HIDDEN};
 use serde_json::{Map, Value};
 
 use crate::seal::layer::{Hidden, Layer, TooMany};

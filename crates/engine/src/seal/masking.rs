@@ -11,9 +11,8 @@ use callboard_core::{
     command::Command,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
-    idempotency::Fingerprint,
-    input::{FreeText, InputVisitor},
-    secret::SealedInput,
+    input::{Fingerprint, FreeText, InputVisitor},
+    sealed::SealedInput,
     state::State,
     variable,
 };

@@ -7,9 +7,10 @@ use std::{
 
 use callboard_core::{
     entry::{Entry, Hash},
-    erasure::{CHANGING, Erased},
+    erasure::Erased,
     fact::{self, Fact},
     id::{Seq, SessionId, VariableName},
+    rewriting::CHANGING,
     secret::facts::{Hidden, Restored},
     state::State,
     text::Values,
@@ -21,34 +22,34 @@ use crate::{error::Error, journal::PAGE};
 
 /// An entry as it was before a secret was hidden in it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Original {
+pub(crate) struct Original {
     /// Its data, without a salt.
-    pub(super) data: String,
+    pub(crate) data: String,
     /// The long texts that it refers to.
-    pub(super) texts: Values,
+    pub(crate) texts: Values,
 }
 
 /// What sealed originals are bound to.
-pub(super) fn name_of(seq: Seq) -> String {
+pub(crate) fn name_of(seq: Seq) -> String {
     format!("entry:{seq}")
 }
 
 /// What is sealed of the entries of a session.
 #[derive(Default)]
-pub(super) struct Originals(pub(super) BTreeMap<Seq, HiddenText>);
+pub(crate) struct Originals(pub(crate) BTreeMap<Seq, HiddenText>);
 
 /// What became of an entry in which secrets were hidden.
 #[derive(Default)]
-pub(super) struct HiddenText {
+pub(crate) struct HiddenText {
     /// The hash under which it is sealed as it was before.
-    pub(super) sealed: Option<Hash>,
+    pub(crate) sealed: Option<Hash>,
     /// The secrets that were hidden in it and are not restored: the variables, and as what their values are sealed.
     secrets: BTreeSet<(Arc<str>, Hash)>,
 }
 
 impl Originals {
     /// Whether an entry is sealed as it was.
-    pub(super) fn has(&self, seq: Seq) -> bool {
+    pub(crate) fn has(&self, seq: Seq) -> bool {
         self.0.get(&seq).is_some_and(|text| text.sealed.is_some())
     }
 
@@ -76,7 +77,7 @@ impl Originals {
 }
 
 /// What is sealed of the entries of a session, as of an entry.
-pub(super) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> Result<Originals, Error> {
+pub(crate) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> Result<Originals, Error> {
     let (mut originals, mut after) = (Originals::default(), Seq::ZERO);
     while after < head {
         let types = CHANGING.map(Arc::from).to_vec();
@@ -91,7 +92,7 @@ pub(super) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> R
 
 impl HiddenText {
     /// The hash of what it was, if the secret `name` was hidden in it and all others in it are known still.
-    pub(super) fn open_without(self, name: &VariableName, state: &State) -> Option<Hash> {
+    pub(crate) fn open_without(self, name: &VariableName, state: &State) -> Option<Hash> {
         let is_known = |(secret, sealed): &(Arc<str>, Hash)| {
             **secret == *name.as_str() || state.secrets.iter().any(|(known, hash)| known == secret && hash == *sealed)
         };

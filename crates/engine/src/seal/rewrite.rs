@@ -10,8 +10,10 @@ use callboard_core::{
     event::EventType,
     fact::{self, Fact, TextKind},
     id::{Seq, SessionId},
+    input::HideSecrets as _,
+    rewriting::rewritten,
     run::turn_facts::TurnRequested,
-    secret::{HideSecrets as _, Rewriting, Rewritten, StoredValue},
+    sealed::{Rewriting, StoredValue},
     state::State,
     text::{Text, Values},
 };
@@ -117,7 +119,7 @@ impl Scan {
                 }
                 _ => None,
             };
-            rewriting.entries.push(Rewritten::new(entry, data.clone(), sealed.as_ref().map(|(hash, _)| *hash)));
+            rewriting.entries.push(rewritten(entry, data.clone(), sealed.as_ref().map(|(hash, _)| *hash)));
             rewriting.values.extend(sealed);
         }
         Some(rewriting)
@@ -172,7 +174,7 @@ impl Scan {
 
 /// Hides values in the words of an entry of this type, of which `texts` are the long ones. Those that change are kept in `values`.
 /// Says whether there were any.
-pub(super) fn hide(mask: &Mask, kind: &EventType, data: &mut Value, texts: &Values, values: &mut Values) -> bool {
+pub(crate) fn hide(mask: &Mask, kind: &EventType, data: &mut Value, texts: &Values, values: &mut Values) -> bool {
     let mut changed = false;
     kind.change_words(data, |value, field| {
         changed |= match (field.kind, Text::deserialize(&*value)) {
@@ -201,7 +203,7 @@ fn hide_in_text(mask: &Mask, text: &str, kind: TextKind) -> Option<Arc<str>> {
 }
 
 /// What is kept of an entry cannot be read, or written.
-pub(super) fn damaged(entry: &Entry, error: &serde_json::Error) -> Error {
+pub(crate) fn damaged(entry: &Entry, error: &serde_json::Error) -> Error {
     let (seq, kind) = (entry.header.seq, entry.header.kind.to_string());
     callboard_core::error::Error::Damaged { seq, kind, detail: error.to_string() }.into()
 }

@@ -4,7 +4,7 @@ use callboard_core::{
     entry::Hash,
     error::Error as Refusal,
     id::SessionId,
-    secret::{StoredValue, WrappedKey},
+    sealed::{StoredValue, WrappedKey},
 };
 
 use crate::{

@@ -7,7 +7,7 @@ use callboard_core::{
     entry::{Actor, Head},
     error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
-    secret::SealedInput,
+    sealed::SealedInput,
     session::{Kind, NewSession, Settings as SessionSettings},
     state::State,
 };

@@ -8,9 +8,9 @@ use std::{
 
 use callboard_core::{
     entry::{Entry, Hash, Head, line},
-    erasure::ErasureCheck,
     error::{ConflictKind, Error as Refusal},
     id::SessionId,
+    rewriting::ErasureCheck,
     session::Kind,
     state::State,
 };
@@ -19,13 +19,11 @@ use tokio::sync::mpsc;
 use crate::{
     board::Board,
     error::Error,
+    export::{AT_ONCE, Line, VERSION},
     journal::follows,
     session::Session,
     texts::long_texts,
-    transfer::{
-        export::{AT_ONCE, Line, VERSION},
-        session_copy::SessionCopy,
-    },
+    transfer::session_copy::SessionCopy,
 };
 
 impl Board {

@@ -8,8 +8,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Hash, Head, Tag},
-    erasure::{ChangedEntry, changed_by},
+    erasure::ChangedEntry,
     id::{Seq, SessionId},
+    rewriting::changed_by,
     state::State,
 };
 use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, Row, Store};

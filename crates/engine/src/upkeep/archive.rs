@@ -12,7 +12,7 @@ use callboard_store::{Clock, Store};
 use flate2::{Compression, write::GzEncoder};
 use tempfile::NamedTempFile;
 
-use crate::{error::Error, transfer::export::Export, upkeep::snapshot};
+use crate::{error::Error, export::Export, upkeep::snapshot};
 
 /// A folder into which a sweep writes each expired session, as an export that is compressed with gzip, before it is removed:
 /// `ID.jsonl.gz`, or `ID.2.jsonl.gz` and so on where an earlier session of this name is there.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Hash, Head},
-    erasure::ErasureCheck,
     id::{Seq, SessionId},
+    rewriting::ErasureCheck,
     state::State,
 };
 use callboard_store::{Row, Store};

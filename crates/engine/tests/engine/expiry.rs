@@ -3,8 +3,9 @@ use std::{sync::Arc, time::Duration};
 use callboard_engine::{
     Archive, BeforeAll, Board, Filter, NewBoardSession, Session, Settings,
     core::{
+        count::Usage,
         id::{RunId, Seq},
-        run::{ClaimRun, Kind, NewRun, TurnReply, TurnRequest, Usage},
+        run::{ClaimRun, Kind, NewRun, TurnReply, TurnRequest},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, PromptSpec, Session,
     core::{
-        count::Tokens,
+        count::{Tokens, Usage},
         entry::Actor,
         id::Seq,
         prompt::Format,
         run::{
-            ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest, Usage,
+            ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest,
             next::{Next, next},
         },
         state::State,

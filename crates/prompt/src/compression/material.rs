@@ -9,9 +9,9 @@ use std::{
 
 use callboard_core::{
     audience::Audience,
-    compression::{Base, Cleared, Compressed, Head, clear::ClearToolResults},
+    compression::{Base, Compressed, clear::ClearToolResults},
     conversation::{
-        Role,
+        Cleared, Role, StandingSummary,
         facts::{MessageAdded, thread_subject},
     },
     count::Tokens,
@@ -45,14 +45,14 @@ pub struct Wanted {
     /// All messages of the thread behind this entry.
     pub after: Seq,
     scope: Scope,
-    earlier: Option<Head>,
+    earlier: Option<StandingSummary>,
     base: Base,
 }
 
 /// An earlier summary.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    pub(super) head: Head,
+    pub(super) head: StandingSummary,
     pub(super) compressed: Arc<Compressed>,
     /// What it says.
     pub text: Arc<str>,
@@ -104,12 +104,14 @@ impl Wanted {
         let readers = scope.readers.as_ref().unwrap_or(&held.sight.audience);
         // One that begins behind what they see first was made for others, from less.
         let first = held.begins(readers).unwrap_or_default().max(held.sight.since).max(scope.behind.next());
-        let stands_for_all = |head: &&Head| {
+        let stands_for_all = |head: &&StandingSummary| {
             head.from > scope.behind && head.from <= first && held.is_for(readers, head.seq, &head.audience)
         };
         let standing = held.compression.standing.iter().filter(stands_for_all);
         let earlier = standing.min_by_key(|head| (head.from, Reverse(head.through))).cloned();
-        let pins = |head: &Head| held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect();
+        let pins = |head: &StandingSummary| {
+            held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect()
+        };
         let each = earlier.iter().flat_map(|head| {
             let shown: BTreeSet<Seq> = pins(head);
             shown.into_iter().chain(head.kept.iter().copied()).chain([head.seq])

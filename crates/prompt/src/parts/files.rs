@@ -3,11 +3,9 @@
 
 use callboard_core::{
     agent::Agent,
-    file::{
-        Held,
-        tools::{FIND_FILES, READ_FILE},
-    },
+    file::Held,
     prompt::escape::escape,
+    tool::file::{FIND_FILES, READ_FILE},
     view::View,
 };
 

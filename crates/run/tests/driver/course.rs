@@ -1,8 +1,9 @@
 //! The course of a run where nothing goes wrong.
 
 use callboard_engine::core::{
-    form::SubmitForm,
-    run::{Due, Limits, ResumeRun, Status, ToolResults, Wait},
+    context_set::form::SubmitForm,
+    limits::Limits,
+    run::{Due, ResumeRun, Status, ToolResults, Wait},
 };
 use callboard_model::scripted::{Reply, last_text};
 use serde_json::json;

@@ -12,11 +12,12 @@ use callboard_engine::{
         entry::Actor,
         error::Error as Refusal,
         id::RunId,
+        limits::Limits,
         prompt::{
             escape::page_text,
             observed::{Observed, Tab},
         },
-        run::{CancelRun, ClaimRun, Epoch, Kind, Limits, NewRun, ResumeRun, StartTool, Status},
+        run::{CancelRun, ClaimRun, Epoch, Kind, NewRun, ResumeRun, StartTool, Status},
     },
 };
 use callboard_model::scripted::{Reply, last_text};

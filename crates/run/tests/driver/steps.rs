@@ -5,9 +5,10 @@ use std::{collections::HashSet, sync::Arc};
 use callboard_engine::{
     Session,
     core::{
+        count::Usage,
         entry::Hash,
         id::RunId,
-        run::{Due, ResumeRun, Status, ToolResults, Usage, Wait},
+        run::{Due, ResumeRun, Status, ToolResults, Wait},
         session::SessionPatch,
         step::StepsChange,
     },

@@ -51,7 +51,7 @@ async fn a_model_that_takes_too_long_pauses_the_run() {
     let run = start(&session).await;
     let models = Models::new(|_, _| Reply::stall("Hm"));
     let driver = models.driver(&session, "test");
-    let limits = callboard_engine::core::run::Limits { seconds: Some(1), ..Default::default() };
+    let limits = callboard_engine::core::limits::Limits { seconds: Some(1), ..Default::default() };
     user(&session, CancelRun(run)).await;
     let run = crate::fixture::start_with(&session, Some(limits)).await;
     assert_eq!(soon("the run", driver.drive(&run)).await.unwrap(), Status::Paused);

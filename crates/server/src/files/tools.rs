@@ -2,9 +2,9 @@
 
 use callboard_core::{
     error::Error as Refusal,
-    file::{
+    tool::{
         FileCall,
-        tools::{AddFile, Delegate, FindFiles, ReadFile},
+        file::{AddFile, Delegate, FindFiles, ReadFile},
     },
 };
 use callboard_engine::{ContextFiles, Error, Session};

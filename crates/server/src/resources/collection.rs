@@ -7,8 +7,8 @@ use callboard_api as api;
 use callboard_core::{
     document::{PutDocument, RemoveDocument},
     entry::Actor,
-    erasure::EraseEntry,
     id::{CollectionName, DocumentName},
+    rewriting::EraseEntry,
 };
 use callboard_engine::{Board, CollectionInfo, Error, Session};
 use utoipa_axum::{router::OpenApiRouter, routes};

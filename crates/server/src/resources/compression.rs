@@ -81,7 +81,7 @@ async fn compress(
             let window =
                 manager.as_ref().or(caller.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
             let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
-            Ok((held.compression.target(&settings.compression, budget), manager))
+            Ok((settings.compression.target_for(budget, held.compression.pinned_tokens()), manager))
         })
         .await?;
     let (models, settings) = (caller.app.settings.models.clone(), &caller.app.settings.runs);
@@ -178,7 +178,7 @@ async fn context(
     };
     if caller.rank > Rank::Worker {
         let budget = agents.first().map_or(usual, |first| first.window);
-        let aim = Aim { target: compression.target(&settings, budget), keep_recent: None };
+        let aim = Aim { target: settings.target_for(budget, compression.pinned_tokens()), keep_recent: None };
         let newest = compression.newest().map(|head| head.seq);
         let (messages, tokens_before, tokens_after) = match caller.session.plan_compression(&thread, scope, aim).await {
             Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),

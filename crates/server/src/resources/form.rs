@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{
-    form::SubmitForm,
+    context_set::form::SubmitForm,
     id::{SessionId, SetName},
     view::View,
 };

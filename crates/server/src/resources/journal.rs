@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use callboard_api as api;
 use callboard_core::{
     entry::Actor,
-    erasure::{EraseEntry, ErasedEntry},
     error::Error as Refusal,
     id::{AgentName, Seq, SessionId},
+    rewriting::{EraseEntry, ErasedEntry},
 };
 use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
 use futures::{StreamExt, stream};

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use callboard_api as api;
 use callboard_core::{
-    conversation::{self, AddMessages, MessageShape, Role, reading, shape::in_shape},
+    conversation::{self, AddMessages, MessageShape, reading, shape::in_shape},
     id::{SessionId, ThreadId},
 };
 use callboard_engine::{MessageJson, MessageQuery};
@@ -18,7 +18,7 @@ use crate::{
     call_error::CallError,
     caller::{Authorized, AuthorizedToAdd},
     cursor,
-    params::{InPath, Query},
+    params::{InPath, Query, roles},
     rights::ReadMessages,
 };
 
@@ -108,17 +108,4 @@ impl Authorized<ReadMessages> {
         });
         Ok(pages.boxed())
     }
-}
-
-/// The roles in a list that is separated by commas.
-pub(crate) fn roles(list: Option<&str>) -> Result<Vec<Role>, CallError> {
-    let role = |word: &str| {
-        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
-        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
-        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
-        found.ok_or_else(|| {
-            CallError::invalid("/roles", format!("{word:?} is not a role: use USER, AI, SYSTEM or TOOL"))
-        })
-    };
-    api::words(list).map(role).collect()
 }

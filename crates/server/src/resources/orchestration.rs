@@ -3,9 +3,9 @@
 use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
+    count::Usage,
     error::Error as Refusal,
     id::SessionId,
-    run::Usage,
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
     view::View,

@@ -1,7 +1,7 @@
 //! Answers a team's questions to the user: at the terminal, or automatically without one.
 
 use callboard_api as api;
-use callboard_engine::core::form::{Field, ValueType};
+use callboard_engine::core::context_set::form::{Field, ValueType};
 use serde_json::{Map, Value};
 
 use super::say;

@@ -8,7 +8,7 @@ use super::{Execution, ExecutionLimits, ExecutionStatus, KEPT};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Seen, text},
     id::{ExecutionId, NodeId},
     rights::Share,
     state::State,
@@ -83,13 +83,7 @@ impl Workflow {
 /// Implements what the facts of executions have in common: who sees the workflow sees them.
 macro_rules! of_execution {
     ($texts:expr) => {
-        const DESCRIPTION: Description<Self> = Description {
-            texts: $texts,
-            gone_as: None,
-            earlier: Earlier::Stands,
-            repeats: Repeats::Nothing,
-            said: None,
-        };
+        const DESCRIPTION: Description = Description::of($texts);
 
         fn subject(&self) -> String {
             subject(&self.execution)

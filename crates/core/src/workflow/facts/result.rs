@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, erase_json, json, json_text, sealed},
+    fact::{Description, Earlier, Fact, Seen, erase_json, json, json_text, sealed},
     id::NodeId,
     rights::Share,
     state::State,
@@ -47,12 +47,9 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 impl Fact for ResultRecorded {
     const TYPE: &'static str = "node.result_recorded";
 
-    const DESCRIPTION: Description<Self> = Description {
-        texts: &[json("result"), json_text("long_result"), sealed("sealed.sha256")],
-        gone_as: None,
+    const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
-        repeats: Repeats::Nothing,
-        said: None,
+        ..Description::of(&[json("result"), json_text("long_result"), sealed("sealed.sha256")])
     };
 
     fn subject(&self) -> String {

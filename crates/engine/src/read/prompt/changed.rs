@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
-    erasure::{CHANGING, Erased, changed_by},
+    erasure::Erased,
     fact::Fact,
     id::Seq,
+    rewriting::{CHANGING, changed_by},
 };
 use callboard_prompt::Prompt;
 use callboard_store::{Order, Query};

@@ -4,13 +4,10 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::Tokens,
+    count::{Tokens, Usage},
     fact::{self, Fact},
     id::{AgentName, Seq},
-    run::{
-        Usage,
-        turn_facts::{TurnAnswered, TurnRequested},
-    },
+    run::turn_facts::{TurnAnswered, TurnRequested},
 };
 use callboard_prompt::{Pieces, Provider, ResolvedSpec};
 use callboard_store::{Order, Query};

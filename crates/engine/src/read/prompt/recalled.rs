@@ -9,13 +9,13 @@ use callboard_core::{
     context_set::SetView,
     conversation::facts::{MessageAdded, thread_subject},
     entry::{Entry, Hash},
+    event::recallable,
     fact::{self, Fact},
     id::{CollectionName, Seq, SessionId},
     prompt::{
         Layout, LayoutName, PartName, PromptSpec,
         observed::{ForeignPassage, Observed, Passage},
     },
-    recall::recallable,
     text::Values,
 };
 use callboard_prompt::{Prompt, has_part, question::question};
@@ -24,7 +24,8 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery, corpus::Journal},
+    read::recall::corpus::Journal,
+    recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery},
     session::Session,
     texts,
 };

@@ -1,0 +1,63 @@
+//! Answering forms.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    command::{Command, DecisionBuilder, Undecided},
+    context_set::{
+        ContextSet,
+        facts::Updated,
+        form::{Form, SubmitForm},
+    },
+    error::{ConflictKind, Error},
+    id::SetName,
+    input::InputVisitor,
+    rights::Right,
+    text::Text,
+};
+
+/// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
+/// run that waits for it goes on.
+impl Command for SubmitForm {
+    type Answer = ();
+
+    const RIGHT: Right = Right::user("answer forms");
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        Ok(submit(decision, &self.form, &self.answers)?)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/form"), self.form.as_str());
+        visitor.named_fields(format_args!("/answers"), &mut self.answers);
+    }
+}
+
+fn submit(decision: &mut DecisionBuilder<'_>, name: &SetName, answers: &Map<String, Value>) -> Result<(), Error> {
+    let Some(held) = decision.state.sets.get(name) else { return Err(Error::not_found("form", name)) };
+    let set = held.set.clone();
+    let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
+    if form.answered {
+        return Err(Error::Conflict {
+            kind: ConflictKind::FormAnswered,
+            what: format!("the form {name} has been answered"),
+            hint: "change the context set instead",
+        });
+    }
+    form.check(answers)?;
+    let request = match &set.content {
+        Text::Inline(text) => text.clone(),
+        Text::Stored(stored) => format!("{}\n[shortened here: it was said whole in main]", stored.beginning).into(),
+    };
+    let content: Arc<str> = form.readable(&request, answers).into();
+    let answered = ContextSet {
+        content: Text::keep(&content, "the answers", &mut decision.values)?,
+        form: Some(Form { answered: true, answers: answers.clone(), ..form.clone() }),
+        tokens: decision.context.count.count(&content),
+        ..ContextSet::clone(&set)
+    };
+    decision.record(Updated(answered));
+    Ok(())
+}

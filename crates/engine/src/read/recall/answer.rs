@@ -1,0 +1,102 @@
+//! Answers: passages that were found, with who says them.
+
+use std::{ops::Range, sync::Arc};
+
+use callboard_core::{
+    conversation::Role,
+    entry::Entry,
+    event::recallable,
+    id::{AgentName, CollectionName, MessageId, Seq, ThreadId},
+    recall::Source,
+    text::Values,
+    time::Timestamp,
+};
+
+pub use callboard_recall::Why;
+
+use crate::{error::Error, recall::FromElsewhere};
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallAnswer {
+    /// The best first.
+    pub hits: Vec<RecallHit>,
+    /// How many entries that were written before were not read yet; `None` where all were.
+    pub behind: Option<u64>,
+    /// Why nothing can be found, where the question says nothing.
+    pub note: Option<&'static str>,
+    /// The model whose vectors count, and how many passages have theirs; or `unavailable: ` and why. `None` without a model.
+    pub embedder: Option<String>,
+    /// What sources elsewhere gave.
+    pub elsewhere: Vec<FromElsewhere>,
+}
+
+/// A passage that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallHit {
+    /// What kind of thing says it.
+    pub source: Source,
+    /// The entry.
+    pub seq: Seq,
+    /// Who or what says it, for people and models, such as `user in main`.
+    pub origin: String,
+    /// What the entry is about, such as `thread:main`.
+    pub subject: Arc<str>,
+    /// What it says.
+    pub text: String,
+    /// Where that stands in all that the entry says, in bytes; the name of a thing does not count.
+    pub bytes: Range<usize>,
+    /// How many bytes the entry says.
+    pub of_bytes: usize,
+    /// How well it answers.
+    pub score: f32,
+    /// Why it was found.
+    pub why: Why,
+    /// When it was said.
+    pub at: Timestamp,
+    /// The message, where it is one.
+    pub message_id: Option<MessageId>,
+    /// Its thread.
+    pub thread: Option<ThreadId>,
+    /// The collection that has it, where the session has not.
+    pub collection: Option<CollectionName>,
+    /// The agent that said it.
+    pub agent: Option<AgentName>,
+    /// The role of who said it.
+    pub role: Option<Role>,
+}
+
+/// A passage that was found, before its text is read.
+pub(super) struct Place {
+    pub(super) bytes: Range<usize>,
+    pub(super) score: f32,
+    pub(super) why: Why,
+}
+
+/// A hit with its text; `None` where that was erased meanwhile.
+pub(super) fn show(place: Place, entry: &Entry, values: &Values) -> Result<Option<RecallHit>, Error> {
+    let Some(said) = recallable(entry)? else { return Ok(None) };
+    let Ok(whole) = said.text(values) else { return Ok(None) };
+    let (name, Place { bytes, score, why }) = (said.name_bytes, place);
+    // The name of a thing is no part of what it says, unless nothing else was found.
+    let bytes = if bytes.end > name { bytes.start.max(name)..bytes.end } else { bytes };
+    let Some(passage) = whole.get(bytes.clone()) else { return Ok(None) };
+    let header = &entry.header;
+    Ok(Some(RecallHit {
+        origin: said.origin(&header.subject),
+        source: said.source,
+        seq: header.seq,
+        subject: header.subject.clone(),
+        text: passage.to_owned(),
+        bytes: bytes.start.saturating_sub(name)..bytes.end.saturating_sub(name),
+        of_bytes: whole.len() - name,
+        score,
+        why,
+        collection: None,
+        at: header.time.unwrap_or(header.at),
+        message_id: said.message_id,
+        thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),
+        agent: said.speaker.and_then(|name| name.parse().ok()),
+        role: said.role,
+    }))
+}

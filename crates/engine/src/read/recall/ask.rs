@@ -1,0 +1,269 @@
+//! Asking: what in a session and its collections answers a question, as one viewer may see it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callboard_core::{
+    entry::{Entry, Head},
+    id::Seq,
+    recall::Source,
+    state::State,
+    variable::HIDDEN,
+    view::View,
+    viewer::Viewer,
+};
+use callboard_recall::{Class, Error as IndexError, Hit, Index, Query, Scope, Vector, search};
+use tokio::{task::JoinHandle, time::timeout, try_join};
+
+use super::{
+    answer::{Place, RecallAnswer, RecallHit, show},
+    corpus::Corpus,
+    sight::Sight,
+};
+use crate::{
+    error::Error,
+    recall::{
+        elsewhere::{self, FromElsewhere},
+        query::RecallQuery,
+    },
+    session::Session,
+    sizes::sizes,
+    texts,
+};
+
+/// How many passages of each source elsewhere a prompt shows at most.
+const ELSEWHERE: usize = 3;
+
+/// Where something stands that answers a question.
+pub(crate) struct Places {
+    /// The journals in which it was looked for.
+    pub(crate) corpus: Corpus,
+    /// The places in them, the best first.
+    pub(crate) hits: Vec<Hit>,
+    /// How many entries were not looked at, where some were not.
+    pub(crate) behind: Option<u64>,
+    /// Whether there is a model of vectors, and it did not answer.
+    pub(crate) by_words_alone: bool,
+    /// What sources elsewhere gave.
+    pub(crate) elsewhere: Vec<FromElsewhere>,
+}
+
+/// What is said to an agent of a model that gave no vectors. The reason may name machines that a model must not know.
+const NO_VECTORS: &str = "the model gave no vectors";
+
+/// The vector of a question, or why there is none; `None` without a model, and where the question says nothing.
+type Meaning = Option<Result<Vector, String>>;
+
+impl Session {
+    /// Finds what answers a question, as far as `viewer` may see it.
+    pub async fn recall(&self, viewer: &Viewer, mut query: RecallQuery) -> Result<RecallAnswer, Error> {
+        let settings = &self._board.indices.settings;
+        query.check(settings)?;
+        let corpus = self.corpus(query.at).await?;
+        let view = View::new(&corpus.own.state, viewer, sizes())?;
+        if let Some(thread) = &query.thread {
+            view.thread(thread)?;
+        }
+        self.hide_secrets(&mut query).await?;
+        // Sources elsewhere know neither threads nor entries.
+        let is_open = query.thread.is_none() && query.at.is_none();
+        let asked = settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
+        let elsewhere = async { Ok(elsewhere::ask(asked, &query.text, query.limit).await) };
+        let here = async {
+            let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
+            let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
+            Ok::<_, Error>((behind, shown(&corpus, found).await?, embedder))
+        };
+        let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
+        corpus.confirm().await?;
+        if matches!(viewer, Viewer::Agent(_)) {
+            elsewhere.iter_mut().for_each(FromElsewhere::hide_reason);
+        }
+        let note = hits.is_empty().then(|| query.note()).flatten();
+        Ok(RecallAnswer { hits, behind, note, embedder, elsewhere })
+    }
+
+    /// The places that answer a question, as far as `viewer` may see them, and the journals in which they are. Their texts are
+    /// not read. With `asks_elsewhere`, also what sources elsewhere give.
+    pub(crate) async fn recalled_places(
+        &self,
+        viewer: &Viewer,
+        mut query: RecallQuery,
+        asks_elsewhere: bool,
+    ) -> Result<Places, Error> {
+        let settings = &self._board.indices.settings;
+        query.check(settings)?;
+        self.hide_secrets(&mut query).await?;
+        let corpus = self.corpus(query.at).await?;
+        let here = async {
+            let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
+            let by_words_alone = matches!(&meaning, Some(Err(_)));
+            let (hits, _) = self.hits(&corpus, viewer, &query, meaning).await?;
+            Ok::<_, Error>((hits, behind, by_words_alone))
+        };
+        let sources = settings.sources.iter().filter(|_| asks_elsewhere);
+        let elsewhere = async { Ok(elsewhere::ask(sources, &query.text, ELSEWHERE).await) };
+        let ((hits, behind, by_words_alone), elsewhere) = try_join!(here, elsewhere)?;
+        Ok(Places { corpus, hits, behind, by_words_alone, elsewhere })
+    }
+
+    /// Hides secrets in a question: it must not find out what a secret is, and goes to models elsewhere.
+    async fn hide_secrets(&self, query: &mut RecallQuery) -> Result<(), Error> {
+        if let Some(masked) = self.mask_of_input().await?.mask(&query.text) {
+            query.text = masked;
+        }
+        Ok(())
+    }
+
+    /// Takes what older entries do not say any more out of the index, if the session has one.
+    pub(crate) async fn forget_changed(&self) -> Result<(), Error> {
+        if self._board.indices.knows(self.id()).await {
+            let task = self.read_on(self.state().await?.head);
+            if let Ok(read) = timeout(self._board.indices.settings.patience, task).await {
+                read.map_err(|_| Error::Closed)??;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has all journals read, and gets the vector of the question meanwhile, if there is a model.
+    async fn followed_with(&self, corpus: &Corpus, question: &str) -> Result<(Option<u64>, Meaning), Error> {
+        let indices = &self._board.indices;
+        let meaning = async {
+            if callboard_recall::is_blank(question) {
+                return Ok(None);
+            }
+            Ok(indices.vectors.of_question(question, indices.settings.patience).await)
+        };
+        try_join!(corpus.followed(), meaning)
+    }
+
+    /// Has the journal read up to `head`. Says how many entries are missing after a moment; or at once, where another question
+    /// waited in vain for what is read still.
+    pub(super) async fn followed(&self, head: Head) -> Result<Option<u64>, Error> {
+        let (indices, id) = (&self._board.indices, self.id());
+        if indices.cursor(id).await? == head {
+            return Ok(None);
+        }
+        if !indices.readings.take_long(id) {
+            if let Ok(read) = timeout(indices.settings.patience, self.read_on(head)).await {
+                read.map_err(|_| Error::Closed)??;
+                return Ok(None);
+            }
+            indices.readings.note_long(id);
+        }
+        let behind = head.seq.0.saturating_sub(indices.cursor(id).await?.seq.0);
+        Ok((behind > 0).then_some(behind))
+    }
+
+    /// Reads the journal on up to `head`. It goes on when nobody waits for it any more.
+    fn read_on(&self, head: Head) -> JoinHandle<Result<Seq, Error>> {
+        let (indices, id) = (self._board.indices.clone(), self.id().clone());
+        let reading = indices.readings.begin(&id);
+        tokio::spawn(async move {
+            let read = indices.follow(&id, head, usize::MAX).await;
+            drop(reading);
+            read
+        })
+    }
+
+    /// The hits among what a viewer may see, and which model counted.
+    async fn hits(
+        &self,
+        corpus: &Corpus,
+        viewer: &Viewer,
+        query: &RecallQuery,
+        meaning: Meaning,
+    ) -> Result<(Vec<Hit>, Option<String>), Error> {
+        let indices = &self._board.indices;
+        let (vector, trouble) = match meaning {
+            Some(Err(reason)) => {
+                let reason = if matches!(viewer, Viewer::User) { reason.as_str() } else { NO_VECTORS };
+                (None, Some(format!("unavailable: {reason}")))
+            }
+            meaning => (meaning.and_then(Result::ok), None),
+        };
+        let found = async || {
+            let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
+            let (viewer, query, vector) = (viewer.clone(), query.clone(), vector.clone());
+            let (hits, whole) = indices
+                .with_each(&corpus.ids(), move |all| {
+                    let found = found(all, &states, &viewer, &query, vector.as_ref())?;
+                    let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
+                    Ok((found, whole))
+                })
+                .await?;
+            for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
+                indices.vectors.want(journal.session.id());
+            }
+            Ok::<_, Error>(hits.map(|(hits, is_whole)| (hits, trouble.clone().or(indices.vectors.shown(is_whole)))))
+        };
+        let error = match found().await? {
+            Ok(hits) => return Ok(hits),
+            Err(error) => Arc::new(error),
+        };
+        for id in corpus.ids() {
+            indices.drop_damaged(&id, error.clone()).await?;
+        }
+        corpus.followed().await?;
+        Ok(found().await??)
+    }
+}
+
+/// The hits with their texts, as they stand in the journals now.
+async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
+    let mut wanted: BTreeMap<usize, BTreeSet<Seq>> = BTreeMap::new();
+    for hit in &hits {
+        wanted.entry(hit.scope).or_default().insert(hit.seq);
+    }
+    let mut entries: BTreeMap<(usize, Seq), Entry> = BTreeMap::new();
+    for (scope, seqs) in wanted {
+        let Some(session) = corpus.journal(scope).map(|journal| &journal.session) else { continue };
+        let seqs: Vec<Seq> = seqs.into_iter().collect();
+        let read = session.live.store.read_each(session.id(), &seqs).await?;
+        entries.extend(read.into_iter().map(|entry| ((scope, entry.header.seq), entry)));
+    }
+    let mut shown = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let Some((journal, entry)) = corpus.journal(hit.scope).zip(entries.get(&(hit.scope, hit.seq))) else {
+            continue;
+        };
+        let values = journal.session.values(texts::long_texts(entry)).await?;
+        let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
+        let hit = show(place, entry, &values)?;
+        shown.extend(hit.map(|hit| RecallHit { collection: journal.collection.clone(), ..hit }));
+    }
+    Ok(shown)
+}
+
+/// The hits among what a viewer may see, by one score over all journals; and whether all that it sees has its vectors.
+fn found(
+    indexes: &[&Index],
+    states: &[Arc<State>],
+    viewer: &Viewer,
+    query: &RecallQuery,
+    vector: Option<&Vector>,
+) -> Result<Result<(Vec<Hit>, bool), IndexError>, Error> {
+    let sights = states.iter().map(|state| Sight::of(state, viewer)).collect::<Result<Vec<_>, _>>()?;
+    let begins = |sight: &Sight<'_>, class: &Class| {
+        let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
+        sight.begins(source, &class.subject, &class.audience)
+    };
+    let begins: Vec<_> = sights.iter().map(|sight| move |class: &Class| begins(sight, class)).collect();
+    let scopes = indexes.iter().zip(states).zip(&begins).map(|((index, state), from)| {
+        // What was read of later entries does not count.
+        let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
+        Scope { index, from, at }
+    });
+    let scopes: Vec<Scope<'_>> = scopes.collect();
+    let wants = |class: &Class| query.wants(class);
+    // What is not wanted again are entries of the session.
+    let skips = |scope: usize, seq: Seq| scope == 0 && query.but.contains(&seq);
+    // Who guesses a secret does not find where one is hidden.
+    let text = query.text.replace(HIDDEN, " ");
+    let asked = Query { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+    let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
+    Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
+}

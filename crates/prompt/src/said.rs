@@ -1,0 +1,45 @@
+//! What is said in a conversation.
+
+use std::sync::Arc;
+
+use callboard_core::{
+    compression::Compressed,
+    conversation::{Message, MessageChecked, facts::MessageAdded},
+    directive::Received,
+    entry::Entry,
+    error::Error,
+    fact::{Fact, read},
+};
+
+/// What an entry of a conversation says.
+#[derive(Clone, Debug)]
+pub enum Said {
+    /// A message.
+    Message(Arc<Message>),
+    /// A verdict on an answer.
+    Checked(Arc<MessageChecked>),
+    /// A summary of earlier messages.
+    Summary(Arc<Compressed>),
+    /// What came of a directive.
+    Directive(Arc<Received>),
+}
+
+/// The types of entries that say something.
+pub(crate) const TYPES: [&str; 4] = [MessageAdded::TYPE, MessageChecked::TYPE, Compressed::TYPE, Received::TYPE];
+
+impl Said {
+    /// What an entry says; an entry that is not part of a conversation is refused.
+    pub(crate) fn by(entry: &Entry) -> Result<Self, Error> {
+        match &*entry.header.kind {
+            MessageAdded::TYPE => read::<MessageAdded>(entry).map(|added| Self::Message(Arc::new(added.0))),
+            MessageChecked::TYPE => read(entry).map(|checked| Self::Checked(Arc::new(checked))),
+            Compressed::TYPE => read(entry).map(|summary| Self::Summary(Arc::new(summary))),
+            Received::TYPE => read(entry).map(|received| Self::Directive(Arc::new(received))),
+            kind => Err(Error::Damaged {
+                seq: entry.header.seq,
+                kind: kind.to_owned(),
+                detail: "it is not part of a conversation".to_owned(),
+            }),
+        }
+    }
+}
