@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     audience::Audience,
     count::Tokens,
-    document::{Held, MediaType, Outcome},
+    document::{HeldDocument, MediaType, Outcome},
     id::{AgentName, CollectionName, DocumentName, Seq},
     time::Timestamp,
 };
@@ -48,8 +48,8 @@ pub struct Document {
 
 impl Document {
     /// A document without its text.
-    pub fn of(held: &Held, hidden_from_agents: Vec<AgentName>) -> Self {
-        let Held { name, sight, media_type, size_bytes, tokens, updated_at, seq, .. } = held.clone();
+    pub fn of(held: &HeldDocument, hidden_from_agents: Vec<AgentName>) -> Self {
+        let HeldDocument { name, sight, media_type, size_bytes, tokens, updated_at, seq, .. } = held.clone();
         let visible_to = sight.audience;
         Self { name, text: None, visible_to, hidden_from_agents, media_type, size_bytes, tokens, updated_at, seq }
     }

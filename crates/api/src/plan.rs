@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     entry::Actor,
     number,
-    plan::{self, Document, Held, Status, diff::Change},
+    plan::{self, Document, HeldPlan, Status, diff::Change},
     schema::Saying,
     time::Timestamp,
 };
@@ -43,14 +43,14 @@ pub struct PlanVersion {
 
 impl PlanVersion {
     /// What is known of a version that was read.
-    pub fn of(held: &Held) -> Self {
+    pub fn of(held: &HeldPlan) -> Self {
         Self { version: held.version, reason: held.reason.clone(), by: held.by.clone(), at: held.updated_at }
     }
 }
 
 impl Plan {
     /// A version that was read, in the session with this workflow.
-    pub fn of(held: &Held, workflow_id: &Arc<str>) -> Self {
+    pub fn of(held: &HeldPlan, workflow_id: &Arc<str>) -> Self {
         Self { plan: held.document(workflow_id), version: PlanVersion::of(held) }
     }
 }

@@ -62,6 +62,9 @@ pub struct ToolCallBody {
 /// The result of a tool.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ToolCallResult {
-    /// The result, as the model is to read it.
+    /// The result, as the model is to read it. Where the tool failed, it says why.
     pub result: String,
+    /// Whether the tool failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
 }

@@ -195,13 +195,14 @@ async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report
         let session = board::session(board, &format!("by-a-model-{number}")).await?;
         board::fill(&session, scale.of(2_200).max(600)).await?;
         let models = Arc::new(Writer(summary.clone()));
-        let compressor = Compressor { session, models, timeout: Duration::from_secs(60) };
+        let compressor = Compressor { session, models };
         let wanted = Compressing {
             thread: ThreadId::main(),
             aim: Aim { target: Tokens(20_000), keep_recent: None },
             model: Some("openai:writer".to_owned()),
             by: Actor::User,
             preview: false,
+            default_model: None,
             layout: None,
             behind: Seq::ZERO,
         };

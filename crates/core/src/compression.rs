@@ -14,7 +14,7 @@ mod size;
 
 pub use self::{
     base::Base,
-    settings::{CompressionSettings, Thresholds, check_target},
+    settings::{CompressionSettings, LEAST_TARGET, Thresholds, check_target},
     sight::Shown,
     size::size,
 };

@@ -54,7 +54,7 @@ impl ContextSet {
 
 /// A set as the state holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldSet {
     /// The set.
     pub set: Arc<ContextSet>,
     /// Who may see it, and since when.
@@ -68,16 +68,16 @@ pub struct Held {
 /// All sets of a session, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ContextSets(RedBlackTreeMapSync<SetName, Held>);
+pub struct ContextSets(RedBlackTreeMapSync<SetName, HeldSet>);
 
 impl ContextSets {
     /// The set with this name, visible or not.
-    pub fn get(&self, name: &SetName) -> Option<&Held> {
+    pub fn get(&self, name: &SetName) -> Option<&HeldSet> {
         self.0.get(name)
     }
 
     /// All sets by name, visible or not.
-    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+    pub fn iter(&self) -> impl Iterator<Item = &HeldSet> {
         self.0.values()
     }
 }
@@ -86,14 +86,14 @@ impl ContextSets {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetView<'a> {
     /// All of it.
-    Whole(&'a Held),
+    Whole(&'a HeldSet),
     /// Its name, visibility and size: what the manager sees of a set that is hidden from it.
-    Outline(&'a Held),
+    Outline(&'a HeldSet),
 }
 
 impl<'a> SetView<'a> {
     /// The set behind it.
-    pub fn held(self) -> &'a Held {
+    pub fn held(self) -> &'a HeldSet {
         match self {
             Self::Whole(held) | Self::Outline(held) => held,
         }
@@ -184,7 +184,7 @@ impl Outcome {
 }
 
 /// The agents of the team from which a set is hidden now.
-pub fn hidden_from_agents<'a>(held: &'a Held, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
+pub fn hidden_from_agents<'a>(held: &'a HeldSet, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
     team.hidden_from(&held.sight.audience)
 }
 

@@ -14,6 +14,7 @@ mod schema;
 pub mod settings;
 pub mod shape;
 mod summaries;
+pub mod thoughts;
 
 use std::{
     cmp::Reverse,

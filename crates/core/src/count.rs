@@ -114,6 +114,9 @@ impl<'de> Deserialize<'de> for Factor {
     }
 }
 
+/// The name of the vocabulary in which each byte is a token. No model has fewer bytes than tokens.
+pub const BYTES: &str = "bytes";
+
 /// In which vocabulary a prompt is counted, and what its tokens come to for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {

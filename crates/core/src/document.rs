@@ -22,7 +22,7 @@ use crate::{
 
 /// A document as the state holds it: all but its text, which stands in its entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldDocument {
     /// Its name, unique in its session or collection.
     pub name: DocumentName,
     /// Who may see it, and since when.
@@ -41,7 +41,7 @@ pub struct Held {
     pub seq: Seq,
 }
 
-impl Held {
+impl HeldDocument {
     /// Whether a viewer may see it who is not of the team, but of one that shares the collection.
     fn is_for(&self, viewer: &Viewer) -> bool {
         match viewer {
@@ -54,26 +54,26 @@ impl Held {
 /// All documents, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Documents(RedBlackTreeMapSync<DocumentName, Arc<Held>>);
+pub struct Documents(RedBlackTreeMapSync<DocumentName, Arc<HeldDocument>>);
 
 impl Documents {
     /// The document with this name, visible or not.
-    pub fn get(&self, name: &DocumentName) -> Option<&Held> {
+    pub fn get(&self, name: &DocumentName) -> Option<&HeldDocument> {
         self.0.get(name).map(|held| &**held)
     }
 
     /// All documents by name, visible or not.
-    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+    pub fn iter(&self) -> impl Iterator<Item = &HeldDocument> {
         self.0.values().map(|held| &**held)
     }
 
     /// The documents of a collection that `viewer` sees, by name: the user, or an agent of a session that names it.
-    pub fn of_collection(&self, viewer: &Viewer) -> impl Iterator<Item = &Held> {
+    pub fn of_collection(&self, viewer: &Viewer) -> impl Iterator<Item = &HeldDocument> {
         self.iter().filter(move |held| held.is_for(viewer))
     }
 
     /// The one of these with this name. A hidden one answers like one that is not there.
-    pub fn in_collection(&self, viewer: &Viewer, name: &DocumentName) -> Result<&Held, Error> {
+    pub fn in_collection(&self, viewer: &Viewer, name: &DocumentName) -> Result<&HeldDocument, Error> {
         let held = self.get(name).filter(|held| held.is_for(viewer));
         held.ok_or_else(|| Error::not_found("document", name))
     }
@@ -99,14 +99,14 @@ impl Documents {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DocumentView<'a> {
     /// All of it.
-    Whole(&'a Held),
+    Whole(&'a HeldDocument),
     /// All but its text: what the manager sees of a document that is hidden from it.
-    Outline(&'a Held),
+    Outline(&'a HeldDocument),
 }
 
 impl<'a> DocumentView<'a> {
     /// The document behind it.
-    pub fn held(self) -> &'a Held {
+    pub fn held(self) -> &'a HeldDocument {
         match self {
             Self::Whole(held) | Self::Outline(held) => held,
         }

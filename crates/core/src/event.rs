@@ -175,6 +175,7 @@ facts! {
     compression::facts::CompressionUndone,
     compression::facts::ToolResultsCleared,
     compression::facts::ContextWarned,
+    compression::facts::ContextCrowded,
     compression::facts::MessagePinned,
     compression::facts::MessageUnpinned,
     directive::Received,

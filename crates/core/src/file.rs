@@ -39,7 +39,7 @@ impl ContextFile {
 
 /// A file, and the entry that noted it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldFile {
     /// The file.
     pub file: Arc<ContextFile>,
     /// The entry.
@@ -49,16 +49,16 @@ pub struct Held {
 /// The files of a session by path, as last seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Files(RedBlackTreeMapSync<Arc<str>, Held>);
+pub struct Files(RedBlackTreeMapSync<Arc<str>, HeldFile>);
 
 impl Files {
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+    pub fn iter(&self) -> impl Iterator<Item = &HeldFile> {
         self.0.values()
     }
 
     /// The one with this path.
-    pub fn get(&self, path: &str) -> Option<&Held> {
+    pub fn get(&self, path: &str) -> Option<&HeldFile> {
         self.0.get(path)
     }
 }

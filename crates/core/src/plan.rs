@@ -161,7 +161,7 @@ pub struct Document {
 
 /// A version of the plan as the state holds it, or as it was read from the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldPlan {
     /// Its number, from 1 without gaps.
     pub version: u64,
     /// What is planned.
@@ -178,7 +178,7 @@ pub struct Held {
     pub seq: Seq,
 }
 
-impl Held {
+impl HeldPlan {
     /// The version as prompts show it.
     pub fn document(&self, workflow_id: &Arc<str>) -> Document {
         Document {

@@ -40,7 +40,7 @@ use crate::{
     agent::Team,
     calibration::Report,
     conversation::{Message, Role, ToolCall},
-    count::{Counting, Factor, Tokens, Usage},
+    count::{BYTES, Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
@@ -464,7 +464,7 @@ impl PromptRecord {
     /// What is learned where a provider says that `model` used so many tokens for this prompt. `None` where its tokens are
     /// counted in the model's own vocabulary.
     pub fn report(&self, model: &str, used: u64) -> Option<Report> {
-        Report::of(model, self.tokens, self.factor?, Tokens(used))
+        Report::of(model, self.tokens, self.factor?, self.vocabulary == BYTES, Tokens(used))
     }
 }
 

@@ -102,6 +102,9 @@ impl Said<'_> {
                     self.text("warn_at")
                 )
             }
+            "context.crowded" => {
+                format!("the prompt of {agent} has {} tokens without what was said", self.text("fixed_tokens"))
+            }
             "conversation.compressed" => {
                 format!("{} messages of {} were compressed", self.text("messages"), self.text("thread"))
             }

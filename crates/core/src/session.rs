@@ -67,6 +67,7 @@ impl Settings {
         visitor.text_if_any(&mut self.title);
         self.prompt.input(visitor);
         self.steps.input(visitor);
+        self.compression.input(visitor);
         collections::input(Some(&self.collections), visitor);
     }
 }

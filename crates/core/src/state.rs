@@ -59,7 +59,7 @@ pub struct State {
     pub variables: Variables,
     /// Its plan, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Arc<plan::Held>>,
+    pub plan: Option<Arc<plan::HeldPlan>>,
     /// Its workflow: the nodes and their configuration, without results.
     #[serde(default)]
     pub workflow: Arc<Workflow>,

@@ -64,7 +64,7 @@ pub struct Workflow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
     /// Its nodes in order.
-    pub nodes: Vec<Held>,
+    pub nodes: Vec<HeldNode>,
     /// Its newest executions, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<Arc<Execution>>,
@@ -87,7 +87,7 @@ pub struct Node {
 
 /// A node as the state holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldNode {
     /// The node.
     pub node: Arc<Node>,
     /// The entry that has it as it is now.
@@ -124,7 +124,7 @@ impl Workflow {
     }
 
     /// The node with this id.
-    pub fn get(&self, id: NodeId) -> Option<&Held> {
+    pub fn get(&self, id: NodeId) -> Option<&HeldNode> {
         self.nodes.iter().find(|held| held.node.id == id)
     }
 

@@ -82,6 +82,12 @@ impl Outside {
         tools.filter(|tool| self.serves(tool)).map(|tool| tool.name.into()).collect()
     }
 
+    /// Those among these tools, by the names that models know, that could do anything.
+    pub fn of_served(&self, names: BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let can_do = |name: &Arc<str>| own_tool(name).is_ok_and(|tool| self.serves(tool));
+        names.into_iter().filter(can_do).collect()
+    }
+
     /// Whether this tool could do anything: without a folder those for files cannot, and without browsers those for browsers.
     pub fn serves(&self, tool: &OwnTool) -> bool {
         (self.files.are_there() || !tool.is_of_files()) && (self.browsers.are_there() || !tool.is_of_browser())

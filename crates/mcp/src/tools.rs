@@ -79,7 +79,11 @@ impl Caller {
                 let call = Call::on(&session, Method::POST, &["tools", name]);
                 let answer = self.ask(call.with(json!({"arguments": arguments}))).await?;
                 let text = answer.get("result").and_then(Value::as_str).unwrap_or_default().to_owned();
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                let content = vec![ContentBlock::text(text)];
+                let mut result = match answer.get("is_error") {
+                    Some(Value::Bool(true)) => CallToolResult::error(content),
+                    _ => CallToolResult::success(content),
+                };
                 result.structured_content = Some(answer);
                 Ok(result)
             }
@@ -122,7 +126,10 @@ fn own_as_tool(own: &OwnTool) -> Tool {
         .open_world(own.is_of_browser());
     let schema: JsonObject = described.parameters.into_iter().collect();
     let output = json!({"type": "object", "required": ["result"],
-        "properties": {"result": {"type": "string", "description": "What came of it, as a model is to read it"}}});
+    "properties": {
+        "result": {"type": "string", "description": "What came of it, as a model is to read it"},
+        "is_error": {"type": "boolean", "description": "Whether it failed"},
+    }});
     Tool::new(described.name, described.description, Arc::new(schema))
         .with_annotations(annotations)
         .with_raw_output_schema(Arc::new(object(output)))

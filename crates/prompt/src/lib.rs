@@ -372,7 +372,9 @@ fn headings() -> impl Iterator<Item = &'static str> {
 /// The tools that the agent is offered with a prompt.
 fn offered(view: &View<'_>, agent: &Agent, spec: &ResolvedSpec) -> Vec<Tool> {
     let tools = view.state.threads.tools_of(agent, &spec.thread);
-    offer::open(view.state, &tool::offered(tools, &spec.tools))
+    let mut offered = tool::offered(tools, &spec.tools);
+    offered.retain(|tool| tool.own().is_none_or(|own| view.own_tools().any(|may| may.name == own.name)));
+    offer::open(view.state, &offered)
 }
 
 /// The agent that looks, if it may speak in `thread`.

@@ -85,13 +85,14 @@ pub(super) enum Result {
 pub(super) fn result_of(call: &ToolCall) -> Result {
     let arguments = call.arguments_json();
     let said = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let either = |name: &str, other: &str| said(name).or_else(|| said(other));
     match call.name.as_str() {
         "get_current_plan" => Result::Plan,
         "get_workflow_variable" if said("variableName") == Some("all") || said("nodeId") == Some("all") => {
             Result::UntilNext("variables".to_owned())
         }
-        "inspect_tab" if said("inspectionType") == Some("dom_snapshot") => {
-            Result::UntilNext(format!("tab {}", said("tabName").unwrap_or_default()))
+        "inspect_tab" if either("inspectionType", "inspection_type") == Some("dom_snapshot") => {
+            Result::UntilNext(format!("tab {}", either("tabName", "tab_name").unwrap_or_default()))
         }
         _ => Result::Stays,
     }

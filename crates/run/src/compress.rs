@@ -1,14 +1,11 @@
 //! Compressing a thread: a model writes the summary, and where none does, it is made without one. So it cannot fail.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use callboard_core::{
     audience::Audience,
-    compression::{Method, Spent, decide::Compress},
-    count::Tokens,
+    compression::{LEAST_TARGET, Method, Spent, decide::Compress},
+    count::{Counted, Tokens},
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PartName, PromptSpec},
@@ -16,10 +13,13 @@ use callboard_core::{
 };
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
-use callboard_prompt::compression::{
-    instructions::context,
-    material::Scope,
-    plan::{Aim, Outlook, Plan, Shortcoming, Summary, Writing},
+use callboard_prompt::{
+    Prompt,
+    compression::{
+        instructions::context,
+        material::Scope,
+        plan::{Aim, Outlook, Plan, Shortcoming, Summary, Writing},
+    },
 };
 use serde_json::{Value, json};
 
@@ -30,6 +30,9 @@ pub(crate) const WHOLE: Tokens = Tokens(1 << 40);
 
 /// How often a model is asked for one summary, at most.
 const TRIES: u64 = 2;
+
+/// How often a compression is planned, at most, until the reader's model counts no more than is aimed at.
+const FITTED: u64 = 3;
 
 /// So many identifiers are named to a model that left them out, at most.
 const REMINDED: usize = 200;
@@ -44,8 +47,6 @@ pub struct Compressor {
     pub session: Session,
     /// Whom to ask for summaries.
     pub models: Arc<dyn ChatModel>,
-    /// How long a model may take for one answer.
-    pub timeout: Duration,
 }
 
 /// How a thread is to be compressed.
@@ -61,6 +62,8 @@ pub struct Compressing {
     pub by: Actor,
     /// Whether it is only to be said what would be done.
     pub preview: bool,
+    /// The model of agents that name none. The sizes are in the tokens of the model of whoever reads the thread.
+    pub default_model: Option<String>,
     /// The layout of the prompts that it is for; without, the session's.
     pub layout: Option<LayoutName>,
     /// What was said up to this entry stays as it is.
@@ -96,6 +99,8 @@ struct Group {
     readers: Option<Audience>,
     /// The one whose history is measured.
     reader: Option<AgentName>,
+    /// Whether it is the only one that reads the thread.
+    is_alone: bool,
     /// Whether whoever asks for the compression is told what came of this one.
     is_told: bool,
 }
@@ -106,6 +111,8 @@ struct Author<'a> {
     plan: &'a Plan,
     model: ModelName,
     measure: Measure,
+    /// What the model is told besides, in this session.
+    more: Option<Arc<str>>,
     /// Hides secrets in what the model answers.
     mask: Arc<Mask>,
     spent: &'a mut Spent,
@@ -159,6 +166,7 @@ impl Compressor {
             let group = |(at, readers): (usize, &Option<Audience>)| Group {
                 readers: readers.clone(),
                 reader: reader(at),
+                is_alone: names.len() == 1,
                 is_told: at == told,
             };
             Ok(all.iter().enumerate().map(group).collect())
@@ -167,21 +175,70 @@ impl Compressor {
     }
 
     async fn compress_for(&self, wanted: &Compressing, group: &Group, with: &[Seq]) -> Result<Compression, Error> {
-        let Compressing { thread, aim, model, by, preview, layout, behind } = wanted.clone();
-        let began = Instant::now();
-        let scope = Scope { readers: group.readers.clone(), behind };
-        let plan = match self.session.plan_compression(&thread, scope, aim).await? {
-            Outlook::Compress(plan) => Arc::from(plan),
-            Outlook::Enough(tokens) => {
-                return Ok(nothing_to_do(self.shown(&thread, group, None).await?.unwrap_or(tokens)));
-            }
+        let aim = wanted.aim;
+        let before = self.shown(wanted, group, None).await?;
+        // What is planned with is counted in the vocabulary of sizes. The reader's model may count more tokens than that.
+        let mut scaled = match (before, self.in_sizes(wanted, group).await?) {
+            (Some(before), Some(in_sizes)) if before > in_sizes => aim.scaled(in_sizes, before),
+            _ => aim,
         };
-        let shown = self.shown(&thread, group, None).await?;
-        let (mut spent, mut reason) = (Spent::default(), None);
-        let mut written = None;
+        let mut planned = self.plan(wanted, group, scaled).await?;
+        let mut spent = Spent::default();
+        for attempt in 1..=FITTED {
+            let Outlook::Compress(plan) = planned else {
+                return Ok(Compression { spent, ..nothing_to_do(before.unwrap_or(planned.tokens_before())) });
+            };
+            let plan = Arc::from(plan);
+            let (mut done, mut command) = self.summary(wanted, &plan, with, &mut spent).await?;
+            let after = self.shown(wanted, group, Some(&command)).await?;
+            // What was put back is a part of what is shown, and left alone.
+            let is_whole = wanted.behind == Seq::ZERO;
+            let is_too_large =
+                after.is_some_and(|after| after > aim.target) && scaled.target > LEAST_TARGET && is_whole;
+            if let (Some(after), true) = (after, is_too_large && attempt < FITTED) {
+                scaled = scaled.scaled(Tokens(aim.target.0 / 20 * 19), after);
+                planned = self.plan(wanted, group, scaled).await?;
+                continue;
+            }
+            done.tokens_before = before.unwrap_or(done.tokens_before);
+            done.tokens_after = after.unwrap_or(done.tokens_after);
+            if !wanted.preview {
+                let compressed = &mut command.compressed;
+                (compressed.tokens_before, compressed.tokens_after) = (done.tokens_before, done.tokens_after);
+                compressed.target_tokens = aim.target;
+                done.seq = Some(self.session.execute(wanted.by.clone(), command).await?.answer);
+            }
+            return Ok(done);
+        }
+        Ok(nothing_to_do(before.unwrap_or(planned.tokens_before())))
+    }
+
+    async fn plan(&self, wanted: &Compressing, group: &Group, aim: Aim) -> Result<Outlook, Error> {
+        let scope = Scope {
+            readers: group.readers.clone(),
+            behind: wanted.behind,
+            reader: group.reader.clone(),
+            is_alone: group.is_alone,
+        };
+        Ok(self.session.plan_compression(&wanted.thread, scope, aim).await?)
+    }
+
+    /// The summary for a plan, and the command that records it.
+    async fn summary(
+        &self,
+        wanted: &Compressing,
+        plan: &Arc<Plan>,
+        with: &[Seq],
+        spent: &mut Spent,
+    ) -> Result<(Compression, Compress), Error> {
+        let Compressing { thread, model, preview, layout, .. } = wanted;
+        let began = Instant::now();
+        let (mut reason, mut written) = (None, None);
         let asked = model.as_deref().filter(|_| !preview);
         if let Some(name) = asked {
-            match self.ask(name, &plan, layout, &mut spent).await {
+            let timeout = self.session.state().await?.session.settings.compression.timeout();
+            let asking = tokio::time::timeout(timeout, self.ask(name, plan, *layout, spent)).await;
+            match asking.unwrap_or_else(|_| Err(format!("{name} took more than {} seconds", timeout.as_secs()))) {
                 Ok(summary) => written = Some(summary),
                 Err(why) => {
                     tracing::warn!(session = %self.session.id(), %thread, why, "the summary is made without a model");
@@ -189,52 +246,58 @@ impl Compressor {
                 }
             }
         }
-        let by_model = written.is_some() || (preview && model.is_some());
+        let by_model = written.is_some() || (*preview && model.is_some());
         let summary = match written {
             Some(summary) => summary,
             None => extract(plan.clone()).await?,
         };
-        spent.milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let model: Option<Arc<str>> = model.filter(|_| by_model).map(Into::into);
+        let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        spent.milliseconds = spent.milliseconds.saturating_add(milliseconds);
+        let model: Option<Arc<str>> = model.as_deref().filter(|_| by_model).map(Into::into);
         let reason: Option<Arc<str>> = reason.map(Into::into);
-        let mut done = Compression {
+        let done = Compression {
             seq: None,
             through: plan.through,
             messages: plan.messages(),
-            tokens_before: shown.unwrap_or(plan.tokens_before),
+            tokens_before: plan.tokens_before,
             tokens_after: summary.tokens_after(),
             method: if model.is_some() { Method::Model } else { Method::Extractive },
             model: model.clone(),
             reason: reason.clone(),
-            spent,
+            spent: *spent,
         };
-        if !preview {
-            let mut command = plan.compress(&summary, Writing { model, reason, spent, with: with.to_vec() });
-            let after = self.shown(&thread, group, Some(&command)).await?.unwrap_or(done.tokens_after);
-            done.tokens_after = after;
-            (command.compressed.tokens_before, command.compressed.tokens_after) =
-                (done.tokens_before, done.tokens_after);
-            done.seq = Some(self.session.execute(by, command).await?.answer);
-        }
-        Ok(done)
+        let command = plan.compress(&summary, Writing { model, reason, spent: *spent, with: with.to_vec() });
+        Ok((done, command))
     }
 
     /// The size of the history that the first reader of a group is shown, now or after a command. What is planned with is
     /// at least as much, since it is counted message by message.
-    async fn shown(&self, thread: &ThreadId, group: &Group, after: Option<&Compress>) -> Result<Option<Tokens>, Error> {
-        let Some(agent) = group.reader.clone() else { return Ok(None) };
-        let wanted = PromptSpec {
-            agent: Some(agent),
-            thread: Some(thread.clone()),
-            layout: Some(LayoutName::Team),
-            budget: Some(WHOLE),
-            ..PromptSpec::default()
-        };
+    async fn shown(
+        &self,
+        wanted: &Compressing,
+        group: &Group,
+        after: Option<&Compress>,
+    ) -> Result<Option<Tokens>, Error> {
+        let Some(wanted) = whole_prompt(wanted, group) else { return Ok(None) };
         let prompt = match after {
             Some(command) => self.session.prompt_after(command, &wanted).await?,
             None => self.session.prompt(&wanted).await?,
         };
-        Ok(prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens))
+        Ok(history_in(&prompt))
+    }
+
+    /// The same size in the vocabulary of sizes, where the reader's model counts otherwise.
+    async fn in_sizes(&self, wanted: &Compressing, group: &Group) -> Result<Option<Tokens>, Error> {
+        let Some(wanted) = whole_prompt(wanted, group) else { return Ok(None) };
+        let model = self.session.whose_prompt(&wanted).await?.model;
+        let Some(model) = model else { return Ok(None) };
+        let measure = self.session.measure(&model).await?;
+        let vocabulary = sizes().vocabulary();
+        if measure.factor.is_none() && measure.counter.vocabulary() == vocabulary {
+            return Ok(None);
+        }
+        let counted = Some(Counted { vocabulary: vocabulary.to_owned(), factor: None });
+        Ok(history_in(&self.session.prompt(&PromptSpec { counted, ..wanted }).await?))
     }
 
     /// Asks a model for a summary; the error says why there is none that is good.
@@ -252,7 +315,8 @@ impl Compressor {
         let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
         let context = context(&state, plan, layout, &values);
         let mask = self.session.mask_of_input().await.map_err(|error| error.to_string())?;
-        Author { compressor: self, plan, model, measure, mask, spent }.write(&context).await
+        let more = state.session.settings.compression.instructions.clone();
+        Author { compressor: self, plan, model, measure, more, mask, spent }.write(&context).await
     }
 }
 
@@ -261,7 +325,7 @@ impl Author<'_> {
     async fn write(&mut self, context: &str) -> Result<Summary, String> {
         let allowed = self.plan.allowed_text();
         let window = window_of(&self.model.to_string()).unwrap_or(DEFAULT_WINDOW);
-        let instructions = self.plan.instructions(allowed);
+        let instructions = self.plan.instructions(allowed, self.more.as_deref());
         // The summary so far is read, the next one is written, and once it may be asked for again.
         let around = self.measure.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
         let half = Tokens(window.minus(around).0 / 2);
@@ -347,10 +411,7 @@ impl Author<'_> {
         let allowed = self.plan.allowed_text().0;
         request.max_tokens = Some(allowed.saturating_add(allowed / 4).saturating_add(64));
         self.spent.requests += 1;
-        let timeout = self.compressor.timeout;
-        let answer = tokio::time::timeout(timeout, self.compressor.models.chat(&request, &mut |_| {})).await;
-        let answer = answer.map_err(|_| format!("{} took more than {} seconds", self.model, timeout.as_secs()))?;
-        let answer = answer.map_err(|error| error.to_string())?;
+        let answer = self.compressor.models.chat(&request, &mut |_| {}).await.map_err(|error| error.to_string())?;
         if let Some(usage) = answer.usage {
             self.spent.prompt_tokens += usage.prompt_tokens;
             self.spent.completion_tokens += usage.completion_tokens;
@@ -367,8 +428,9 @@ impl Author<'_> {
     fn check(&self, answer: &ChatAnswer) -> Result<Summary, Shortcoming> {
         match answer.finish {
             Finish::Length => Err(Shortcoming::CutOff),
+            Finish::ContentFilter => Err(Shortcoming::Reply),
             _ if !answer.tool_calls.is_empty() => Err(Shortcoming::CallsTools),
-            _ => self.plan.check(&answer.text, sizes()),
+            _ => self.plan.check_written(&answer.text, sizes()),
         }
     }
 
@@ -411,6 +473,22 @@ impl Author<'_> {
                 .min(end - 1);
         }
     }
+}
+
+/// The prompt that shows all of a thread to the first reader of a group.
+fn whole_prompt(wanted: &Compressing, group: &Group) -> Option<PromptSpec> {
+    Some(PromptSpec {
+        agent: Some(group.reader.clone()?),
+        thread: Some(wanted.thread.clone()),
+        default_model: wanted.default_model.clone(),
+        layout: Some(LayoutName::Team),
+        budget: Some(WHOLE),
+        ..PromptSpec::default()
+    })
+}
+
+fn history_in(prompt: &Prompt) -> Option<Tokens> {
+    prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens)
 }
 
 async fn extract(plan: Arc<Plan>) -> Result<Summary, Error> {

@@ -4,7 +4,11 @@
 use std::collections::BTreeMap;
 
 use callboard_core::{
-    compression::{CompressionSettings, Thresholds, decide::WarnOfContext, facts::ContextWarned},
+    compression::{
+        CompressionSettings, Thresholds,
+        decide::{NoteCrowded, WarnOfContext},
+        facts::{ContextCrowded, ContextWarned},
+    },
     count::Tokens,
     entry::Actor,
     error::ConflictKind,
@@ -28,8 +32,9 @@ impl Driver {
         let thresholds = settings.thresholds(prompt.budget);
         let (Some(agent), Some(thread)) = (query.agent.clone(), query.thread.clone()) else { return Ok(prompt) };
         let size = prompt.tokens;
-        let mut room = Room { driver: self, settings, thresholds, agent, thread, prompt, query, size };
-        room.size = room.whole(&state).await?;
+        let mut room =
+            Room { driver: self, settings, thresholds, agent, thread, prompt, query, size, history: Tokens(0) };
+        (room.size, room.history) = room.whole(&state).await?;
         if room.size < thresholds.warn {
             return Ok(room.prompt);
         }
@@ -66,6 +71,8 @@ struct Room<'a> {
     query: PromptSpec,
     /// The size that the prompt would have with all of its history.
     size: Tokens,
+    /// That of all of its history.
+    history: Tokens,
 }
 
 impl Room<'_> {
@@ -78,15 +85,31 @@ impl Room<'_> {
         history(&self.prompt).is_some_and(|part| part.shortened)
     }
 
-    /// The size that the prompt would have with all of its history, whatever share of the budget that has.
-    async fn whole(&self, state: &State) -> Result<Tokens, Error> {
-        let Some(shown) = history(&self.prompt).filter(|part| part.shortened) else { return Ok(self.prompt.tokens) };
+    /// The size that the prompt would have with all of its history, whatever share of the budget that has, and that of the
+    /// history.
+    async fn whole(&self, state: &State) -> Result<(Tokens, Tokens), Error> {
+        let Some(shown) = history(&self.prompt) else { return Ok((self.prompt.tokens, Tokens(0))) };
+        if !shown.shortened {
+            return Ok((self.prompt.tokens, shown.tokens));
+        }
         let profile = self.query.profile.as_ref().unwrap_or(&state.session.settings.prompt).clone();
         let profile = Some(Profile { parts: BTreeMap::new(), ..profile });
         let all = PromptSpec { budget: Some(WHOLE), profile, ..self.query.clone() };
         let all = self.driver.session.prompt(&all).await?;
         let all = history(&all).map_or(shown.tokens, |part| part.tokens);
-        Ok(self.prompt.tokens.minus(shown.tokens) + all)
+        Ok((self.prompt.tokens.minus(shown.tokens) + all, all))
+    }
+
+    /// Notes, once, that what no compression shortens is too large by itself.
+    async fn note_crowded(&self) -> Result<(), Error> {
+        let fixed_tokens = self.size.minus(self.history);
+        if fixed_tokens < self.thresholds.compress {
+            return Ok(());
+        }
+        let (thread, agent, tokens) = (self.thread.clone(), self.agent.clone(), self.size);
+        let crowded = ContextCrowded { thread, agent, tokens, fixed_tokens, compress_at: self.thresholds.compress };
+        self.driver.session.execute(Actor::System, NoteCrowded(crowded)).await?;
+        Ok(())
     }
 
     /// Makes the prompt again, of what is true now.
@@ -94,7 +117,7 @@ impl Room<'_> {
         let state = self.driver.session.state().await?;
         self.query.at = Some(state.head.seq);
         self.prompt = self.driver.session.prompt(&self.query).await?;
-        self.size = self.whole(&state).await?;
+        (self.size, self.history) = self.whole(&state).await?;
         Ok(())
     }
 
@@ -138,9 +161,15 @@ impl Room<'_> {
 
     /// Compresses the threads one by one until the prompt is small enough.
     async fn compress(&mut self) -> Result<(), Error> {
+        self.note_crowded().await?;
         for (thread, left_alone) in self.threads().await? {
             if !self.is_full() {
                 break;
+            }
+            // A summary costs an answer of a model, and the provider's cache.
+            let saved = self.history.minus(self.target(&thread).await?);
+            if saved.0.saturating_mul(10) < self.size.0 {
+                continue;
             }
             if let Some(behind) = left_alone {
                 self.compress_thread(&thread, behind).await?;
@@ -156,15 +185,15 @@ impl Room<'_> {
 
     /// Compresses what was said in a thread behind an entry.
     async fn compress_thread(&mut self, thread: &ThreadId, behind: Seq) -> Result<(), Error> {
-        let Driver { session, models, settings, .. } = self.driver;
-        let compressor =
-            Compressor { session: session.clone(), models: models.clone(), timeout: settings.turn_timeout };
+        let Driver { session, models, .. } = self.driver;
+        let compressor = Compressor { session: session.clone(), models: models.clone() };
         let wanted = Compressing {
             thread: thread.clone(),
             aim: Aim { target: self.target(thread).await?, keep_recent: None },
-            model: self.query.model.clone(),
+            model: self.settings.model.clone().or_else(|| self.query.model.clone()),
             by: Actor::System,
             preview: false,
+            default_model: self.query.default_model.clone(),
             layout: self.query.layout,
             behind,
         };

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use callboard_core::{
     command::Command,
-    conversation::ToolCall,
+    conversation::{
+        ToolCall,
+        thoughts::{SpokenPieces, block_of, split_thoughts},
+    },
     count::Usage,
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
@@ -140,9 +143,10 @@ impl Driver {
     /// answer.
     async fn ask(&self, turn: &Turn<'_>, request: &ChatRequest) -> Result<Result<ChatAnswer, String>, Error> {
         let mut masked = MaskedStream::new(self.session.known_mask());
+        let mut spoken = SpokenPieces::default();
         let mut tell = |piece: &str| {
             masked.renew(self.session.known_mask());
-            self.tell(turn, masked.push(piece));
+            self.tell(turn, masked.push(&spoken.push(piece)));
         };
         let timeout = turn.time_left(self.settings.turn_timeout);
         let over = self.session.when(|state| is_over(state, turn.run));
@@ -154,7 +158,8 @@ impl Driver {
             }),
             over = over => Err(self.why_over(over).await),
         };
-        self.tell(turn, masked.finish());
+        let rest = masked.push(&spoken.finish());
+        self.tell(turn, rest + &masked.finish());
         asked
     }
 
@@ -221,6 +226,8 @@ impl Turn<'_> {
         let model = self.model.to_string();
         let record = self.prompt.record();
         let report = answer.usage.and_then(|usage| record.report(&model, usage.prompt_tokens));
+        let (thoughts, said) = split_thoughts(&answer.text);
+        let reasoning = answer.reasoning.iter().cloned().chain(thoughts.map(block_of)).collect();
         TurnReply {
             run: self.run.id.clone(),
             epoch: self.run.epoch,
@@ -228,9 +235,9 @@ impl Turn<'_> {
             usage: usage(&answer, &model, &self.prompt),
             report,
             cut_off: answer.finish == Finish::Length,
+            reasoning,
+            text: said.into(),
             tool_calls: answer.tool_calls.into_iter().map(|made| self.prompt.own_call(call(made))).collect(),
-            reasoning: answer.reasoning,
-            text: answer.text.into(),
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Settings, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions, files::Files,
-    login::Logins, metrics::Metrics, page::Page, secret, secret::Secret, turns::Turns,
+    keyed_lock::KeyedLock, login::Logins, metrics::Metrics, page::Page, secret, secret::Secret,
 };
 
 /// What every call works with. Clones share it.
@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     pub(crate) document: LazyLock<String>,
     /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
     /// request works, if any, and the key that it claims.
-    pub(crate) turns: Turns<(Option<SessionId>, String)>,
+    pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
 }
 
 /// An open stream, which the metrics count as long as it lives.
@@ -122,7 +122,7 @@ impl App {
             outside,
             metrics: Metrics::default(),
             document: LazyLock::new(document),
-            turns: Turns::default(),
+            locks: KeyedLock::default(),
             board,
             settings,
         })))

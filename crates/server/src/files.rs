@@ -15,21 +15,21 @@ use callboard_engine::{Board, Session};
 use callboard_files::{Error as FilesError, Found, Project, Query};
 use tokio::time::Instant;
 
-use crate::{Error, call_error::CallError, settings::ProjectFolder, turns::Turns};
+use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
 
 /// The folder of a project with context files.
 pub(crate) struct Files {
     project: Arc<Project>,
     pub(crate) settings: ProjectFolder,
-    /// Makes sure that what was seen first is recorded first. Each turn leaves the time when it began to look: a call that
+    /// Makes sure that what was seen first is recorded first. Each holder leaves the time when it began to look: a call that
     /// has waited since before then need not look again.
-    turns: Turns<SessionId, Option<Instant>>,
+    locks: KeyedLock<SessionId, Option<Instant>>,
 }
 
 impl Files {
     pub(crate) fn open(settings: &ProjectFolder) -> Result<Self, Error> {
         let project = Project::at(&settings.root).map_err(Error::Project)?;
-        Ok(Self { project: Arc::new(project), settings: settings.clone(), turns: Turns::default() })
+        Ok(Self { project: Arc::new(project), settings: settings.clone(), locks: KeyedLock::default() })
     }
 
     /// Works with the folder on a thread of its own, so that slow disks delay no other call.
@@ -47,7 +47,7 @@ impl Files {
     /// Records in the journal what is now in the folder of a session. If the folder cannot be read, nothing is recorded.
     pub(crate) async fn observe(&self, session: &Session) -> Result<(), CallError> {
         let (id, called) = (session.id().clone(), Instant::now());
-        let mut looked = self.turns.take(id.clone()).await;
+        let mut looked = self.locks.take(id.clone()).await;
         if looked.is_some_and(|began| began >= called) {
             return Ok(());
         }

@@ -176,7 +176,7 @@ async fn chat(
     let thread = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
-        let _turn = app.turns.take(key).await;
+        let _guard = app.locks.take(key).await;
         conversation.append(&asked).await?
     };
     let wanted = api::PromptBody {

@@ -33,7 +33,7 @@ impl App {
         W: Future<Output = Result<T, CallError>>,
     {
         let Some(request) = &options.request else { return work(Attempt { intent, is_repeat: false }).await };
-        let _turn = self.turns.take((scope.cloned(), request.claim(&by))).await;
+        let _guard = self.locks.take((scope.cloned(), request.claim(&by))).await;
         let claim = match self.board.begin(by, request, scope, json!({ "meant": intent })).await? {
             KeyedRequest::Answered(answer) => return kept(answer),
             KeyedRequest::Begun(claim) => claim,

@@ -12,10 +12,10 @@ mod server_sent;
 mod settings;
 
 mod direct;
+mod keyed_lock;
 mod local;
 mod serve;
 mod tls;
-mod turns;
 
 mod app;
 mod guard;

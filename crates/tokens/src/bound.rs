@@ -1,6 +1,6 @@
 //! An upper bound for models whose vocabulary is unknown.
 
-use callboard_core::count::{Counting, TokenCounter, Tokens};
+use callboard_core::count::{BYTES, Counting, TokenCounter, Tokens};
 use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
 /// A counter whose count is at least that of every byte-level vocabulary: the number of bytes.
@@ -19,7 +19,7 @@ struct Bytes;
 
 impl TokenCounter for Bytes {
     fn vocabulary(&self) -> &str {
-        "bytes"
+        BYTES
     }
 
     fn count(&self, text: &str) -> Tokens {

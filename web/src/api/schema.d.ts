@@ -1504,7 +1504,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call one of Callboard's own tools as an agent */
+        /**
+         * Call one of Callboard's own tools as an agent
+         * @description A tool that fails is an answer, too: `is_error` is true, and `result` says why, for the model.
+         */
         post: operations["call_tool"];
         delete?: never;
         options?: never;
@@ -2096,7 +2099,7 @@ export interface components {
         CompressionMethod: "model" | "extractive" | "none";
         /**
          * @description When threads are compressed, and to which size. Absent sizes follow from `compress_tokens`: the warning comes at
-         *     eight ninths of it, and the target is a ninth.
+         *     eight ninths of it, and the target is a ninth, or in a small window half of it, up to 8,000.
          */
         CompressionSettings: {
             /** @description Whether threads are compressed automatically. If absent: yes. */
@@ -2108,8 +2111,13 @@ export interface components {
             clear_tool_results_over?: number | null;
             /** @description The size that no prompt may pass: the thread is compressed before. If absent: 180,000. */
             compress_tokens?: number | null;
+            /** @description What a model that writes a summary is told besides Callboard's own instructions. */
+            instructions?: string | null;
+            model?: components["schemas"]["Line"] | null;
             /** @description The largest size of a history after its compression. If absent: 20,000. */
             target_tokens?: number | null;
+            /** @description The seconds that a model may take to write a summary; after them it is made of excerpts. If absent: 120. */
+            timeout_seconds?: number | null;
             /** @description The size of a prompt at which there is a warning. If absent: 160,000. */
             warn_tokens?: number | null;
         };
@@ -4113,7 +4121,9 @@ export interface components {
         };
         /** @description The result of a tool. */
         ToolCallResult: {
-            /** @description The result, as the model is to read it. */
+            /** @description Whether the tool failed. */
+            is_error?: boolean;
+            /** @description The result, as the model is to read it. Where the tool failed, it says why. */
             result: string;
         };
         /**

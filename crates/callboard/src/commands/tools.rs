@@ -58,6 +58,9 @@ pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Fai
             let session = context.session(&session_arg).await?;
             let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
             let told = call.acting_as(&acting_as).answer::<api::ToolCallResult>().await?;
+            if told.it.is_error {
+                return Err(Failure::failed("tool_failed", told.it.result));
+            }
             context.output.answer(&told.json, |output| output.line(&told.it.result));
         }
     }

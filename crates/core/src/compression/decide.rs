@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Base, Compressed,
-    facts::{CompressionUndone, ContextWarned},
+    facts::{CompressionUndone, ContextCrowded, ContextWarned},
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
@@ -41,6 +41,10 @@ pub struct UndoCompression {
 /// Notes that a prompt has passed the size of a warning; once until its thread is compressed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarnOfContext(pub ContextWarned);
+
+/// Notes that a prompt is too large without what was said; once for each agent in a thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoteCrowded(pub ContextCrowded);
 
 impl Command for Compress {
     type Answer = Seq;
@@ -138,6 +142,23 @@ impl Command for WarnOfContext {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let thread = decision.state.threads.get(&self.0.thread);
         if thread.is_some_and(|thread| !thread.compression.warned.contains(&self.0.agent)) {
+            decision.record(self.0.clone());
+        }
+        Ok(())
+    }
+
+    /// It is Callboard's own.
+    fn input(&mut self, _: &mut dyn InputVisitor) {}
+}
+
+impl Command for NoteCrowded {
+    type Answer = ();
+
+    const RIGHT: Right = Right::system("note the size of a prompt");
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        let thread = decision.state.threads.get(&self.0.thread);
+        if thread.is_some_and(|thread| !thread.compression.crowded.contains(&self.0.agent)) {
             decision.record(self.0.clone());
         }
         Ok(())

@@ -50,6 +50,21 @@ pub struct ContextWarned {
     pub compress_at: Tokens,
 }
 
+/// The parts of a prompt that no compression shortens have passed the size at which a thread is compressed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContextCrowded {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Whose prompt it is.
+    pub agent: AgentName,
+    /// The size of the prompt.
+    pub tokens: Tokens,
+    /// The size of all of it but the history.
+    pub fixed_tokens: Tokens,
+    /// The size at which the thread is compressed.
+    pub compress_at: Tokens,
+}
+
 /// Long results of tools are named in prompts from now on, no longer shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResultsCleared {
@@ -200,6 +215,30 @@ impl Fact for ContextWarned {
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread, |compression| {
             compression.warned.insert(self.agent);
+        });
+    }
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
+    }
+}
+
+impl Fact for ContextCrowded {
+    const TYPE: &'static str = "context.crowded";
+
+    const DESCRIPTION: Description = Description::of(&[]);
+
+    fn subject(&self) -> String {
+        thread_subject(&self.thread)
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, state: &mut State, _: &Header) {
+        state.threads.compress(&self.thread, |compression| {
+            compression.crowded.insert(self.agent);
         });
     }
 

@@ -6,7 +6,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::{Deleted, Updated},
-    context_set::{ContextSet, DeleteSet, Held, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    context_set::{ContextSet, DeleteSet, HeldSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
     error::Error,
     id::SetName,
     input::InputVisitor,
@@ -111,7 +111,7 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
         let is_managers = held.set.is_open_form() || is_steps(&held.set);
         is_managers && held.sight.audience != managers
     });
-    let handed_over = |held: &Held| {
+    let handed_over = |held: &HeldSet| {
         let visible_to = if is_steps(&held.set) { managers.clone() } else { held.set.visible_to.clone() };
         ContextSet { visible_to, ..ContextSet::clone(&held.set) }
     };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     audience::{Audience, VisibilitySpan},
-    context_set::{ContextSet, Held, SetView},
+    context_set::{ContextSet, HeldSet, SetView},
     entry::Header,
     error::Error,
     fact::{Description, Earlier, Fact, Repeats, Seen, json, text},
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
         self.agent().is_none_or(may).then_some(held.seq)
     }
 
-    fn see(&self, held: &'a Held) -> Option<SetView<'a>> {
+    fn see(&self, held: &'a HeldSet) -> Option<SetView<'a>> {
         match self.agent() {
             Some(agent) if !held.sight.audience.contains(agent) => {
                 self.is_in_charge().then_some(SetView::Outline(held))
@@ -103,7 +103,7 @@ impl Fact for Updated {
             state.runs.hear_form(&self.0.name);
         }
         if let Some(sight) = sight {
-            let held = Held { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
+            let held = HeldSet { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
             state.sets.0.insert_mut(held.set.name.clone(), held);
         }
     }

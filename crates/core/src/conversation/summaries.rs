@@ -51,6 +51,9 @@ pub struct ThreadCompression {
     /// The agents whose prompts have passed the size at which a warning is given, since the last compression.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub warned: BTreeSet<AgentName>,
+    /// The agents for whom it was noted that their prompts are too large without what was said.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub crowded: BTreeSet<AgentName>,
     /// Which results of tools are not shown any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleared: Option<Cleared>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{DocumentView, Held, MediaType};
+use super::{DocumentView, HeldDocument, MediaType};
 use crate::{
     audience::{Audience, VisibilitySpan},
     count::Tokens,
@@ -38,7 +38,7 @@ impl<'a> View<'a> {
         self.is_in(&held.sight.audience).then_some(held.seq)
     }
 
-    fn see_document(&self, held: &'a Held) -> Option<DocumentView<'a>> {
+    fn see_document(&self, held: &'a HeldDocument) -> Option<DocumentView<'a>> {
         match self.agent() {
             Some(agent) if !held.sight.audience.contains(agent) => {
                 self.is_in_charge().then_some(DocumentView::Outline(held))
@@ -66,7 +66,7 @@ pub struct Added {
 
 impl Added {
     /// Whether this is what `held` says.
-    pub(super) fn is(&self, held: &Held) -> bool {
+    pub(super) fn is(&self, held: &HeldDocument) -> bool {
         let Self { name, text, visible_to, media_type, .. } = self;
         (name, &digest(text), visible_to, media_type)
             == (&held.name, &held.sha256, &held.sight.audience, &held.media_type)
@@ -139,7 +139,7 @@ impl Fact for Added {
             Text::Stored(stored) => stored.size_bytes,
         };
         let (updated_at, seq) = (header.at, header.seq);
-        let held = Held { name: name.clone(), sight, media_type, size_bytes, tokens, sha256, updated_at, seq };
+        let held = HeldDocument { name: name.clone(), sight, media_type, size_bytes, tokens, sha256, updated_at, seq };
         state.documents.0.insert_mut(name, Arc::new(held));
     }
 

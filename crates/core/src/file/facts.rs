@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContextFile, Held};
+use super::{ContextFile, HeldFile};
 use crate::{
     audience::Audience,
     entry::Header,
@@ -55,7 +55,7 @@ impl Fact for Added {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        let held = Held { file: Arc::new(self.0), seq: header.seq };
+        let held = HeldFile { file: Arc::new(self.0), seq: header.seq };
         state.files.0.insert_mut(held.file.path.clone(), held);
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Document, Held, Plan};
+use super::{Document, HeldPlan, Plan};
 use crate::{
     audience::Audience,
     entry::{Entry, Header},
@@ -35,19 +35,19 @@ pub fn key(version: u64) -> Arc<str> {
 }
 
 /// The version that an entry has. `created_at` is when the first version was made.
-pub fn version_of(entry: &Entry, created_at: Timestamp) -> Result<Held, Error> {
+pub fn version_of(entry: &Entry, created_at: Timestamp) -> Result<HeldPlan, Error> {
     Ok(held(fact::read::<Updated>(entry)?, &entry.header, created_at))
 }
 
-fn held(updated: Updated, header: &Header, created_at: Timestamp) -> Held {
+fn held(updated: Updated, header: &Header, created_at: Timestamp) -> HeldPlan {
     let Updated { version, plan, reason } = updated;
     let (by, updated_at, seq) = (header.by.clone(), header.at, header.seq);
-    Held { version, plan: Arc::new(plan), reason, by, created_at, updated_at, seq }
+    HeldPlan { version, plan: Arc::new(plan), reason, by, created_at, updated_at, seq }
 }
 
 impl<'a> View<'a> {
     /// The plan as it is now. A hidden one answers like one that is not there.
-    pub fn plan(&self) -> Result<&'a Arc<Held>, Error> {
+    pub fn plan(&self) -> Result<&'a Arc<HeldPlan>, Error> {
         let plan = self.state.plan.as_ref().filter(|_| self.may_see(Share::Plan));
         plan.ok_or_else(|| Error::not_found("plan", ""))
     }

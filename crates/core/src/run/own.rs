@@ -213,6 +213,7 @@ impl AnswerTurn {
             let (tool_calls, reasoning) = (self.tool_calls.clone(), self.reasoning.clone());
             messages.push(NewMessage { tool_calls, reasoning, ..NewMessage::text(Role::Ai, said) });
         }
+        messages.iter_mut().for_each(NewMessage::set_thoughts_apart);
         let calls = messages.iter_mut().flat_map(|message| &mut message.tool_calls);
         settle_calls(calls, &requested.prompt.renamed_tools);
         messages

@@ -61,6 +61,9 @@ impl Command for SessionPatch {
         if let Some(steps) = &mut self.steps {
             steps.input(visitor);
         }
+        if let Some(compression) = &mut self.compression {
+            compression.input(visitor);
+        }
         if let Some(agents) = &mut self.agents {
             agent::input(agents, visitor);
         }

@@ -53,7 +53,7 @@ pub struct Updated {
 }
 
 /// The words in the settings.
-const TEXTS: &[TextField] = &[text("title"), text("steps.*.description")];
+const TEXTS: &[TextField] = &[text("title"), text("steps.*.description"), text("compression.instructions")];
 
 impl Fact for Created {
     const TYPE: &'static str = "session.created";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Edge, Held, Node, NodeStatus, Workflow};
+use super::{Edge, HeldNode, Node, NodeStatus, Workflow};
 use crate::{id::NodeId, session::Session, time::Timestamp};
 
 /// A workflow as prompts and callers are shown it.
@@ -86,7 +86,7 @@ impl Workflow {
     }
 }
 
-impl Held {
+impl HeldNode {
     fn shown(&self, place: usize) -> Shown {
         let Node { id, kind, config, description } = Node::clone(&self.node);
         Shown { id, position: place as u64 + 1, kind, config, description, status: self.status }

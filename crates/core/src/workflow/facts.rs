@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Held, Node, NodeStatus, Workflow,
+    HeldNode, Node, NodeStatus, Workflow,
     seal::SealedPart,
     sight::{seen, visible_node},
 };
@@ -86,13 +86,13 @@ fn change(state: &mut State, version: u64, header: &Header, change: impl FnOnce(
 }
 
 impl Workflow {
-    fn insert(&mut self, position: u64, held: Held) {
+    fn insert(&mut self, position: u64, held: HeldNode) {
         let place = usize::try_from(position.saturating_sub(1)).unwrap_or(usize::MAX);
         self.last_number = self.last_number.max(held.node.id.0);
         self.nodes.insert(place.min(self.nodes.len()), held);
     }
 
-    fn remove(&mut self, id: NodeId) -> Option<Held> {
+    fn remove(&mut self, id: NodeId) -> Option<HeldNode> {
         self.place(id).map(|place| self.nodes.remove(place))
     }
 }
@@ -152,7 +152,7 @@ impl Fact for NodeCreated {
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
         state.learn_of_node(sealed.as_ref(), header);
-        let held = Held { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
+        let held = HeldNode { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
         change(state, version, header, |workflow| workflow.insert(position, held));
     }
 
@@ -184,7 +184,7 @@ impl Fact for NodeUpdated {
         state.learn_of_node(sealed.as_ref(), header);
         change(state, version, header, |workflow| {
             if let Some(before) = workflow.remove(node.id) {
-                workflow.insert(position, Held { node, seq: header.seq, ..before });
+                workflow.insert(position, HeldNode { node, seq: header.seq, ..before });
             }
         });
     }

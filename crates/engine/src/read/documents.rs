@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    document::{DocumentView, Held, facts::Added},
+    document::{DocumentView, HeldDocument, facts::Added},
     error::Error as Refusal,
     fact::read,
     id::{CollectionName, DocumentName},
@@ -16,7 +16,11 @@ use crate::{board::Board, error::Error, session::Session};
 
 impl Session {
     /// A document that `viewer` sees, and what it says; `None` where the viewer may only know that it is there.
-    pub async fn document(&self, viewer: &Viewer, name: &DocumentName) -> Result<(Held, Option<Arc<str>>), Error> {
+    pub async fn document(
+        &self,
+        viewer: &Viewer,
+        name: &DocumentName,
+    ) -> Result<(HeldDocument, Option<Arc<str>>), Error> {
         let state = self.state().await?;
         let look = |view: View<'_>| {
             let seen = view.document(name)?;
@@ -48,7 +52,11 @@ impl Session {
     }
 
     /// The documents that `viewer` sees of a collection that the session names; none where it was deleted.
-    pub async fn collection_documents(&self, viewer: &Viewer, collection: &CollectionName) -> Result<Vec<Held>, Error> {
+    pub async fn collection_documents(
+        &self,
+        viewer: &Viewer,
+        collection: &CollectionName,
+    ) -> Result<Vec<HeldDocument>, Error> {
         match self.named(viewer, collection).await {
             Ok(Some(collection)) => Ok(collection.state().await?.documents.of_collection(viewer).cloned().collect()),
             Ok(None) => Ok(Vec::new()),
@@ -62,7 +70,7 @@ impl Session {
         viewer: &Viewer,
         collection: &CollectionName,
         name: &DocumentName,
-    ) -> Result<(Held, Arc<str>), Error> {
+    ) -> Result<(HeldDocument, Arc<str>), Error> {
         let absent = || Refusal::not_found("document", name);
         let collection = self.named(viewer, collection).await?.ok_or_else(absent)?;
         let held = collection.state().await?.documents.in_collection(viewer, name)?.clone();
@@ -84,7 +92,7 @@ impl Session {
     }
 
     /// What a document says.
-    pub(crate) async fn text_of(&self, document: &Held) -> Result<Arc<str>, Error> {
+    pub(crate) async fn text_of(&self, document: &HeldDocument) -> Result<Arc<str>, Error> {
         let entry = self.entry(document.seq).await?.ok_or_else(|| self.live.gone())?;
         self.text(&read::<Added>(&entry)?.text).await
     }

@@ -7,7 +7,7 @@ use callboard_core::{
     error::Error as Refusal,
     fact::Fact,
     id::Seq,
-    plan::{Held, facts},
+    plan::{HeldPlan, facts},
     state::State,
     view::View,
     viewer::Viewer,
@@ -21,7 +21,7 @@ const AT_ONCE: usize = PAGE / 8;
 
 impl Session {
     /// A version of the plan. One that is hidden from `viewer` answers like one that is not there.
-    pub async fn plan_version(&self, viewer: &Viewer, version: u64) -> Result<Arc<Held>, Error> {
+    pub async fn plan_version(&self, viewer: &Viewer, version: u64) -> Result<Arc<HeldPlan>, Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
         let absent = || Refusal::not_found("version of the plan", version);
@@ -40,14 +40,19 @@ impl Session {
 
     /// The versions of the plan that `viewer` may see, the newest first, at most `limit`; those before `before` alone,
     /// where it is given.
-    pub async fn plan_versions(&self, viewer: &Viewer, before: Option<u64>, limit: usize) -> Result<Vec<Held>, Error> {
+    pub async fn plan_versions(
+        &self,
+        viewer: &Viewer,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<HeldPlan>, Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
         let newest = view.plan()?;
         let mut found = Vec::new();
         let mut end = match before {
             None => {
-                found.push(Held::clone(newest));
+                found.push(HeldPlan::clone(newest));
                 newest.seq
             }
             Some(version) if version > newest.version => newest.seq.next(),
@@ -85,7 +90,7 @@ impl Session {
 }
 
 /// The version that an entry has, where the viewer may see it.
-fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<Held>, Refusal> {
+fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<HeldPlan>, Refusal> {
     if view.agent().is_some() && view.project(entry)?.is_none() {
         return Ok(None);
     }

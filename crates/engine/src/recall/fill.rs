@@ -76,9 +76,9 @@ impl Indices {
         hashes: Vec<Hash>,
         vectors: Vec<Option<Vector>>,
     ) -> Result<(), Error> {
-        let turn = self.turn(id);
+        let lock = self.lock_of(id);
         // Nothing is erased before what is given here is kept.
-        let _turn = turn.lock().await;
+        let _guard = lock.lock().await;
         let (vectors, given) = self
             .with(id, move |index| {
                 let given = index.add_vectors(&wanted, &vectors);

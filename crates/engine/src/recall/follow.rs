@@ -46,8 +46,8 @@ const TRIES: usize = 3;
 impl Indices {
     /// Reads the journal on up to `head`, at most so many pages. Says how far it was read.
     pub(crate) async fn follow(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Seq, Error> {
-        let turn = self.turn(id);
-        let _turn = turn.lock().await;
+        let lock = self.lock_of(id);
+        let _guard = lock.lock().await;
         let mut tries = 0;
         loop {
             match self.read_on(id, head, pages).await? {

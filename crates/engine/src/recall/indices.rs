@@ -8,7 +8,7 @@ use std::{
 use callboard_core::id::SessionId;
 use callboard_recall::{Error as IndexError, Index, Indexes, lock};
 use callboard_store::Store;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::Mutex as AsyncMutex;
 
 use super::{blocking::off_runtime, readings::Readings, settings::RecallSettings, vectors::Vectors};
 use crate::error::Error;
@@ -22,18 +22,18 @@ pub(crate) struct Indices {
     all: OnceLock<Arc<Indexes>>,
     /// What is read on while questions wait.
     pub(crate) readings: Arc<Readings>,
-    /// Whose turn it is to read a journal on.
-    turns: Mutex<HashMap<SessionId, Arc<Turn<()>>>>,
+    /// Locks of journals that are read on.
+    locks: Mutex<HashMap<SessionId, Arc<AsyncMutex<()>>>>,
 }
 
-/// With so many turns, those that nobody waits for are dropped.
-const TURNS: usize = 1024;
+/// With so many locks, those that nobody has are dropped.
+const LOCKS: usize = 1024;
 
 impl Indices {
     pub(crate) fn new(store: Arc<dyn Store>, settings: RecallSettings) -> Self {
-        let (all, readings, turns) = Default::default();
+        let (all, readings, locks) = Default::default();
         let vectors = Arc::new(Vectors::new(settings.embedder.clone(), settings.file.as_deref()));
-        Self { store, settings, vectors, all, readings, turns }
+        Self { store, settings, vectors, all, readings, locks }
     }
 
     /// Does something with all indices. Their file is opened when it is first needed; where that fails, they are in memory
@@ -122,9 +122,9 @@ impl Indices {
         if !self.is_used() {
             return;
         }
-        let turn = self.turn(id);
+        let lock = self.lock_of(id);
         // Whoever reads it on would write it again.
-        let _turn = turn.lock().await;
+        let _guard = lock.lock().await;
         if let Err(error) = self.forget(id).await {
             tracing::warn!(session = %id, %error, "the index of a session that has gone could not be removed");
         }
@@ -148,13 +148,13 @@ impl Indices {
         journals.iter().filter_map(id).collect()
     }
 
-    /// The turn of those who read a journal on.
-    pub(crate) fn turn(&self, id: &SessionId) -> Arc<Turn<()>> {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        if turns.len() > TURNS {
-            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+    /// The lock of those who read a journal on.
+    pub(crate) fn lock_of(&self, id: &SessionId) -> Arc<AsyncMutex<()>> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if locks.len() > LOCKS {
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
-        turns.entry(id.clone()).or_default().clone()
+        locks.entry(id.clone()).or_default().clone()
     }
 
     /// Whether there can be anything that was ever read of a journal.

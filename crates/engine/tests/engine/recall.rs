@@ -225,12 +225,14 @@ async fn is_found_on(store: Arc<dyn Store>, settings: impl Fn() -> Settings) {
     let settings_in = |folder: &Path| Settings { recall: settings_in(folder).recall, ..settings() };
     let board = Board::new(store.clone(), settings_in(folder.path()));
     let session = board.create(new("s")).await.unwrap();
-    let small_talk = |number: usize| text(&format!("we talked of the weather and had tea {number}"));
+    // Each line is another one: of lines that are alike, a summary has one.
+    let letters = |number: usize| number.to_string().bytes().map(|digit| char::from(digit + 49)).collect::<String>();
+    let small_talk = |number: usize| text(&format!("we talked of {} and had tea", letters(number)));
     run(&session, add("main", (0..200).map(small_talk).collect())).await;
     say(&session, "the vault opens with the word bergamot").await;
     run(&session, add("main", (200..400).map(small_talk).collect())).await;
     for number in 0..2 {
-        let chatter = |one: usize| text(&format!("chatter {number} {one} about the weather, and tea"));
+        let chatter = |one: usize| text(&format!("chatter {number} about {}, and tea", letters(one)));
         for page in (0..MESSAGES / 2).collect::<Vec<_>>().chunks(5000) {
             run(&session, add("main", page.iter().map(|one| chatter(*one)).collect())).await;
         }

@@ -70,8 +70,8 @@ struct Line {
     at: usize,
     weight: u32,
     text: String,
-    /// Whether it has what newer messages name.
-    is_named: bool,
+    /// What it has that newer messages name, by its place among what a summary needs.
+    named: BTreeSet<usize>,
 }
 
 impl Plan {
@@ -121,16 +121,20 @@ impl Plan {
         let earlier = self.earlier.iter().flat_map(|earlier| earlier.text.lines());
         let earlier = earlier.map(str::trim_end).filter(|line| !line.trim().is_empty() && !line.starts_with('['));
         let kept_line = |line: &str| {
-            let is_named = !finder.find(line).is_empty();
-            let weight = 6 + 2 * u32::from(is_telling(line)) + 3 * u32::from(is_named);
-            (weight, format!("{}\n", one_line(line, 600)), is_named)
+            let named = named(&finder, line);
+            let weight = 6 + 2 * u32::from(is_telling(line)) + 3 * u32::from(!named.is_empty());
+            (weight, format!("{}\n", one_line(line, 600)), named)
         };
-        let lines = earlier.map(kept_line).chain(self.old.iter().map(|spoken| excerpt(spoken, &finder)));
+        // What stands word for word beside the summary is not in it.
+        let is_beside = |spoken: &&Spoken| self.kept.contains(&spoken.seq) && spoken.size <= self.kept_tokens;
+        let old = self.old.iter().filter(|spoken| !is_beside(spoken));
+        let earlier: Vec<_> = earlier.map(kept_line).collect();
+        let skipped = earlier.len();
+        let lines = earlier.into_iter().chain(old.map(|spoken| excerpt(spoken, &finder)));
         // What is newer weighs a little more.
         let all = self.old.len().max(1);
-        let line = |(at, (weight, text, is_named))| Line { at, weight: weight * 8, text, is_named };
+        let line = |(at, (weight, text, named))| Line { at, weight: weight * 8, text, named };
         let mut lines: Vec<Line> = lines.enumerate().map(line).collect();
-        let skipped = lines.len().saturating_sub(all);
         for line in lines.iter_mut().skip(skipped) {
             line.weight += u32::try_from((line.at - skipped) * 16 / all).unwrap_or(0);
         }
@@ -138,29 +142,52 @@ impl Plan {
     }
 }
 
-/// Of the lines of a pattern the newest one, which says how many there are. What newer messages name is not left out.
+/// Of the lines of a pattern the newest one, which says how many there are. A line that has more of what newer messages name
+/// stands for itself.
 fn without_repeats(lines: Vec<Line>) -> Vec<Line> {
-    let mut alike: HashMap<String, usize> = HashMap::new();
-    for line in lines.iter().filter(|line| !line.is_named) {
+    struct Pattern {
+        lines: usize,
+        /// The place of the newest line among those that are left, and what is named in them.
+        newest: Option<usize>,
+        named: BTreeSet<usize>,
+        stands_for: usize,
+    }
+    let mut patterns: HashMap<String, Pattern> = HashMap::new();
+    for line in &lines {
         let (pattern, count) = pattern(&line.text);
-        *alike.entry(pattern).or_default() += count;
+        let new = || Pattern { lines: 0, newest: None, named: BTreeSet::new(), stands_for: 0 };
+        patterns.entry(pattern).or_insert_with(new).lines += count;
     }
     let mut left: Vec<Line> = Vec::with_capacity(lines.len());
-    for mut line in lines.into_iter().rev() {
-        let (pattern, _) = pattern(&line.text);
-        match alike.get_mut(&pattern).filter(|count| !line.is_named && (**count >= PATTERN || **count == 0)) {
-            Some(0) => {}
-            Some(count) => {
-                line.text =
-                    format!("{}{TIMES}{count})\n", line.text.split(TIMES).next().unwrap_or_default().trim_end());
-                *count = 0;
-                left.push(line);
+    for line in lines.into_iter().rev() {
+        let (of, count) = pattern(&line.text);
+        let known = patterns.get_mut(&of).filter(|known| known.lines >= PATTERN);
+        if let Some(known) = known {
+            let says_more = known.newest.is_none() || !line.named.is_subset(&known.named);
+            if !says_more || known.newest.is_none() {
+                known.stands_for += count;
             }
-            None => left.push(line),
+            if !says_more {
+                continue;
+            }
+            known.newest.get_or_insert(left.len());
+            known.named.extend(&line.named);
+        }
+        left.push(line);
+    }
+    for known in patterns.into_values().filter(|known| known.stands_for > 1) {
+        if let Some(line) = known.newest.and_then(|at| left.get_mut(at)) {
+            let said = line.text.split(TIMES).next().unwrap_or_default().trim_end();
+            line.text = format!("{said}{TIMES}{})\n", known.stands_for);
         }
     }
     left.reverse();
     left
+}
+
+/// What a text has of what a summary needs.
+fn named(finder: &Finder, text: &str) -> BTreeSet<usize> {
+    finder.find(text).into_iter().map(|(which, _)| which).collect()
 }
 
 /// Before the number of lines that a line stands for.
@@ -180,7 +207,7 @@ fn pattern(line: &str) -> (String, usize) {
 }
 
 /// What is shown of a message, and how much it matters.
-fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, bool) {
+fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
     let (base, chars) = match spoken.message.role {
         Role::User => (6, 500),
         Role::System => (4, 300),
@@ -202,7 +229,7 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, bool) {
         .collect();
     let who = if spoken.message.tool_call_id.is_some() { "result".to_owned() } else { spoken.speaker() };
     let weight = base + 3 * u32::from(!found.is_empty()) + 2 * u32::from(is_telling(&shown));
-    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), !found.is_empty())
+    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), named(finder, text))
 }
 
 fn is_telling(text: &str) -> bool {

@@ -18,7 +18,7 @@ use callboard_core::{
     entry::{Entry, Hash},
     error::Error,
     fact::{self, Fact},
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     state::State,
     text::Values,
 };
@@ -32,6 +32,10 @@ pub struct Scope {
     pub readers: Option<Audience>,
     /// What was said up to this entry stays as it is.
     pub behind: Seq,
+    /// The agent whose history is measured. What it said last is history, too.
+    pub reader: Option<AgentName>,
+    /// Whether nobody else reads the thread, for whom that could be the task.
+    pub is_alone: bool,
 }
 
 /// What is to be read of a journal to compress a thread.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use callboard_core::{
-    compression::{Base, Compressed, Method, OpenCall, Spent, check_target, decide::Compress},
-    conversation::Role,
+    compression::{Base, Compressed, LEAST_TARGET, Method, OpenCall, Spent, check_target, decide::Compress},
+    conversation::{Role, thoughts::split_thoughts},
     count::{TokenCounter, Tokens},
     error::{ConflictKind, Error},
     id::{Seq, ThreadId},
@@ -30,6 +30,12 @@ const OPEN_CALLS_FRAME: Tokens = Tokens(24);
 /// What is kept is shown with at least so many tokens each, however many there are.
 const LEAST_KEPT: Tokens = Tokens(64);
 
+/// A call is seldom shown with fewer tokens: its name, its id and its arguments.
+const LEAST_CALL: Tokens = Tokens(64);
+
+/// In a small window the newest messages may have so many tokens, which is more than a quarter of the target.
+const SMALL_RECENT: Tokens = Tokens(5000);
+
 /// So many messages that asked for something are kept, at most.
 const ASKS: usize = 8;
 
@@ -39,13 +45,66 @@ const A_FEW_WORDS: Tokens = Tokens(6);
 /// No more of the id and the name of an open call is listed.
 const LISTED_CHARS: usize = 100;
 
+/// How replies and refusals of models begin.
+const REPLIES: &[&str] = &[
+    "sure",
+    "certainly",
+    "of course",
+    "okay",
+    "ok,",
+    "got it",
+    "i'm sorry",
+    "i am sorry",
+    "sorry",
+    "i apologize",
+    "i can't",
+    "i cannot",
+    "i'm unable",
+    "i am unable",
+    "i won't",
+    "as an ai",
+    "let me",
+];
+
+/// A reply is shorter than this. What is longer holds something, however it begins.
+const SHORT_REPLY: Tokens = Tokens(40);
+
+/// The script of a conversation is judged by so many of its newest old messages, and so many of their characters.
+const JUDGED: usize = 64;
+const JUDGED_CHARS: usize = 1 << 14;
+
+/// The script of fewer letters is not judged.
+const FEW_LETTERS: usize = 40;
+
 /// How short a history is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     /// Its size, at most.
     pub target: Tokens,
-    /// How much of that the newest messages may have, word for word; a quarter where it is absent.
+    /// How much of that the newest messages may have, word for word; where it is absent a quarter, and of a small target more.
     pub keep_recent: Option<Tokens>,
+}
+
+impl Aim {
+    /// The same where what has `of` tokens here has `counted` for whom it is for.
+    pub fn scaled(self, of: Tokens, counted: Tokens) -> Self {
+        let scaled = |tokens: Tokens| {
+            let scaled = u128::from(tokens.0) * u128::from(of.0) / u128::from(counted.0.max(1));
+            Tokens(u64::try_from(scaled).unwrap_or(u64::MAX))
+        };
+        let target = scaled(self.target).max(LEAST_TARGET);
+        Self { target, keep_recent: self.keep_recent.map(scaled).filter(|recent| *recent < target) }
+    }
+}
+
+impl Outlook {
+    /// The size of the history as it is.
+    pub fn tokens_before(&self) -> Tokens {
+        match self {
+            Self::Compress(plan) => plan.tokens_before,
+            Self::Enough(tokens) => *tokens,
+        }
+    }
 }
 
 /// What is compressed, and what is kept.
@@ -122,6 +181,12 @@ pub enum Shortcoming {
     /// It is no text, or not alone.
     #[error("it calls tools")]
     CallsTools,
+    /// It answers whoever asked, or refuses to.
+    #[error("it is a reply, not a summary")]
+    Reply,
+    /// It is in another script than what it stands for.
+    #[error("it is not in the language of the conversation")]
+    OtherLanguage,
     /// It is too long.
     #[error("it has {tokens} tokens, and {allowed} is the most")]
     TooLong {
@@ -153,7 +218,7 @@ impl Plan {
             return Err(Error::contradiction("/keep_recent_tokens", problem));
         }
         let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
-        let task = task(&messages);
+        let (task, answered) = task(&messages, &scope, aim.target);
         let pins: BTreeMap<Seq, Tokens> = messages
             .iter()
             .chain(&pinned)
@@ -165,11 +230,11 @@ impl Plan {
             earlier.compressed.summary_tokens + pinned
         });
         let said: Tokens = messages.iter().take(task).map(|spoken| shown_size(spoken, earlier.as_ref())).sum();
-        let tokens_before = said + of_earlier;
+        let tokens_before = said + of_earlier + answered;
         if tokens_before <= aim.target {
             return Ok(Outlook::Enough(tokens_before));
         }
-        let target = aim.target;
+        let target = aim.target.minus(answered);
         let pinned_tokens =
             |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
         let all_pins = pinned_tokens(from, Seq(u64::MAX));
@@ -181,13 +246,22 @@ impl Plan {
         // The calls and the question that are kept have at most half, together with the pins. The rest is for what is
         // newest.
         let of_kept = Tokens(target.0 / 2).minus(all_pins).max(LEAST_KEPT + LEAST_KEPT);
-        let room = target.minus(all_pins).minus(of_kept).minus(SUMMARY_FRAME).minus(Tokens(target.0 / 8));
-        let recent = aim.keep_recent.unwrap_or(Tokens(target.0 / 4)).min(room);
+        let wanted = aim.keep_recent.unwrap_or_else(|| recent_part(target));
         // What the earlier summary covers stays covered, also what it kept.
         let covered = earlier.as_ref().map_or(Seq::ZERO, |earlier| earlier.head.through);
         let again = messages.partition_point(|spoken| spoken.seq <= covered);
-        let cut = groups.cut(&messages, task, recent).max(again);
-        let Kept { seqs: kept, sizes, asks, mut open_calls } = groups.kept(&messages, cut, of_kept, &pins);
+        let besides = all_pins + SUMMARY_FRAME + Tokens(target.0 / 8);
+        let divide = |room_of_kept: Tokens| {
+            let recent = wanted.min(target.minus(besides).minus(room_of_kept));
+            let cut = groups.cut(&messages, task, recent).max(again);
+            (cut, groups.kept(&messages, cut, of_kept, &pins))
+        };
+        // Where less is kept, the newest have more room.
+        let (cut, kept) = divide(LEAST_KEPT + LEAST_KEPT);
+        let newest: Tokens = messages.iter().take(task).skip(cut).map(|spoken| spoken.size).sum();
+        let has_room = besides + kept.size(of_kept) + newest <= target;
+        let (cut, kept) = if has_room { (cut, kept) } else { divide(of_kept) };
+        let Kept { seqs: kept, sizes, asks, mut open_calls } = kept;
         // What was listed before waits still, if no result has come since.
         let has_result = |id: &str| messages.iter().any(|spoken| spoken.message.tool_call_id.as_deref() == Some(id));
         let listed = earlier.iter().flat_map(|earlier| &earlier.compressed.open_calls);
@@ -200,11 +274,13 @@ impl Plan {
         let kept_tokens = cap(sizes.iter().copied(), of_kept).unwrap_or(of_kept).min(of_asks).max(LEAST_KEPT);
         let size_of_kept: Tokens = sizes.into_iter().map(|size| size.min(kept_tokens)).sum();
         let newest: Tokens = messages.iter().take(task.saturating_sub(cut)).map(|spoken| spoken.size).sum();
-        let rest = pinned_tokens(from, through) + size_of_kept + newest + frame(&open_calls);
-        let allowed = target.minus(rest);
+        let rest = pinned_tokens(from, through) + size_of_kept + newest + frame(&open_calls) + answered;
+        let allowed = aim.target.minus(rest);
         let shown: Vec<Seq> = pins.range(from..=through).map(|(seq, _)| *seq).collect();
         let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
-        let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &shown, earlier.as_ref());
+        let is_whole = |spoken: &&Spoken| kept.contains(&spoken.seq) && spoken.size <= kept_tokens;
+        let beside: Vec<Seq> = shown.iter().copied().chain(old.iter().filter(is_whole).map(|it| it.seq)).collect();
+        let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &beside, earlier.as_ref());
         Ok(Outlook::Compress(Box::new(Self {
             thread,
             scope,
@@ -217,7 +293,7 @@ impl Plan {
             tokens_before,
             needed,
             open_calls,
-            target,
+            target: aim.target,
             kept,
             kept_tokens,
             pins: shown,
@@ -286,6 +362,18 @@ impl Plan {
         self.needed.iter().zip(holds).filter(|(_, holds)| !holds).map(|(one, _)| one.clone()).collect()
     }
 
+    /// Says whether what a model wrote is a good summary, and lists after it what it does not hold.
+    pub fn check_written(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
+        let text = split_thoughts(text).1.trim();
+        if self.is_reply(text, count) {
+            return Err(Shortcoming::Reply);
+        }
+        if self.is_in_other_script(text) {
+            return Err(Shortcoming::OtherLanguage);
+        }
+        self.check(text, count)
+    }
+
     /// Says whether a summary is good, and lists after it what it does not hold.
     pub fn check(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
         let text = text.trim();
@@ -312,10 +400,34 @@ impl Plan {
         })
     }
 
+    /// Whether a short text begins as a reply or a refusal does, and holds nothing that a summary needs.
+    fn is_reply(&self, text: &str, count: &dyn TokenCounter) -> bool {
+        let beginning = text.get(..text.floor_char_boundary(64)).unwrap_or_default().to_lowercase().replace('’', "'");
+        REPLIES.iter().any(|reply| beginning.starts_with(reply))
+            && count.count(text) < SHORT_REPLY
+            && (self.needed.is_empty() || self.missing(text).len() == self.needed.len())
+    }
+
+    /// Whether what was said is mostly in Latin letters without accents and the summary is not, or the other way round.
+    fn is_in_other_script(&self, text: &str) -> bool {
+        let said = self.old.iter().rev().take(JUDGED).map(|spoken| &*spoken.text);
+        let said = share_of_ascii(said.flat_map(str::chars).take(JUDGED_CHARS));
+        let of_summary = share_of_ascii(text.chars());
+        matches!((said, of_summary), (Some(said), Some(own)) if (said > 90 && own < 30) || (said < 30 && own > 90))
+    }
+
     /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
     fn allowed_list(&self) -> Tokens {
         Tokens((self.target.0 / 10).min(self.allowed.0 / 2))
     }
+}
+
+/// How many of a hundred letters are ASCII; `None` where there are few.
+fn share_of_ascii(chars: impl Iterator<Item = char>) -> Option<usize> {
+    let (ascii, letters) = chars
+        .filter(|c| c.is_alphabetic())
+        .fold((0, 0), |(ascii, letters), c| (ascii + usize::from(c.is_ascii()), letters + 1));
+    (letters >= FEW_LETTERS).then(|| ascii * 100 / letters)
 }
 
 /// What stands around a summary and what is listed after it.
@@ -335,10 +447,22 @@ fn fitting(lines: impl Iterator<Item = String>, room: &mut Tokens, count: &dyn T
     lines.take_while(|line| fits(line)).count()
 }
 
-/// Where the task begins: the last message, which is to be answered, unless it calls tools or is a result.
-fn task(messages: &[Spoken]) -> usize {
-    let is_task = |last: &Spoken| last.message.role != Role::Tool && last.message.tool_calls.is_empty();
-    messages.len() - usize::from(messages.last().is_some_and(is_task))
+/// Where the task begins: the last message, which is to be answered, unless it calls tools or is a result. What the reader said
+/// itself is history for it, but may be the task of others: then it stays, and its size counts, unless it is too large for that.
+fn task(messages: &[Spoken], scope: &Scope, target: Tokens) -> (usize, Tokens) {
+    let is_task = |last: &&Spoken| last.message.role != Role::Tool && last.message.tool_calls.is_empty();
+    let Some(last) = messages.last().filter(is_task) else { return (messages.len(), Tokens(0)) };
+    let is_own = last.message.agent.is_some() && last.message.agent == scope.reader;
+    match is_own {
+        false => (messages.len() - 1, Tokens(0)),
+        true if scope.is_alone || last.size.0 > target.0 / 2 => (messages.len(), Tokens(0)),
+        true => (messages.len() - 1, last.size),
+    }
+}
+
+/// How much of a target the newest messages have: a quarter, and where that is little, up to three quarters.
+fn recent_part(target: Tokens) -> Tokens {
+    Tokens(target.0 / 4).max(Tokens(target.0 / 4 * 3).min(SMALL_RECENT))
 }
 
 /// What a message takes now: what an earlier summary covers and keeps is shortened.
@@ -358,6 +482,13 @@ struct Kept {
     asks: usize,
     /// The open calls for which there is no room.
     open_calls: Vec<OpenCall>,
+}
+
+impl Kept {
+    /// What it takes in at most `room`.
+    fn size(&self, room: Tokens) -> Tokens {
+        self.sizes.iter().copied().sum::<Tokens>().min(room)
+    }
 }
 
 /// Which call each result belongs to.
@@ -420,10 +551,15 @@ impl Groups {
             Some(None) => true,
             None => false,
         };
-        let mut groups: Vec<usize> = (0..cut).filter(|at| is_open(*at)).collect();
+        let calls_of = |at: &usize| messages.get(*at).map_or(0, |spoken| spoken.message.tool_calls.len() as u64);
+        let size_of = |at: &usize| messages.get(*at).map_or(0, |spoken| spoken.size.0);
+        let is_long = |at: &usize| size_of(at).min(calls_of(at) * LEAST_CALL.0) > room.0 / 2;
+        let (long, mut groups): (Vec<usize>, Vec<usize>) = (0..cut).filter(|at| is_open(*at)).partition(is_long);
         let slots = usize::try_from(room.0 / LEAST_KEPT.0).unwrap_or(usize::MAX);
         // The question and what was asked first have a place, however many calls are open.
-        let others: Vec<usize> = groups.drain(..groups.len().saturating_sub(slots.saturating_sub(2).max(1))).collect();
+        let surplus = groups.len().saturating_sub(slots.saturating_sub(2).max(1));
+        let mut others: Vec<usize> = groups.drain(..surplus).chain(long).collect();
+        others.sort_unstable();
         let others = others.iter().rev().filter_map(|at| messages.get(*at));
         let others = others.filter(|spoken| !pins.contains_key(&spoken.seq));
         let short = |text: &str| -> Arc<str> { first_chars(text, LISTED_CHARS).into() };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     agent::Team,
-    context_set::{Held, SetView},
+    context_set::{HeldSet, SetView},
     count::{TokenCounter, Tokens},
     entry::Hash,
     prompt::{
@@ -63,7 +63,7 @@ struct Sets<'a> {
 
 /// One set: its tag, and what stands in it where it is shown.
 struct Shown<'a> {
-    held: &'a Held,
+    held: &'a HeldSet,
     attributes: Vec<(&'static str, String)>,
     content: Option<Arc<str>>,
     whole: Tokens,
@@ -191,7 +191,7 @@ impl Shown<'_> {
 }
 
 /// What the tag of a set says: for the manager who sees it, and whether it is hidden, switched off or waits for the user.
-fn attributes(held: &Held, team: &Team, in_charge: bool, shown: bool) -> Vec<(&'static str, String)> {
+fn attributes(held: &HeldSet, team: &Team, in_charge: bool, shown: bool) -> Vec<(&'static str, String)> {
     let mut attributes = Vec::new();
     if !in_charge {
         return attributes;

@@ -3,7 +3,7 @@
 
 use callboard_core::{
     agent::Agent,
-    file::Held,
+    file::HeldFile,
     prompt::escape::escape,
     tool::file::{FIND_FILES, READ_FILE},
     view::View,
@@ -39,7 +39,7 @@ impl Part for Files {
 }
 
 /// Whether a file is named to the reader. Others it can look for.
-fn is_named(held: &Held, view: &View<'_>, agent: &Agent) -> bool {
+fn is_named(held: &HeldFile, view: &View<'_>, agent: &Agent) -> bool {
     view.is_in_charge() || held.file.is_for(&agent.name)
 }
 
@@ -47,11 +47,11 @@ fn is_named(held: &Held, view: &View<'_>, agent: &Agent) -> bool {
 fn files(from: &Source<'_>) -> Option<String> {
     let (view, agent) = (from.view, from.agent);
     let offers = |name: &str| from.renderer.offered.iter().any(|tool| tool.bare_name() == name);
-    let mut named: Vec<&Held> = view.state.files.iter().filter(|held| is_named(held, view, agent)).collect();
+    let mut named: Vec<&HeldFile> = view.state.files.iter().filter(|held| is_named(held, view, agent)).collect();
     let others = view.state.files.iter().count() - named.len();
     named.sort_by_key(|held| held.seq);
     let more = named.len().saturating_sub(NAMED);
-    let line = |held: &&Held| {
+    let line = |held: &&HeldFile| {
         let keywords = held.file.keywords.iter().map(|word| escape(word)).collect::<Vec<_>>().join(", ");
         match view.is_in_charge() {
             true => format!("- {} (for {}: {keywords})\n", escape(&held.file.path), escape(&held.file.recipient)),

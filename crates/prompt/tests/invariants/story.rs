@@ -497,7 +497,7 @@ impl Told {
             Step::Reply(reply) => self.reply(reply),
             Step::Run(what) => self.change_run(*what),
             Step::Submit => {
-                let is_open = |held: &&callboard_core::context_set::Held| held.set.is_open_form();
+                let is_open = |held: &&callboard_core::context_set::HeldSet| held.set.is_open_form();
                 let open: Vec<_> = self.board.state.sets.iter().filter(is_open).map(|held| held.set.clone()).collect();
                 for set in open {
                     let fields = &set.form.as_ref().unwrap().fields;

@@ -208,6 +208,11 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         let kept = said.iter().filter(|message| message["reasoning"].is_array()).count();
         assert_eq!(kept, 4);
         let recorded = of_type(&journal(&store).await, "turn.requested");
-        assert!(recorded[3]["prompt"]["tokens"].as_u64() > recorded[2]["prompt"]["tokens"].as_u64());
+        // What was learned of how the model counts does not matter here.
+        let size = |at: usize| {
+            let prompt = &recorded[at]["prompt"];
+            prompt["tokens"].as_f64().unwrap() / prompt["factor"].as_f64().unwrap_or(1.0)
+        };
+        assert!(size(3) > size(2), "{} {}", size(3), size(2));
     }
 }

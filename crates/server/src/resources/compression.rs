@@ -76,12 +76,13 @@ async fn compress(
             let held = view.thread(&thread)?;
             let manager = view.state.team.manager();
             let manager = manager.and_then(|manager| view.state.threads.model_of(manager, &thread));
-            let manager = manager.map(str::to_owned);
             let settings = &view.state.session.settings;
+            let manager = manager.map(str::to_owned);
             let window =
                 manager.as_ref().or(caller.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
             let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
-            Ok((settings.compression.target_for(budget, held.compression.pinned_tokens()), manager))
+            let target = settings.compression.target_for(budget, held.compression.pinned_tokens());
+            Ok((target, settings.compression.model.clone().or(manager)))
         })
         .await?;
     let (models, settings) = (caller.app.settings.models.clone(), &caller.app.settings.runs);
@@ -92,10 +93,11 @@ async fn compress(
         model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
         by: caller.actor.clone(),
         preview,
+        default_model: settings.model.clone(),
         layout: None,
         behind: Seq::ZERO,
     };
-    let compressor = Compressor { session: caller.session.clone(), models, timeout: settings.turn_timeout };
+    let compressor = Compressor { session: caller.session.clone(), models };
     let compress = async || {
         let done = compressor.compress(wanted.clone()).await?;
         Ok(api::CompressAnswer {
@@ -156,7 +158,7 @@ async fn context(
             let sees =
                 |all: &Option<Audience>| all.as_ref().is_none_or(|all| first.is_some_and(|one| all.contains(one)));
             let scope =
-                Scope { readers: held.readers(&view.state.team).into_iter().find(sees).flatten(), behind: Seq::ZERO };
+                Scope { readers: held.readers(&view.state.team).into_iter().find(sees).flatten(), ..Scope::default() };
             Ok((readers, scope, settings, usual, held.compression.clone()))
         })
         .await?;

@@ -3,7 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use callboard_api as api;
 use callboard_core::{
-    context_set::{DeleteSet, Held, PutSet, SetView, hidden_from_agents},
+    context_set::{DeleteSet, HeldSet, PutSet, SetView, hidden_from_agents},
     id::{SessionId, SetName},
     text::Text,
     view::View,
@@ -107,7 +107,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// What `view` shows of a set.
     pub(crate) fn of(seen: SetView<'_>, view: &View<'_>) -> Self {
-        let Held { set, updated_at, .. } = seen.held();
+        let HeldSet { set, updated_at, .. } = seen.held();
         let form = set.form.as_ref().map(|form| api::Form {
             name: set.name.clone(),
             fields: form.fields.clone(),

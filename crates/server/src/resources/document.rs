@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
 use callboard_core::{
-    document::{Held, PutDocument, RemoveDocument},
+    document::{HeldDocument, PutDocument, RemoveDocument},
     id::{DocumentName, SessionId},
     view::View,
 };
@@ -95,7 +95,7 @@ async fn remove(
 }
 
 /// What `view` shows of a document, without its text.
-fn listed(held: &Held, view: &View<'_>) -> api::Document {
+fn listed(held: &HeldDocument, view: &View<'_>) -> api::Document {
     api::Document::of(held, view.state.team.hidden_from(&held.sight.audience).cloned().collect())
 }
 
@@ -121,7 +121,7 @@ impl Authorized<ReadDocuments> {
             None => None,
         };
         let look = |view: View<'_>| {
-            let documents: Box<dyn Iterator<Item = &Held>> = match &shared {
+            let documents: Box<dyn Iterator<Item = &HeldDocument>> = match &shared {
                 Some(documents) => Box::new(documents.iter()),
                 None => Box::new(view.documents().map(|seen| seen.held())),
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_api as api;
 use callboard_core::{
     id::SessionId,
-    plan::{Held, PatchTask, PutPlan, diff::diff},
+    plan::{HeldPlan, PatchTask, PutPlan, diff::diff},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -103,7 +103,7 @@ async fn compare(
         None => caller.session.view(&caller.viewer(), |view| Ok(view.plan()?.clone())).await?,
     };
     let from = query.from.unwrap_or_else(|| to.version.saturating_sub(1));
-    let before: Option<Arc<Held>> = match from {
+    let before: Option<Arc<HeldPlan>> = match from {
         0 => None,
         version => Some(caller.session.plan_version(&caller.viewer(), version).await?),
     };

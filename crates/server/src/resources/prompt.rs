@@ -53,7 +53,7 @@ pub(crate) async fn build(
     if let (Some(files), None) = (&caller.app.files, at) {
         files.observe(&caller.session).await?;
     }
-    let tools = own_names(&tools)?;
+    let tools = caller.app.outside.of_served(own_names(&tools)?);
     let default_model = caller.app.settings.runs.model.clone();
     let spec = PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
     let mut spec = PromptSpec { recall, query, tools, ..spec };

@@ -5,6 +5,7 @@ use callboard_core::{
     agent::Tool,
     browser::scout::DEPLOY_SCOUT,
     entry::Actor,
+    error::ConflictKind,
     id::{AgentName, SessionId},
     tool::{CallTool, Execution, OwnTool, own_tool},
     view::View,
@@ -19,6 +20,7 @@ use crate::{
     call_error::CallError,
     caller::Authorized,
     params::{InPath, Query, ToolName},
+    problem::status,
     rights::{Permission, ReadTools},
 };
 
@@ -44,6 +46,8 @@ async fn list(
 }
 
 /// Call one of Callboard's own tools as an agent
+///
+/// A tool that fails is an answer, too: `is_error` is true, and `result` says why, for the model.
 #[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools", operation_id = "call_tool",
     params(InPath<SessionId>, InPath<ToolName>),
     request_body = api::ToolCallBody,
@@ -59,18 +63,39 @@ async fn call(
     match own_tool(name)?.execution {
         Execution::Command(_) => {
             let call = CallTool { name: name.to_owned(), arguments };
-            let receipt = caller.execute_as(by, options, call).await?;
-            Ok(Answer::ok(api::ToolCallResult { result: receipt.answer.0 }).at(receipt.head))
+            match caller.execute_as(by, options, call).await {
+                Ok(receipt) => Ok(Answer::ok(told(receipt.answer.0)).at(receipt.head)),
+                Err(failure) => failed(failure).map(Answer::ok),
+            }
         }
         Execution::Read(read) => {
             caller.expect(&options).await?;
             // One of them executes a node, and the lease on that is to be renewed.
             caller.app.drivers.keep();
-            let result =
-                caller.session.read_with(&by.into(), |view| read(view, &arguments), &caller.app.outside).await?;
-            Ok(Answer::ok(api::ToolCallResult { result }))
+            let read = caller.session.read_with(&by.into(), |view| read(view, &arguments), &caller.app.outside).await;
+            match read {
+                Ok(result) => Ok(Answer::ok(told(result))),
+                Err(failure) => failed(failure.into()).map(Answer::ok),
+            }
         }
     }
+}
+
+fn told(result: String) -> api::ToolCallResult {
+    api::ToolCallResult { result, is_error: false }
+}
+
+/// What a model is told of its call where that failed. What is wrong with the request itself stays a failure of the request.
+fn failed(failure: CallError) -> Result<api::ToolCallResult, CallError> {
+    let is_of_request =
+        failure.resource == Some("session") || failure.code == ConflictKind::IdempotencyKeyReused.code();
+    let is_of_tool = matches!(status(failure.code).as_u16(), 403 | 404 | 409 | 422 | 502 | 504)
+        || failure.code.starts_with("browser_");
+    if is_of_request || !is_of_tool {
+        return Err(failure);
+    }
+    let hint = failure.hint.map(|hint| format!(": {hint}")).unwrap_or_default();
+    Ok(api::ToolCallResult { result: format!("[not done: {}{hint}]", failure.detail), is_error: true })
 }
 
 /// Who uses a tool. An agent uses it itself. The user uses it as the named agent, else as the manager or the only agent, else

@@ -164,18 +164,18 @@ async fn agents_read_the_collections_that_their_session_names_as_far_as_they_may
     };
     let of = json!({"name": "guides/style.md", "collection": "handbook"});
     assert!(read("writer", of.clone()).await.is(200).raw.contains("zq-short sentences"));
-    read("critic", of.clone()).await.problem(404, "not_found");
-    read("writer", json!({"name": "long", "collection": "ghost"})).await.problem(404, "not_found");
+    read("critic", of.clone()).await.tool_error();
+    read("writer", json!({"name": "long", "collection": "ghost"})).await.tool_error();
     server
         .send("PUT", &format!("{team}/documents/own"), json!({"text": "zq-own", "visible_to": ["writer"]}))
         .await
         .is(200);
     assert!(read("writer", json!({"name": "own"})).await.is(200).raw.contains("zq-own"));
     assert!(read("lead", json!({"name": "own"})).await.is(200).raw.contains("hidden from you"));
-    read("critic", json!({"name": "own"})).await.problem(404, "not_found");
+    read("critic", json!({"name": "own"})).await.tool_error();
     server.delete(C).await.is(204);
     assert_eq!(listed("&as=writer").await, "");
-    read("writer", of).await.problem(404, "not_found");
+    read("writer", of).await.tool_error();
 }
 
 #[tokio::test]

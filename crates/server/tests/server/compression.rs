@@ -9,10 +9,12 @@ const AT: &str = "/v1/sessions/s/threads/main";
 
 /// A team that has talked: `lead`, `ann` and the user, who said something worth keeping in the beginning.
 async fn talked(server: &Server) {
-    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "ann", "role": "worker"}]);
+    let model = "openai:gpt-4o";
+    let agents =
+        json!([{"name": "lead", "role": "manager", "model": model}, {"name": "ann", "role": "worker", "model": model}]);
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
     let mut messages = vec![json!({"role": "user", "content": "The login page is https://example.com/login?x=7."})];
-    for n in 0..120 {
+    for n in 0..140 {
         let call = json!({"id": format!("c{n}"), "name": "look", "arguments": {"at": n}});
         messages.push(json!({"role": "assistant", "content": format!("Let me see page {n}."), "tool_calls": [call]}));
         let found = format!("Page {n} is about tides. {}", "The sea comes and goes. ".repeat(6));
@@ -243,7 +245,9 @@ async fn a_model_whose_name_holds_a_secret_is_not_asked() {
 #[tokio::test]
 async fn a_thread_that_was_widened_is_compressed_for_those_who_see_its_beginning() {
     let server = Server::start().await;
-    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "ann", "role": "worker"}]);
+    let model = "openai:gpt-4o";
+    let agents =
+        json!([{"name": "lead", "role": "manager", "model": model}, {"name": "ann", "role": "worker", "model": model}]);
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
     server.send("PUT", AT, json!({"visible_to": ["lead"]})).await.is(200);
     let say = async |what: &str, most: usize| {
@@ -295,7 +299,7 @@ async fn a_thread_that_was_widened_is_compressed_for_those_who_see_its_beginning
 #[tokio::test]
 async fn all_calls_that_wait_for_results_are_kept_or_listed() {
     let server = Server::start().await;
-    let agents = json!([{"name": "lead", "role": "manager"}]);
+    let agents = json!([{"name": "lead", "role": "manager", "model": "openai:gpt-4o"}]);
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
     let call = |id: &str, at: String| {
         let call = json!({"id": id, "name": "look_up", "arguments": {"at": at}});

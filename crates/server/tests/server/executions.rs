@@ -151,8 +151,8 @@ async fn one_node_is_tested_alone_by_people_and_by_agents() {
         async { Answer::of(call).await }
     };
     assert_eq!(tool("lead", "node_1").await.is(200).text("result"), r#"{"isSignInPage":true,"n":[1,null]}"#);
-    tool("writer", "node_1").await.problem(403, "forbidden");
-    tool("lead", "node_9").await.problem(404, "not_found");
+    tool("writer", "node_1").await.tool_error();
+    tool("lead", "node_9").await.tool_error();
     let failed = stage.test("node_2").await.is(200).body;
     assert_eq!(failed["status"], "failed");
     assert_eq!(failed["result"]["error"]["pointer"], "/config/prompt");

@@ -161,8 +161,8 @@ async fn an_agent_is_shown_what_is_meant_for_it_and_finds_the_rest() {
     let hand_over = json!({"to": "critic", "task": "Look at by-tool."});
     let names = async || server.get(&format!("{team}/tools?as=writer")).await.is(200).raw;
     add().await.problem(403, "forbidden");
-    tool("add_file", new.clone()).await.problem(403, "forbidden");
-    tool("delegate", hand_over.clone()).await.problem(403, "forbidden");
+    tool("add_file", new.clone()).await.tool_error();
+    tool("delegate", hand_over.clone()).await.tool_error();
     assert!(names().await.contains("find_files") && !names().await.contains("add_file"));
     server.send("PATCH", &team, json!({"grant": ["files"]})).await.is(200);
     add().await.is(201);
@@ -171,10 +171,10 @@ async fn an_agent_is_shown_what_is_meant_for_it_and_finds_the_rest() {
     assert_eq!(added.text("result"), "Context file added: .tmp/sessions/s/general/by-tool-context.md");
     let handed = tool("delegate", hand_over).await.is(200);
     assert!(handed.text("result").contains("by-tool-context.md"), "{}", handed.raw);
-    tool("add_file", new).await.problem(422, "invalid");
-    tool("add_file", json!({"name": "x", "for": "all", "request": " "})).await.problem(422, "invalid");
-    tool("read_file", json!({"path": "../../secret.md"})).await.is(422);
-    tool("read_file", json!({"path": "features/none-context.md"})).await.problem(404, "not_found");
+    tool("add_file", new).await.tool_error();
+    tool("add_file", json!({"name": "x", "for": "all", "request": " "})).await.tool_error();
+    tool("read_file", json!({"path": "../../secret.md"})).await.tool_error();
+    tool("read_file", json!({"path": "features/none-context.md"})).await.tool_error();
     server.stop().await;
 }
 

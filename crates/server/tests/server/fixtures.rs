@@ -207,6 +207,14 @@ impl Answer {
         answer
     }
 
+    /// What a model is told of a tool that failed.
+    #[track_caller]
+    pub(crate) fn tool_error(self) -> String {
+        let answer = self.is(200);
+        assert_eq!(answer.body["is_error"], true, "{}", answer.raw);
+        answer.text("result").to_owned()
+    }
+
     #[track_caller]
     pub(crate) fn text(&self, field: &str) -> &str {
         self.body[field].as_str().unwrap_or_else(|| panic!("no {field} in {}", self.raw))

@@ -218,12 +218,12 @@ async fn models_read_set_and_clear_variables_by_tools() {
     assert_eq!((&all["test_email"], &all["node70.x"]), (&json!("debug@test.com"), &Value::Null));
     assert!(all["node70.page"].as_str().unwrap().starts_with("[too large to be listed: \"word word"));
     assert_eq!(get(json!({"nodeId": 8})).await, "{}");
-    call("get_workflow_variable", json!({})).await.problem(422, "invalid");
-    call("get_workflow_variable", json!({"variableName": "none"})).await.problem(404, "not_found");
+    call("get_workflow_variable", json!({})).await.tool_error();
+    call("get_workflow_variable", json!({"variableName": "none"})).await.tool_error();
     let clear = json!({"variableName": "node7.emails", "reason": "Reset to test email extraction again"});
     assert_eq!(told("clear_variable", clear.clone()).await, "The variable node7.emails is cleared.");
-    call("clear_variable", clear).await.problem(404, "not_found");
-    call("clear_variable", json!({"variableName": "node7.count"})).await.problem(422, "invalid");
+    call("clear_variable", clear).await.tool_error();
+    call("clear_variable", json!({"variableName": "node7.count"})).await.tool_error();
     let all = json!({"reason": "Reset entire workflow state for clean test"});
     assert_eq!(told("clear_all_variables", all.clone()).await, "All 4 variables are cleared.");
     assert_eq!(told("clear_all_variables", all).await, "There were no variables.");
@@ -237,7 +237,7 @@ async fn models_read_set_and_clear_variables_by_tools() {
     server.send("PATCH", &team, json!({"share": ["variables"]})).await.is(200);
     assert_eq!(names("writer").await, [true, false, false, false]);
     let by_writer = json!({"agent": "writer", "arguments": {"variableName": "x", "value": 1, "reason": "r"}});
-    server.send("POST", &format!("{team}/tools/set_variable"), by_writer).await.problem(403, "forbidden");
+    server.send("POST", &format!("{team}/tools/set_variable"), by_writer).await.tool_error();
     server.stop().await;
 }
 

@@ -359,10 +359,10 @@ async fn models_build_the_workflow_by_tools() {
         ("update_node", json!({"nodeId": 1})),
         ("get_node", json!({})),
     ] {
-        call("lead", tool, arguments).await.problem(422, "invalid");
+        call("lead", tool, arguments).await.tool_error();
     }
     for tool in ["get_node", "get_node_result", "delete_node"] {
-        call("lead", tool, json!({"nodeId": "node_9"})).await.problem(404, "not_found");
+        call("lead", tool, json!({"nodeId": "node_9"})).await.tool_error();
     }
     assert_eq!(
         told("delete_node", json!({"nodeId": 2, "reason": "no need"})).await,
@@ -378,9 +378,9 @@ async fn models_build_the_workflow_by_tools() {
     };
     assert_eq!((names("lead").await, names("writer").await), ([true; 5], [false; 5]));
     for tool in ["create_node", "update_node", "delete_node"] {
-        call("writer", tool, json!({"broken": true})).await.problem(403, "forbidden");
+        call("writer", tool, json!({"broken": true})).await.tool_error();
     }
-    call("writer", "get_node", json!({"nodeId": "node_1"})).await.problem(404, "not_found");
+    call("writer", "get_node", json!({"nodeId": "node_1"})).await.tool_error();
     server.send("PATCH", "/v1/sessions/s", json!({"share": ["workflow"]})).await.is(200);
     assert_eq!(names("writer").await, [false, false, false, true, true]);
     call("writer", "get_node", json!({"nodeId": "node_1"})).await.is(200);

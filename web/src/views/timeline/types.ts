@@ -3,6 +3,7 @@ export const TYPES = [
   "agent.added",
   "agent.removed",
   "agent.updated",
+  "context.crowded",
   "context.warned",
   "context_set.deleted",
   "context_set.updated",

@@ -1,9 +1,10 @@
 //! Which summaries are good, and what is listed after them.
 
 use callboard_core::{
-    conversation::{AddMessages, NewMessage},
+    conversation::{AddMessages, NewMessage, ToolCall},
     testing::Board,
 };
+use serde_json::json;
 
 use crate::{compression::plan::*, testing::Shows as _};
 
@@ -131,5 +132,97 @@ fn lines_that_differ_in_their_numbers_alone_are_one_line_with_a_count() {
     // The newest of them stand word for word behind it.
     let shown = prompt.matches("Next I fix").count() - 1;
     assert!(summary.contains(&format!("(×{})", 600 - shown)), "{shown} {summary}");
-    assert!(summary.contains("Round 0 was hard.") && summary.contains("Mend the shop."), "{summary}");
+    assert!(summary.contains("Round 0 was hard.") && !summary.contains("Mend the shop."), "{summary}");
+    assert!(prompt.contains("Mend the shop."), "it stands beside the summary");
+}
+
+fn say(board: &mut Board, agent: &str, text: String) {
+    let messages = vec![NewMessage::text(Role::Ai, text)];
+    board.by(agent, AddMessages { thread: ThreadId::main(), messages }).unwrap();
+}
+
+fn planned(board: &Board, scope: Scope, target: u64) -> Box<Plan> {
+    let aim = Aim { target: Tokens(target), keep_recent: None };
+    match board.plan(&ThreadId::main(), scope, aim).unwrap() {
+        Outlook::Compress(plan) => plan,
+        Outlook::Enough(tokens) => panic!("{tokens} are few enough"),
+    }
+}
+
+#[test]
+fn most_of_a_small_target_is_for_the_newest_messages() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Count the boats.");
+    let boat =
+        |number: u64| format!("Boat {number} came in with the tide, and its crew was tired and glad to be home.");
+    (0..300).for_each(|number| say(&mut board, "writer", boat(number)));
+    let aim = Aim { target: Tokens(3150), keep_recent: None };
+    board.compress("main", aim).unwrap().unwrap();
+    let prompt = board.prompt("lead", "main", 100_000).unwrap();
+    let text = prompt.text();
+    let (_, newest) = text.split_once("</CONVERSATION_SUMMARY").unwrap();
+    // A third of a window of 7,000 tokens.
+    assert!(board.count.count(newest) > Tokens(2000), "{newest}");
+    assert!(
+        prompt.parts.iter().all(|part| part.name != "history" || part.tokens <= Tokens(3150)),
+        "{:?}",
+        prompt.parts
+    );
+}
+
+#[test]
+fn what_the_reader_said_last_is_a_part_of_its_history() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Count the boats.");
+    steps(&mut board, 0);
+    let of_lead = |is_alone| Scope { reader: "lead".parse().ok(), is_alone, ..Scope::default() };
+    say(&mut board, "lead", "A short word of mine.".to_owned());
+    let last = board.state.head.seq;
+    let plan = planned(&board, of_lead(false), 1000);
+    let summary = plan.extract(board.count).unwrap();
+    assert!(plan.through < last && summary.tokens_after() <= Tokens(1000), "others may have to answer it: it stays");
+    say(&mut board, "lead", "The sea comes and goes. ".repeat(3000));
+    let last = board.state.head.seq;
+    for is_alone in [false, true] {
+        let plan = planned(&board, of_lead(is_alone), 1000);
+        let summary = plan.extract(board.count).unwrap();
+        assert!(plan.through == last && summary.tokens_after() <= Tokens(1000), "there is no room for it");
+    }
+    assert!(planned(&board, Scope::default(), 1000).through < last, "whoever has to answer it is shown it");
+}
+
+#[test]
+fn a_reply_a_refusal_and_another_language_are_no_summary_and_thoughts_are_left_out() {
+    let (board, plan) = talk_of_nodes();
+    let checked = |text: &str| plan.check_written(text, board.count);
+    for reply in ["Sure! Let me continue.", "I’m sorry, but I can't help with that.", "<think>Hm.</think>\n\nOkay."] {
+        assert_eq!(checked(reply), Err(Shortcoming::Reply), "{reply}");
+    }
+    assert_eq!(checked("<think>They opened node_101."), Err(Shortcoming::Empty));
+    let russian = "Они открыли все узлы по порядку, и прилив был высоким в тот день, как и в другие дни.";
+    assert_eq!(checked(russian), Err(Shortcoming::OtherLanguage));
+    let good = plan.check("They opened node_101.", board.count);
+    assert_eq!(checked("<think>What did they do?</think>They opened node_101."), good);
+    assert!(checked("Okay: they opened node_101.").is_ok());
+}
+
+#[test]
+fn many_open_calls_of_one_answer_are_all_shown_or_listed_and_the_rest_is_counted() {
+    for target in [1000, 4000] {
+        let mut board = Board::team("lead writer");
+        ask(&mut board, "Look at every boat.");
+        let call = |number: u64| ToolCall {
+            id: format!("boat{number}x"),
+            name: "look_at".to_owned(),
+            arguments: json!({"number": number, "why": "the tide is high and the boat is old"}),
+        };
+        let calling = NewMessage { tool_calls: (0..40).map(call).collect(), ..NewMessage::text(Role::Ai, "I look.") };
+        board.by("lead", AddMessages { thread: ThreadId::main(), messages: vec![calling] }).unwrap();
+        (0..400)
+            .for_each(|number| ask(&mut board, &format!("Meanwhile boat {number} came in with the tide, at noon.")));
+        board.compress("main", Aim { target: Tokens(target), keep_recent: None }).unwrap().unwrap();
+        let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
+        let shown = (0..40).filter(|number| prompt.contains(&format!("boat{number}x"))).count();
+        assert!(shown == 40 || prompt.contains(&format!("{} more", 40 - shown)), "{shown} of 40: {prompt}");
+    }
 }

@@ -10,12 +10,12 @@ use std::{
 use tokio::sync::OwnedMutexGuard;
 
 /// A lock for each key, with a value that a holder leaves for the next. It exists as long as somebody holds or awaits it.
-pub(crate) struct Turns<K, T = ()>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<T>>>>)
+pub(crate) struct KeyedLock<K, T = ()>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<T>>>>)
 where
     K: Hash + Eq;
 
 /// A held lock.
-pub(crate) struct Turn<'a, K: Hash + Eq, T> {
+pub(crate) struct KeyedGuard<'a, K: Hash + Eq, T> {
     held: OwnedMutexGuard<T>,
     // Dropped after `held`.
     _forgetting: Forgetting<'a, K, T>,
@@ -23,32 +23,32 @@ pub(crate) struct Turn<'a, K: Hash + Eq, T> {
 
 /// Removes the lock of a key when dropped, unless somebody else has it.
 struct Forgetting<'a, K: Hash + Eq, T> {
-    turns: &'a Turns<K, T>,
+    lock: &'a KeyedLock<K, T>,
     key: K,
 }
 
-impl<K: Hash + Eq + Clone, T: Default> Turns<K, T> {
+impl<K: Hash + Eq + Clone, T: Default> KeyedLock<K, T> {
     /// Waits until nobody else holds the lock of `key`. Waiters come in order.
-    pub(crate) async fn take(&self, key: K) -> Turn<'_, K, T> {
-        let forgetting = Forgetting { turns: self, key: key.clone() };
+    pub(crate) async fn take(&self, key: K) -> KeyedGuard<'_, K, T> {
+        let forgetting = Forgetting { lock: self, key: key.clone() };
         let lock = self.locks().entry(key).or_default().clone();
-        Turn { held: lock.lock_owned().await, _forgetting: forgetting }
+        KeyedGuard { held: lock.lock_owned().await, _forgetting: forgetting }
     }
 }
 
-impl<K: Hash + Eq, T> Turns<K, T> {
+impl<K: Hash + Eq, T> KeyedLock<K, T> {
     fn locks(&self) -> MutexGuard<'_, HashMap<K, Arc<tokio::sync::Mutex<T>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<K: Hash + Eq, T> Default for Turns<K, T> {
+impl<K: Hash + Eq, T> Default for KeyedLock<K, T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Hash + Eq, T> Deref for Turn<'_, K, T> {
+impl<K: Hash + Eq, T> Deref for KeyedGuard<'_, K, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -56,7 +56,7 @@ impl<K: Hash + Eq, T> Deref for Turn<'_, K, T> {
     }
 }
 
-impl<K: Hash + Eq, T> DerefMut for Turn<'_, K, T> {
+impl<K: Hash + Eq, T> DerefMut for KeyedGuard<'_, K, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.held
     }
@@ -64,7 +64,7 @@ impl<K: Hash + Eq, T> DerefMut for Turn<'_, K, T> {
 
 impl<K: Hash + Eq, T> Drop for Forgetting<'_, K, T> {
     fn drop(&mut self) {
-        let mut locks = self.turns.locks();
+        let mut locks = self.lock.locks();
         if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             locks.remove(&self.key);
         }
@@ -75,29 +75,29 @@ impl<K: Hash + Eq, T> Drop for Forgetting<'_, K, T> {
 mod tests {
     use futures::FutureExt as _;
 
-    use super::Turns;
+    use super::KeyedLock;
 
     #[tokio::test]
     async fn only_those_with_the_same_key_wait_for_each_other() {
-        let turns: Turns<&str> = Turns::default();
-        let first = turns.take("a").await;
-        assert!(turns.take("b").now_or_never().is_some());
-        assert!(turns.take("a").now_or_never().is_none());
+        let locks: KeyedLock<&str> = KeyedLock::default();
+        let first = locks.take("a").await;
+        assert!(locks.take("b").now_or_never().is_some());
+        assert!(locks.take("a").now_or_never().is_none());
         drop(first);
-        assert!(turns.take("a").now_or_never().is_some());
+        assert!(locks.take("a").now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn a_lock_goes_with_the_last_who_has_it_or_waits_for_it() {
-        let turns: Turns<&str, u8> = Turns::default();
-        let mut first = turns.take("a").await;
+        let locks: KeyedLock<&str, u8> = KeyedLock::default();
+        let mut first = locks.take("a").await;
         *first = 7;
-        let mut second = Box::pin(turns.take("a"));
-        let mut third = Box::pin(turns.take("a"));
+        let mut second = Box::pin(locks.take("a"));
+        let mut third = Box::pin(locks.take("a"));
         assert!((&mut second).now_or_never().is_none() && (&mut third).now_or_never().is_none());
         drop((first, third));
         assert_eq!(*second.await, 7);
-        assert!(turns.locks().is_empty());
-        assert_eq!(*turns.take("a").await, 0);
+        assert!(locks.locks().is_empty());
+        assert_eq!(*locks.take("a").await, 0);
     }
 }
