@@ -59,7 +59,9 @@ pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Fai
             let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
             let told = call.acting_as(&acting_as).answer::<api::ToolCallResult>().await?;
             if told.it.is_error {
-                return Err(Failure::failed("tool_failed", told.it.result));
+                let why = told.it.result;
+                let bare = why.strip_prefix("[not done: ").and_then(|why| why.strip_suffix(']'));
+                return Err(Failure::failed("tool_failed", bare.unwrap_or(&why)));
             }
             context.output.answer(&told.json, |output| output.line(&told.it.result));
         }

@@ -68,7 +68,7 @@ async fn a_thread_is_compressed_and_that_is_undone() {
     }
     assert!(preview["tokens_after"].as_u64() >= done["tokens_after"].as_u64(), "{preview} {done}");
     let messages = server.get(&format!("{AT}/messages")).await.is(200).body;
-    assert_eq!(messages["messages"].as_array().unwrap().len(), 243, "the originals stay");
+    assert_eq!(messages["messages"].as_array().unwrap().len(), 283, "the originals stay");
     let why = server.get("/v1/sessions/s/why?text=Page%2017%20is").await.is(200).body;
     let gone = &why["findings"][0]["gone"];
     assert_eq!((&gone["seq"], &gone["how"]), (&done["seq"], &json!("compressed")), "{why}");
