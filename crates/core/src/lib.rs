@@ -7,7 +7,10 @@
 //! `callboard-prompt`.
 //!
 //! ```
-//! use callboard_core::{//!     command::*, context_set::{PutSet, SetView}, count::*, entry::{Actor, Entry}, session::*, state::State, //!     time::Timestamp, view::View, viewer::Viewer, sealed::SealedInput, //!};
+//! use callboard_core::{
+//!     command::*, context_set::{PutSet, SetView}, count::*, entry::{Actor, Entry}, session::*, state::State,
+//!     time::Timestamp, view::View, viewer::Viewer, sealed::SealedInput,
+//! };
 //! # use callboard_core::testing::Words as AnyVocabulary;
 //!
 //! // A command is decided against a state, by somebody, at some time, with a vocabulary that sizes are counted in.
@@ -85,9 +88,7 @@ pub mod document;
 pub mod erasure;
 pub mod file;
 pub mod limits;
-pub mod past_runs;
 pub mod plan;
-pub mod rewriting;
 pub mod run;
 pub mod secret;
 pub mod step;
@@ -95,8 +96,10 @@ pub mod tool;
 pub mod variable;
 pub mod workflow;
 
-// The words of all of these.
+// What knows all of these.
 pub mod api_words;
+pub mod past_runs;
+pub mod rewriting;
 
 // Who sees what of it, and what prompts are made with.
 pub mod view;

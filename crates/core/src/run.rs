@@ -196,7 +196,7 @@ impl Run {
 }
 
 /// The runs in the state of a session. When a run starts, the one before has ended and leaves the state. It stays in the
-/// journal, see [`PastRuns`](past::PastRuns).
+/// journal, see [`PastRuns`](crate::past_runs::PastRuns).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Runs {
     /// The run that was started last, whether or not it has ended.
