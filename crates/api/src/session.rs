@@ -137,7 +137,7 @@ pub struct SessionsQuery {
     /// Only sessions whose id or title contains this, in upper or lower case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
-    /// `id` lists them sorted by id, `recent` the last used ones first.
+    /// `recent` lists the last used ones first, `id` sorts them by id.
     #[serde(default)]
     #[param(inline, required = false)]
     pub order: SessionOrder,
@@ -148,9 +148,9 @@ pub struct SessionsQuery {
 #[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
     /// Sorted by id.
-    #[default]
     Id,
     /// The last used first.
+    #[default]
     Recent,
 }
 

@@ -16,6 +16,7 @@ use crate::{
     id::{AgentName, is_control},
     input::InputVisitor,
     json,
+    prompt::look_alike,
     text::INLINE_BYTES,
 };
 
@@ -210,6 +211,13 @@ impl Team {
             let fault = |field: &str, problem: String| Fault { pointer: format!("/agents/{at}{field}"), problem };
             if !names.insert(&agent.name) {
                 let problem = format!("the name {} is taken by another agent of the team", agent.name);
+                contradictions.push(fault("/name", problem));
+            }
+            let looks_like = agents.iter().take(at).find(|other| {
+                other.name != agent.name && look_alike::are_alike(other.name.as_str(), agent.name.as_str())
+            });
+            if let Some(other) = looks_like {
+                let problem = format!("the name looks like that of another agent, {}", other.name);
                 contradictions.push(fault("/name", problem));
             }
             if agent.role == Role::Manager {

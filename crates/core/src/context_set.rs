@@ -22,6 +22,15 @@ use crate::{
 /// The set in which the manager keeps track of the work. Only the manager sees it.
 pub const PROCESS_STEPS: &str = "Process Steps";
 
+/// Whether a name is that of [`PROCESS_STEPS`], however it is spelled: case, blanks, `_` and `-` do not count.
+pub fn is_process_steps(name: &SetName) -> bool {
+    fn bare(text: &str) -> impl Iterator<Item = char> {
+        let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        letters.flat_map(char::to_lowercase)
+    }
+    bare(name.as_str()).eq(bare(PROCESS_STEPS))
+}
+
 /// A named text of the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContextSet {

@@ -229,6 +229,17 @@ conflicts! {
 }
 
 impl Error {
+    /// The same, where what is wrong is within `pointer`.
+    #[must_use]
+    pub fn within(mut self, pointer: &str) -> Self {
+        if let Self::Invalid(faults) | Self::Contradiction { faults, .. } = &mut self {
+            for fault in faults.iter_mut().filter(|fault| !fault.pointer.starts_with(pointer)) {
+                fault.pointer.insert_str(0, pointer);
+            }
+        }
+        self
+    }
+
     /// The stable word for the kind of refusal.
     pub fn code(&self) -> &'static str {
         match self {

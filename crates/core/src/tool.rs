@@ -8,6 +8,7 @@ mod conversation;
 mod document;
 pub mod file;
 mod own;
+mod part;
 mod plan;
 mod recall;
 mod variable;
@@ -29,9 +30,10 @@ use crate::{
     view::View,
 };
 
-pub(crate) use self::own::{DIRECTOR_TOOLS, own_among};
+pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among};
 pub use self::{
     file::FileCall,
+    part::{TextPart, part_of},
     own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
     recall::Asked,
 };
@@ -75,8 +77,8 @@ pub enum Read {
     Texts(Vec<Text>),
     /// A document of the session, or of a collection that it names.
     Document(DocumentName, Option<CollectionName>),
-    /// The newest messages of a thread, at most so many.
-    Messages(ThreadId, usize),
+    /// The newest messages of a thread, at most so many, before this one where it is named.
+    Messages(ThreadId, usize, Option<MessageId>),
     /// The value of a variable, as JSON.
     Variable(Variable),
     /// The values of variables by their names, as JSON. Of large values it says how to read them.
@@ -122,7 +124,10 @@ impl OwnTool {
 
     /// The tool as models are told of it.
     pub fn described(&self) -> Tool {
-        let (properties, required) = (self.arguments)();
+        let (mut properties, required) = (self.arguments)();
+        if let Some(properties) = properties.as_object_mut().filter(|_| part::is_in_parts(self.name)) {
+            properties.extend(part::arguments().map(|(name, schema)| (name.to_owned(), schema)));
+        }
         let parameters = [
             ("type", json!("object")),
             ("properties", properties),

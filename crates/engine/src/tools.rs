@@ -6,7 +6,7 @@ use callboard_core::{
     error::Error as Refusal,
     recall::Source,
     text::Text,
-    tool::{Asked, CallTool, Execution, Read, own_tool},
+    tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
     view::View,
     viewer::Viewer,
 };
@@ -36,8 +36,23 @@ impl Session {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
                 Ok(self.execute(by, call).await?.answer.0)
             }
-            Execution::Read(read) => self.read_with(&by.into(), |view| read(view, arguments), outside).await,
+            Execution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
         }
+    }
+
+    /// What a model is told by the tool `name`, which reads: all of it, or the part that the arguments name.
+    pub async fn read_tool(
+        &self,
+        viewer: &Viewer,
+        name: &str,
+        arguments: &Value,
+        outside: &Outside,
+    ) -> Result<String, Error> {
+        let Execution::Read(read) = own_tool(name)?.execution else {
+            return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
+        };
+        let (arguments, part) = part_of(name, arguments)?;
+        Ok(part.of(self.read_with(viewer, |view| read(view, &arguments), outside).await?))
     }
 
     /// What a model is told of what `look` finds through the eyes of `viewer`.
@@ -88,8 +103,13 @@ impl Session {
                 Err(Refusal::invalid("/tool", problem).into())
             }
             Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
-            Read::Messages(thread, limit) => {
-                let query = MessageQuery { limit: Some(limit), ..MessageQuery::default() };
+            Read::Messages(thread, limit, before) => {
+                let before = match before {
+                    Some(id) => Some(self.message(viewer, &thread, &id).await?),
+                    None => None,
+                };
+                let cursor = before.map(|message| (message.timestamp, message.seq));
+                let query = MessageQuery { limit: Some(limit), cursor, ..MessageQuery::default() };
                 let page = self.messages(viewer, &thread, query).await?;
                 let messages: Vec<_> = page.messages.iter().map(in_short).collect();
                 Ok(Value::from(messages).to_string())
@@ -148,6 +168,6 @@ fn hit_in_short(hit: &RecallHit) -> Value {
 
 /// A message as a model is told of it.
 fn in_short(message: &MessageView) -> Value {
-    json!({"from": message.agent.as_ref().map_or_else(|| json!(message.role), |agent| json!(agent)),
+    json!({"id": message.message_id, "from": message.agent.as_ref().map_or_else(|| json!(message.role), |agent| json!(agent)),
         "content": message.content, "timestamp": message.timestamp})
 }

@@ -6,7 +6,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::{Deleted, Updated},
-    context_set::{ContextSet, DeleteSet, HeldSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    context_set::{ContextSet, DeleteSet, HeldSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome, is_process_steps},
     error::Error,
     id::SetName,
     input::InputVisitor,
@@ -70,8 +70,10 @@ impl KeptAnswer for SetOutcome {
 /// Writes a set, without a look at rights.
 pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<Outcome, Error> {
     let State { team, sets, session, .. } = &decision.state;
-    let known = sets.get(&put.name).map(|held| held.set.clone());
-    let is_steps = put.name.as_str() == PROCESS_STEPS && team.manager().is_some();
+    let is_steps = is_process_steps(&put.name) && team.manager().is_some();
+    // However the manager spells it, it is one set.
+    let name = if is_steps { PROCESS_STEPS.parse()? } else { put.name.clone() };
+    let known = sets.get(&name).map(|held| held.set.clone());
     let visible_to = match (&put.visible_to, &known) {
         (Some(audience), _) => audience.clone(),
         (None, Some(set)) if !is_steps || team.managers().covers(&set.visible_to) => set.visible_to.clone(),
@@ -88,7 +90,7 @@ pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<
         ));
     }
     let set = ContextSet {
-        name: put.name.clone(),
+        name,
         content: Text::keep(&put.content, "the content", &mut decision.values)?,
         visible_to,
         enabled: put.enabled.or(known.as_ref().map(|set| set.enabled)).unwrap_or(true),
@@ -106,7 +108,7 @@ pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<
 pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
     let State { team, sets, .. } = &decision.state;
     let managers = team.managers();
-    let is_steps = |set: &ContextSet| set.name.as_str() == PROCESS_STEPS && set.visible_to != Audience::None;
+    let is_steps = |set: &ContextSet| is_process_steps(&set.name) && set.visible_to != Audience::None;
     let astray = sets.iter().filter(|held| {
         let is_managers = held.set.is_open_form() || is_steps(&held.set);
         is_managers && held.sight.audience != managers

@@ -9,7 +9,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     context_set::facts::Updated,
     context_set::form::Form,
-    context_set::{self, ContextSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome},
+    context_set::{self, ContextSet, Outcome, PutSet, SetOutcome, is_process_steps},
     directive::Received,
     directive::{Direct, Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
     error::{ConflictKind, Error},
@@ -189,7 +189,7 @@ pub(crate) fn ask_user(
 
 /// A name that no set has: the wanted one, or that with a number behind it.
 fn free_name(decision: &DecisionBuilder<'_>, wanted: &str) -> Result<SetName, Error> {
-    let is_free = |name: &SetName| name.as_str() != PROCESS_STEPS && decision.state.sets.get(name).is_none();
+    let is_free = |name: &SetName| !is_process_steps(name) && decision.state.sets.get(name).is_none();
     let first: SetName = wanted.parse()?;
     if is_free(&first) {
         return Ok(first);

@@ -112,7 +112,8 @@ fn phases(before: Option<&Plan>, after: &Plan, changes: &mut Vec<Change>) {
             continue;
         };
         if moved.contains(name) {
-            changes.push(place(name).change(How::Moved, None, None));
+            let (old, new) = (position(&before, name), position(&after, name));
+            changes.push(place(name).change(How::Moved, old.map(Value::from), new.map(Value::from)));
         }
         let status = |phase: &Phase| [("status", json!(phase.status))];
         changed(&status(old), &status(phase), &place(name), changes);
@@ -148,11 +149,22 @@ fn tasks(before: Option<&Plan>, after: &Plan, changes: &mut Vec<Change>) {
             changes.push(place(*id, phase).change(How::Added, None, Some(json!(task))));
             continue;
         };
-        if old_phase != phase || moved.contains(id) {
+        if old_phase != phase {
             changes.push(place(*id, phase).change(How::Moved, Some(json!(old_phase)), Some(json!(phase))));
+        } else if moved.contains(id) {
+            let within = |tasks: &[(u64, (Arc<str>, Task))]| {
+                let of_phase: Vec<_> = tasks.iter().filter(|(_, (its, _))| its == phase).cloned().collect();
+                position(&of_phase, id).map(|position| json!({"phase": phase, "position": position}))
+            };
+            changes.push(place(*id, phase).change(How::Moved, within(&before), within(&after)));
         }
         changed(&fields(old), &fields(task), &place(*id, phase), changes);
     }
+}
+
+/// Where it is among these, from 1.
+fn position<K: PartialEq, T>(all: &[(K, T)], key: &K) -> Option<usize> {
+    all.iter().position(|(other, _)| other == key).map(|at| at + 1)
 }
 
 fn fields(task: &Task) -> [(&'static str, Value); 4] {

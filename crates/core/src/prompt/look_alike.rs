@@ -41,6 +41,11 @@ impl<'a> Opening<'a> {
     }
 }
 
+/// Whether two names look alike: in case, script or width, or by what is invisible in them.
+pub fn are_alike(one: &str, other: &str) -> bool {
+    folded(one).eq(folded(other))
+}
+
 /// A text as it looks: what looks alike is the same.
 fn folded(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(|c| {

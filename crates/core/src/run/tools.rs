@@ -14,7 +14,7 @@ use crate::{
     id::{AgentName, ThreadId},
     run::Wait,
     step,
-    tool::{Decide, Execution, OwnTool, own_among, own_tool},
+    tool::{Decide, Execution, OwnTool, in_arguments, own_among, own_tool},
 };
 
 /// Who calls tools, and which it may call.
@@ -95,7 +95,7 @@ pub(super) fn execute(
     decide: Decide,
     arguments: &Value,
 ) -> Result<String, Undecided> {
-    match decision.attempt(|decision| decide(decision, arguments)) {
+    match decision.attempt(|decision| decide(decision, arguments).map_err(in_arguments)) {
         Err(Undecided::Refused(refusal)) => Ok(not_done(&refusal.to_string())),
         told => told,
     }

@@ -17,14 +17,15 @@ const MAX_MESSAGES: usize = 100;
 /// Reads the newest messages of a thread.
 pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     name: "read_messages",
-    description: "Reads the newest messages of a thread, the oldest of them first; or one message, whole, by its id.",
+    description: "Reads the newest messages of a thread, the oldest of them first, each with its id; with `before`, older ones; or one \
+        message, whole, by its id.",
     idempotent: true,
     execution: Execution::Read(|view, arguments| {
-        let NewestMessages { limit, thread, message_id } = parse(arguments)?;
+        let NewestMessages { limit, thread, message_id, before } = parse(arguments)?;
         let thread = thread.unwrap_or_else(|| own_thread(view));
         Ok(match message_id {
             Some(id) => Read::Message(thread, id),
-            None => Read::Messages(thread, limit.unwrap_or(MESSAGES).clamp(1, MAX_MESSAGES)),
+            None => Read::Messages(thread, limit.unwrap_or(MESSAGES).clamp(1, MAX_MESSAGES), before),
         })
     }),
     is_for: |_| true,
@@ -33,7 +34,8 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
             "description": format!("How many; {MESSAGES} where it is left out.")});
         let thread = json!({"type": "string", "description": "The thread; your own, or `main`, where it is left out."});
         let id = json!({"type": "string", "description": "The id of the one message to read, such as `m42`."});
-        (json!({"limit": limit, "thread": thread, "message_id": id}), json!([]))
+        let before = json!({"type": "string", "description": "The id of a message: reads those before it."});
+        (json!({"limit": limit, "thread": thread, "message_id": id, "before": before}), json!([]))
     },
     variable: None,
 };
@@ -75,4 +77,5 @@ struct NewestMessages {
     limit: Option<usize>,
     thread: Option<ThreadId>,
     message_id: Option<MessageId>,
+    before: Option<MessageId>,
 }

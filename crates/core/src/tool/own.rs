@@ -209,6 +209,14 @@ pub struct CallTool {
     pub arguments: Value,
 }
 
+/// What is wrong with a call is wrong with its arguments.
+pub(crate) fn in_arguments(undecided: Undecided) -> Undecided {
+    match undecided {
+        Undecided::Refused(refusal) => Undecided::Refused(refusal.within("/arguments")),
+        missing @ Undecided::MissingEntry(_) => missing,
+    }
+}
+
 /// What a model is told of its call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -225,7 +233,7 @@ impl Command for CallTool {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ToolAnswer, Undecided> {
         match own_tool(&self.name)?.execution {
-            Execution::Command(decide) => decide(decision, &self.arguments).map(ToolAnswer),
+            Execution::Command(decide) => decide(decision, &self.arguments).map(ToolAnswer).map_err(in_arguments),
             Execution::Read(_) => Err(Error::invalid("/name", format!("{} is not a command", self.name)).into()),
         }
     }

@@ -60,7 +60,8 @@ pub(super) struct Reference {
 }
 
 /// What the configuration of a node of this type refers to. A text that is the id of a node is a route to it. One that is the
-/// name of a variable of a node, or has it in double braces, reads it; and so does an expression with its name in it.
+/// name of a variable of a node, or has it or the node itself (`node4`) in double braces, reads it; and so does an expression with
+/// its name in it.
 pub(super) fn references(kind: &str, config: &Map<String, Value>) -> Vec<Reference> {
     let refers = |Said { pointer, text, is_expression }: Said<'_>| {
         let found = if is_expression { in_expression(text) } else { in_text(text) };
@@ -81,7 +82,9 @@ fn in_text(text: &str) -> BTreeSet<(EdgeKind, NodeId)> {
     let words = inner.flat_map(|inner| inner.split(|c: char| !is_plain(c) && c != '.'));
     // `node4.example.com` is no variable.
     let bare = Some(text.trim()).filter(|text| text.matches('.').count() == 1);
-    words.chain(bare).filter_map(read_in).map(|node| (EdgeKind::Reads, node)).collect()
+    let whole = |word: &str| NodeId::of_variables(word.split('[').next().unwrap_or_default());
+    let read = words.filter_map(|word| read_in(word).or_else(|| whole(word))).chain(bare.and_then(read_in));
+    read.map(|node| (EdgeKind::Reads, node)).collect()
 }
 
 /// The node whose variable `text` names: `node7.emails`, also with a way into its value behind it.

@@ -3,7 +3,7 @@
 use callboard_core::{
     agent::{Agent, Role},
     audience::Audience,
-    context_set::{ContextSet, PROCESS_STEPS, PutSet, SetView},
+    context_set::{ContextSet, PutSet, SetView, is_process_steps},
     error::{ConflictKind, Error as Refusal},
     view::View,
     viewer::Viewer,
@@ -40,7 +40,7 @@ impl Session {
 /// Who is to see the copy of a set; `None` is the default.
 fn audience(set: &ContextSet, team: &[Agent]) -> Result<Option<Audience>, Refusal> {
     let has_manager = team.iter().any(|agent| agent.role == Role::Manager);
-    if set.name.as_str() == PROCESS_STEPS && has_manager {
+    if is_process_steps(&set.name) && has_manager {
         return Ok(None);
     }
     match set.visible_to.names().find(|name| team.iter().all(|agent| agent.name != **name)) {

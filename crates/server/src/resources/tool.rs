@@ -68,12 +68,11 @@ async fn call(
                 Err(failure) => failed(failure).map(Answer::ok),
             }
         }
-        Execution::Read(read) => {
+        Execution::Read(_) => {
             caller.expect(&options).await?;
             // One of them executes a node, and the lease on that is to be renewed.
             caller.app.drivers.keep();
-            let read = caller.session.read_with(&by.into(), |view| read(view, &arguments), &caller.app.outside).await;
-            match read {
+            match caller.session.read_tool(&by.into(), name, &arguments, &caller.app.outside).await {
                 Ok(result) => Ok(Answer::ok(told(result))),
                 Err(failure) => failed(failure.into()).map(Answer::ok),
             }
