@@ -4,6 +4,7 @@ mod collections;
 pub(crate) mod decide;
 pub mod expired;
 pub mod facts;
+mod merge;
 mod team;
 mod ttl;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub use self::ttl::{BadTtl, Ttl};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     agent::Agent,
@@ -166,6 +168,9 @@ pub struct SessionPatch {
     pub compression: Option<CompressionSettings>,
     /// The collections whose documents its agents can look things up in. Only the user may set them.
     pub collections: Option<Vec<CollectionName>>,
+    /// The change as it was brought, where the objects in it are to be merged into what is there (RFC 7396).
+    #[serde(skip)]
+    pub given: Option<Map<String, Value>>,
 }
 
 #[cfg(test)]

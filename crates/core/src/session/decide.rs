@@ -13,6 +13,7 @@ use crate::{
     session::{
         Kind, NewSession, SessionPatch, Settings, collections,
         facts::{Created, Updated},
+        merge::merged,
         team,
     },
 };
@@ -98,16 +99,20 @@ fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<()
     }
     let before = decision.state.session.settings.clone();
     let patch = patch.clone();
+    let given = |field: &str| patch.given.as_ref().and_then(|given| given.get(field));
+    let prompt = merged(&before.prompt, patch.prompt.clone(), given("prompt"), "/prompt")?;
+    let limits = merged(&before.limits, patch.limits.clone(), given("limits"), "/limits")?;
+    let compression = merged(&before.compression, patch.compression.clone(), given("compression"), "/compression")?;
     let settings = checked(Settings {
         title: patch.title.or_else(|| before.title.clone()),
         default_visibility: patch.default_visibility.unwrap_or_else(|| before.default_visibility.clone()),
         share: patch.share.unwrap_or_else(|| before.share.clone()),
         grant: patch.grant.unwrap_or_else(|| before.grant.clone()),
-        prompt: patch.prompt.unwrap_or_else(|| before.prompt.clone()),
+        prompt,
         ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
-        limits: patch.limits.unwrap_or_else(|| before.limits.clone()),
+        limits,
         steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
-        compression: patch.compression.unwrap_or_else(|| before.compression.clone()),
+        compression,
         collections: patch.collections.unwrap_or_else(|| before.collections.clone()),
     })?;
     if let Some(agents) = &patch.agents {

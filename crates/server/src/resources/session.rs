@@ -19,7 +19,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     answer::{Answer, Created},
     app::App,
-    body::{Empty, RequestBody},
+    body::{Empty, PatchBody, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
     cursor, files,
@@ -106,14 +106,18 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, C
 }
 
 /// Change the settings or the team of a session
+///
+/// What is left out stays as it is. The objects `prompt`, `limits` and `compression` are merged as RFC 7396 says: null takes a
+/// field away.
 #[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
     params(InPath<SessionId>),
     request_body = Option<api::SessionPatch>,
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update(
     caller: Authorized<SessionPatch>,
-    RequestBody { body, options }: RequestBody<SessionPatch>,
+    PatchBody { body, given, options }: PatchBody<SessionPatch>,
 ) -> Result<Answer<api::Session>, CallError> {
+    let body = SessionPatch { given: Some(given), ..body };
     if let Some(names) = &body.collections {
         if caller.rank != Rank::User {
             return Err(caller.forbidden("name collections"));

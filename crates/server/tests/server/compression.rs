@@ -334,3 +334,26 @@ async fn all_calls_that_wait_for_results_are_kept_or_listed() {
     let listed = text.split("calls that wait for results").nth(1).unwrap_or_default();
     assert!(!listed.contains("old_call"), "{text}");
 }
+
+#[tokio::test]
+async fn a_change_of_settings_is_merged_into_them() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let patch = async |change: Value| {
+        let settings = server.send("PATCH", &team, change).await.is(200).body["settings"].clone();
+        (settings["compression"].clone(), settings["limits"].clone(), settings["prompt"].clone())
+    };
+    patch(json!({"compression": {"compress_tokens": 9000, "instructions": "Name every boat."}})).await;
+    patch(json!({"limits": {"turns": 5}, "prompt": {"parts": {"history": {"max": "20%"}}}})).await;
+    let change = json!({"compression": {"target_tokens": 700}, "limits": {"tokens": 100},
+        "prompt": {"parts": {"plan": {"max": "5%"}}}});
+    let (compression, limits, prompt) = patch(change).await;
+    let wanted = json!({"compress_tokens": 9000, "target_tokens": 700, "instructions": "Name every boat."});
+    assert_eq!((compression, limits), (wanted, json!({"turns": 5, "tokens": 100})));
+    assert_eq!((&prompt["parts"]["history"]["max"], &prompt["parts"]["plan"]["max"]), (&json!("20%"), &json!("5%")));
+    let change = json!({"compression": {"instructions": null}, "limits": {"turns": null}});
+    let (compression, limits, _) = patch(change).await;
+    assert_eq!(compression, json!({"compress_tokens": 9000, "target_tokens": 700}));
+    assert_eq!(limits, json!({"tokens": 100}));
+    server.send("PATCH", &team, json!({"limits": {"turns": "five"}})).await.problem(422, "invalid");
+}
