@@ -141,6 +141,9 @@ pub struct Inspect {
     /// What is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
+    /// Which part of the page a snapshot shows: as in [`Action::selector`]. If absent: the whole page, as far as it fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
 }
 
 /// How closely a page is looked at.

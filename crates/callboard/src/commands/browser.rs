@@ -157,7 +157,7 @@ pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), F
         Browser::Inspect { on, tab, whole, instruction } => {
             let inspection_type =
                 if whole { api::Inspection::DomSnapshot } else { api::Inspection::LightweightExploration };
-            let body = api::Inspect { tab_name: tab.name, inspection_type, instruction };
+            let body = api::Inspect { tab_name: tab.name, inspection_type, instruction, selector: None };
             post(context, &on, "inspect", &body).await?;
         }
         Browser::Act(args) => {

@@ -33,6 +33,7 @@ pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
             "tabName": tab(),
             "inspectionType": {"type": "string", "enum": kinds, "description": "How closely."},
             "instruction": {"type": "string", "description": "What to look for."},
+            "selector": {"type": "string", "description": "Which part of the page a snapshot shows, where the whole did not fit."},
         });
         (properties, json!(["tabName", "inspectionType"]))
     },

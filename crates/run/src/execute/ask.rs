@@ -1,6 +1,8 @@
 //! Asking a model for a node: its answer is checked, and where it is wrong it is asked once more with the reasons.
 
-use callboard_core::{error::Error as Refusal, state::State, workflow::work::AskModel};
+use callboard_core::{
+    conversation::thoughts::split_thoughts, error::Error as Refusal, state::State, workflow::work::AskModel,
+};
 use callboard_model::{ChatRequest, ModelName, Provider, ResponseSchema};
 use serde_json::{Value, json};
 
@@ -53,7 +55,7 @@ impl Executor {
                     return Ok(Err(Refusal::Outside { code: "model_failed", what: format!("{model}: {error}") }));
                 }
             };
-            let faults = match ask.answer(&answer.text) {
+            let faults = match ask.answer(split_thoughts(&answer.text).1) {
                 Ok(value) => return Ok(Ok(value)),
                 Err(faults) => faults,
             };

@@ -127,9 +127,9 @@ impl Browsers {
     }
 
     async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<String, Error> {
-        let Inspect { tab_name, inspection_type, instruction } = inspect;
+        let Inspect { tab_name, inspection_type, instruction, selector } = inspect;
         let (browser, tab) = self.tab(session, tab_name).await?;
-        let limits = SnapshotLimits::default();
+        let limits = SnapshotLimits { within: selector, ..SnapshotLimits::default() };
         match inspection_type {
             Inspection::DomSnapshot => {
                 let snapshot = browser.snapshot(&tab, &limits).await.map_err(refused)?;
