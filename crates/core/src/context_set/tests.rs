@@ -206,6 +206,15 @@ fn process_steps_are_the_managers_alone() {
 }
 
 #[test]
+fn process_steps_are_one_set_however_they_are_spelled() {
+    let mut board = Board::team("lead writer");
+    updates(&mut board, "Process Steps = 1. [Pending]; process_steps = 2. [Pending]; PROCESS-STEPS = 3. [Pending]");
+    assert_snapshot!(seen(&board, "lead"), @"Process Steps = 3. [Pending]");
+    assert_snapshot!(put_told(board.user(put("processsteps", "x", Some("writer"), None))), @"contradiction: /visible_to: Process Steps is for the manager alone: leave visible_to out");
+    assert_snapshot!(seen(&board, "writer"), @"");
+}
+
+#[test]
 fn process_steps_pass_to_a_new_manager() {
     let mut board = Board::team("lead writer");
     updates(&mut board, "Process Steps = 1. [Pending]");

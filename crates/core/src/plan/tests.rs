@@ -220,8 +220,8 @@ fn what_differs_is_told_task_by_task() {
     after["phases"][0]["tasks"].as_array_mut().unwrap().rotate_left(1);
     after["phases"].as_array_mut().unwrap().reverse();
     assert_snapshot!(changes(&before, &after), @r#"
-    {"phase":"draft","change":"moved"}
-    {"task_id":0,"phase":"draft","change":"moved","before":"draft","after":"draft"}
+    {"phase":"draft","change":"moved","before":1,"after":2}
+    {"task_id":0,"phase":"draft","change":"moved","before":{"phase":"draft","position":1},"after":{"phase":"draft","position":3}}
     "#);
     let mut after = small();
     after["phases"][1] = json!({"phase_name": "print", "status": "pending", "tasks": []});

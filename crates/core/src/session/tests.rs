@@ -50,6 +50,8 @@ fn a_team_has_at_most_one_manager_and_no_name_twice() {
     let manager = |name: &str| json!({"name": name, "role": "manager"});
     assert_snapshot!(refused(&json!([manager("a"), manager("b"), manager("c")])), @"/agents/1/role: a team has at most one manager, and a is it; /agents/2/role: a team has at most one manager, and a is it");
     assert_snapshot!(refused(&json!([worker("a"), worker("b"), worker(" a ")])), @"/agents/2/name: the name a is taken by another agent of the team");
+    assert_snapshot!(refused(&json!([worker("writer"), worker("wrіter")])), @"/agents/1/name: the name looks like that of another agent, writer");
+    assert_snapshot!(refused(&json!([worker("writer"), worker("Writer")])), @"/agents/1/name: the name looks like that of another agent, writer");
     assert_eq!(team(&create(&json!([]), &json!({})).unwrap()), "");
     assert_eq!(team(&create(&json!([worker("a")]), &json!({})).unwrap()), "worker a");
 }

@@ -117,7 +117,7 @@ fn what_a_configuration_refers_to_is_told_with_its_place() {
     let config = json!({
         "then": "node_3", "cases": [{"go/to": " node_4 "}], "text": "to {{ node5.a[0].b + node6.c }}, {{other}}",
         "value": "node7.emails", "host": "node8.example.com", "said": "see node_9 or node9.x", "mail": "a@node1.x",
-        "left": "{{node10", "n": 7, "zeros": "node_07", "none": "node7.1",
+        "left": "{{node10", "n": 7, "zeros": "node_07", "none": "node7.1", "whole": "{{node11}} and {{ node12[0] }}, not node13",
     });
     let Value::Object(config) = config else { panic!() };
     let shown = |Reference { pointer, to, kind }: Reference| format!("{pointer} {kind:?} {to}");
@@ -129,7 +129,9 @@ fn what_a_configuration_refers_to_is_told_with_its_place() {
             "/cases/0/go~1to Route node_4",
             "/text Reads node_5",
             "/text Reads node_6",
-            "/value Reads node_7"
+            "/value Reads node_7",
+            "/whole Reads node_11",
+            "/whole Reads node_12"
         ]
     );
 }
