@@ -60,6 +60,7 @@ fn what_belongs_to_a_task_is_found_by_its_words() {
     };
     assert_eq!(related("@x", "Write the API documentation.", ""), ["api-docs-context.md"]);
     assert_eq!(related("@coder", "Sing.", "").len(), 3);
+    assert_eq!(related("coder", "Sing.", "").len(), 3, "with and without the sign");
     assert!(related("@x", "Sing.", "").is_empty() && related("@coder", "Sing.", "song").is_empty());
     fs::remove_file(place.path("documentation/api-docs-context.md")).unwrap();
     assert!(related("@x", "Write the API documentation.", "").is_empty(), "a file that is gone is not handed over");
