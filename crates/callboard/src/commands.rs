@@ -223,7 +223,10 @@ pub(crate) fn command() -> clap::Command {
 }
 
 fn without_global_options(command: clap::Command) -> clap::Command {
-    let command = command.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
+    // The folder of all commands on context files is an option of `files`, whose help has it.
+    let has_root = command.get_name() == "files";
+    let is_its_own = |arg: &clap::Arg| has_root && arg.get_id() == "root";
+    let command = command.mut_args(|arg| if arg.is_global_set() && !is_its_own(&arg) { arg.hide(true) } else { arg });
     let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
     let command = match command.get_name() {
         "help" => command,

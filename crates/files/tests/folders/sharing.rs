@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::symlink};
 
 use callboard_core::time::Timestamp;
-use callboard_files::{Category, Match, Query, SESSIONS};
+use callboard_files::{Category, Match, Project, Query, SESSIONS};
 use serde_json::json;
 
 use crate::fixture::{ID, Place, file, id, now, words};
@@ -48,6 +48,19 @@ fn files_are_found_by_keyword_category_agent_and_text() {
     assert_eq!(search(&place, "", text), ["api-docs-context.md"]);
     let other = |it| Query { recipient: Some("@other".parse().unwrap()), ..it };
     assert!(search(&place, "", other).is_empty() && search(&place, "auth", |it| it).is_empty());
+}
+
+#[test]
+fn the_nearest_project_is_found_from_any_folder_below_it() {
+    let place = board();
+    let project = place.folder.path().join("project");
+    let deep = project.join("src/deep");
+    fs::create_dir_all(&deep).unwrap();
+    assert_eq!(Project::nearest(&project), Some(project.as_path()));
+    assert_eq!(Project::nearest(&deep), Some(project.as_path()));
+    fs::create_dir_all(project.join("src/.tmp/sessions")).unwrap();
+    assert_eq!(Project::nearest(&deep), Some(project.join("src").as_path()));
+    assert_ne!(Project::nearest(place.folder.path()), Some(project.as_path()), "it is not looked for downwards");
 }
 
 #[test]
