@@ -42,7 +42,7 @@ mod watch;
 mod why;
 mod workflow;
 
-use std::{process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use callboard_engine::{
     Board,
@@ -200,6 +200,15 @@ impl Command {
         }
     }
 
+    /// The file whose content it brings into the store.
+    fn imported(&self) -> Option<&Path> {
+        match self {
+            Self::Import(import) => Some(&import.file),
+            Self::Collection(collection::Collection::Import { file, .. }) => Some(file),
+            _ => None,
+        }
+    }
+
     /// Whether it may be the first command on a store: it makes something that needs nothing else to be there. All others
     /// work on what is there.
     fn makes_store(&self) -> bool {
@@ -250,6 +259,8 @@ struct Context {
 /// Executes the command.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     let makes_store = command.makes_store();
+    // A file that is not there makes no store.
+    command.imported().map_or(Ok(()), transfer::check)?;
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
@@ -331,9 +342,13 @@ impl Context {
                 (Client::Remote(server), chosen, token)
             }
             ConnectionTarget::Store(url) => {
+                let is_missing = !makes_store && config::is_missing(&url);
+                if is_missing && global.store.is_some() {
+                    return Err(no_store(&url));
+                }
                 let chosen = Chosen::on_store(&url);
                 // A store that is not there is empty, and stays away until something is to be kept in it.
-                let url = if makes_store || !config::is_missing(&url) { url } else { "memory:".to_owned() };
+                let url = if is_missing { "memory:".to_owned() } else { url };
                 let browsers = match drive {
                     // A browser ends with the process, so only one that goes on for a while has any.
                     Drive::Runs => Some(config::browsers(&url, None)?),
@@ -410,6 +425,12 @@ impl Context {
         let (program, option) = (config::program(), self.connection_option.as_deref().unwrap_or_default());
         format!("{program} {command}{option}")
     }
+}
+
+/// The failure of a command that makes no store, where the command line names one that is not there.
+fn no_store(url: &str) -> Failure {
+    Failure::failed("store_cannot_open", format!("there is no store at {}", config::shown(url)))
+        .hint("check the path; `callboard session new` with the same --store makes one there")
 }
 
 /// The board over the store with this URL. A command that drives no runs takes no lease, so that running runs stay with
