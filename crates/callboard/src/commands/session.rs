@@ -1,5 +1,7 @@
 //! `callboard session`.
 
+mod settings;
+
 use std::{cmp::Reverse, path::PathBuf};
 
 use callboard_api as api;
@@ -37,7 +39,7 @@ pub(crate) enum Session {
     /// List the sessions, most recently used first
     #[command(after_help = "Example:\n  callboard session list --json")]
     List(SessionList),
-    /// Show a session
+    /// Show a session with its settings
     #[command(after_help = "Example:\n  callboard session show 20250118-143022-a4f2")]
     Show(NamedSession),
     /// Change a session's settings or team
@@ -287,6 +289,7 @@ fn print(session: &Answer<api::Session>, output: Output) {
             .for_each(|step| output.line(format!("step       {}", titled(step))));
         let collections = it.settings.as_ref().map(|settings| settings.collections.as_slice()).unwrap_or_default();
         collections.iter().for_each(|name| output.line(format!("collection {name}")));
+        settings::lines(it).iter().for_each(|line| output.line(line));
         output.line(format!("entries    {}", it.head));
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));
