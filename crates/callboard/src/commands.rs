@@ -72,8 +72,25 @@ Examples:
   callboard prompt --agent critic --at 12           show what an agent was shown
 
 Environment:
-  CALLBOARD_STORE, CALLBOARD_URL, CALLBOARD_TOKEN   as --store, --url, --token-file
-  CALLBOARD_SESSION                                 the session of commands that name none";
+  CALLBOARD_STORE                  the store, as --store
+  CALLBOARD_URL                    the server, as --url
+  CALLBOARD_TOKEN                  the access token for the server; --token-file is a file with it
+  CALLBOARD_SESSION                the session of commands that name none
+  CALLBOARD_MODEL                  the model of agents that name none, such as openai:gpt-4o
+  OPENAI_BASE_URL                  where models openai:NAME are, such as http://127.0.0.1:8080/v1
+  OPENAI_API_KEY                   the key for them
+  ANTHROPIC_BASE_URL               where models anthropic:NAME are
+  ANTHROPIC_API_KEY                the key for them
+  HTTPS_PROXY, NO_PROXY            the proxy to models elsewhere, and the hosts that need none
+  CALLBOARD_MASTER_KEY             the key that protects secrets (default: a file beside the data)
+  CALLBOARD_USER_TOKENS            tokens with all rights at `callboard serve`, separated by blanks
+  SESSION_TTL_SECONDS              how long sessions live after their last use that do not say
+  CHROMIUM                         the path of Chromium (default: looked for in PATH)
+  CALLBOARD_BROWSER_ALLOW          private or loopback addresses that pages may reach
+  CALLBOARD_BROWSER_ALLOW_PRIVATE  1: they may reach all of them
+  NO_COLOR                         no colours at a terminal
+  RUST_LOG                         what is logged: error, warn, info, debug or trace
+  XDG_DATA_HOME, XDG_STATE_HOME    the folders of the default store and of what was chosen";
 
 const GLOBAL_OPTIONS: &str = "Options of all commands, such as --json and --store: `callboard help`";
 
