@@ -1,4 +1,4 @@
-//! Similar names: what somebody may have meant who typed a command that does not exist, or a name that nothing has.
+//! Similar commands: what somebody may have meant who typed a command that does not exist.
 
 use clap::error::{ContextKind, ContextValue};
 
@@ -19,14 +19,6 @@ pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The name that is spelled almost like what was typed, if there is one.
-pub(crate) fn nearest(typed: &str, names: &[String]) -> Option<String> {
-    let names = names.iter().map(|name| (strsim::osa_distance(typed, name), name));
-    // Every short name is near another one.
-    let near = names.filter(|(distance, _)| *distance <= MAX_DISTANCE && *distance < typed.chars().count());
-    near.min().map(|(_, name)| name.clone())
 }
 
 fn under_nouns(typed: &str) -> Vec<String> {
@@ -52,14 +44,6 @@ mod tests {
         assert_eq!(similar(&["callboard", "sesion"]), ["session"]);
         assert_eq!(similar(&["callboard", "session", "shwo"]), ["show"]);
         assert_eq!(similar(&["callboard", "flub"]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_name_is_suggested_only_where_it_is_near() {
-        let names = ["main", "writer", "b"].map(str::to_owned);
-        assert_eq!(nearest("mian", &names).as_deref(), Some("main"));
-        assert_eq!(nearest("writr", &names).as_deref(), Some("writer"));
-        assert_eq!([nearest("notes", &names), nearest("a", &names), nearest("main", &[])], [None, None, None]);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
-pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
 use self::name::bare;
+pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
 use crate::id::{AgentName, Seq};
 
 /// The recipient `all`.

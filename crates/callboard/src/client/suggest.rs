@@ -4,7 +4,10 @@ use callboard_api as api;
 use http::Method;
 
 use super::{Body, Call, Client};
-use crate::{because::Because, failure::Failure, similar};
+use crate::{because::Because, failure::Failure};
+
+/// So many letters may be wrong, missing, too many or swapped.
+const MAX_DISTANCE: usize = 2;
 
 /// The same failure of a call to `address`, with the name that was probably meant.
 pub(super) async fn explained(client: &Client, address: &str, failure: Failure) -> Failure {
@@ -25,7 +28,7 @@ async fn meant(client: &Client, address: &str, failure: &Failure) -> Option<Stri
         "thread" => threads(client, session, query.split('&').find(|part| part.starts_with("as="))).await,
         _ => return None,
     };
-    similar::nearest(&typed, &names.ok()?)
+    nearest(&typed, &names.ok()?)
 }
 
 async fn agents(client: &Client, session: &str) -> Result<Vec<String>, Failure> {
@@ -42,4 +45,25 @@ async fn threads(client: &Client, session: &str, acting_as: Option<&str>) -> Res
 
 fn get(client: &Client, address: String) -> Call<'_> {
     Call { client, method: Method::GET, address, body: Body::Nothing, because: Because::Option }
+}
+
+/// The name that is spelled almost like what was typed, if there is one.
+fn nearest(typed: &str, names: &[String]) -> Option<String> {
+    let names = names.iter().map(|name| (strsim::osa_distance(typed, name), name));
+    // Every short name is near another one.
+    let near = names.filter(|(distance, _)| *distance <= MAX_DISTANCE && *distance < typed.chars().count());
+    near.min().map(|(_, name)| name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_suggested_only_where_it_is_near() {
+        let names = ["main", "writer", "b"].map(str::to_owned);
+        assert_eq!(nearest("mian", &names).as_deref(), Some("main"));
+        assert_eq!(nearest("writr", &names).as_deref(), Some("writer"));
+        assert_eq!([nearest("notes", &names), nearest("a", &names), nearest("main", &[])], [None, None, None]);
+    }
 }
