@@ -5,6 +5,7 @@ mod answer;
 mod follow;
 mod remote;
 mod retry;
+mod suggest;
 
 use std::{fmt::Display, io};
 
@@ -173,8 +174,17 @@ impl<'a> Call<'a> {
         Ok(self.begin().await?.pieces())
     }
 
-    /// Makes the call. A refusal is an error.
+    /// Makes the call. A refusal is an error, which says what may have been meant.
     async fn begin(self) -> Result<Reply, Failure> {
+        let (client, address) = (self.client, self.address.clone());
+        match self.sent().await {
+            Ok(reply) => Ok(reply),
+            Err(failure) => Err(suggest::explained(client, &address, failure).await),
+        }
+    }
+
+    /// Makes the call. A refusal is an error.
+    async fn sent(self) -> Result<Reply, Failure> {
         let Self { client, method, address, body, because } = self;
         let (kind, pieces) = match body {
             Body::Nothing => (None, stream::empty().boxed()),

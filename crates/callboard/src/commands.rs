@@ -42,7 +42,7 @@ mod watch;
 mod why;
 mod workflow;
 
-use std::{process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use callboard_engine::{
     Board,
@@ -72,8 +72,25 @@ Examples:
   callboard prompt --agent critic --at 12           show what an agent was shown
 
 Environment:
-  CALLBOARD_STORE, CALLBOARD_URL, CALLBOARD_TOKEN   as --store, --url, --token-file
-  CALLBOARD_SESSION                                 the session of commands that name none";
+  CALLBOARD_STORE                  the store, as --store
+  CALLBOARD_URL                    the server, as --url
+  CALLBOARD_TOKEN                  the access token for the server; --token-file is a file with it
+  CALLBOARD_SESSION                the session of commands that name none
+  CALLBOARD_MODEL                  the model of agents that name none, such as openai:gpt-4o
+  OPENAI_BASE_URL                  where models openai:NAME are, such as http://127.0.0.1:8080/v1
+  OPENAI_API_KEY                   the key for them
+  ANTHROPIC_BASE_URL               where models anthropic:NAME are
+  ANTHROPIC_API_KEY                the key for them
+  HTTPS_PROXY, NO_PROXY            the proxy to models elsewhere, and the hosts that need none
+  CALLBOARD_MASTER_KEY             the key that protects secrets (default: a file beside the data)
+  CALLBOARD_USER_TOKENS            tokens with all rights at `callboard serve`, separated by blanks
+  SESSION_TTL_SECONDS              how long sessions live after their last use that do not say
+  CHROMIUM                         the path of Chromium (default: looked for in PATH)
+  CALLBOARD_BROWSER_ALLOW          private or loopback addresses that pages may reach
+  CALLBOARD_BROWSER_ALLOW_PRIVATE  1: they may reach all of them
+  NO_COLOR                         no colours at a terminal
+  RUST_LOG                         what is logged: error, warn, info, debug or trace
+  XDG_DATA_HOME, XDG_STATE_HOME    the folders of the default store and of what was chosen";
 
 const GLOBAL_OPTIONS: &str = "Options of all commands, such as --json and --store: `callboard help`";
 
@@ -200,6 +217,15 @@ impl Command {
         }
     }
 
+    /// The file whose content it brings into the store.
+    fn imported(&self) -> Option<&Path> {
+        match self {
+            Self::Import(import) => Some(&import.file),
+            Self::Collection(collection::Collection::Import { file, .. }) => Some(file),
+            _ => None,
+        }
+    }
+
     /// Whether it may be the first command on a store: it makes something that needs nothing else to be there. All others
     /// work on what is there.
     fn makes_store(&self) -> bool {
@@ -223,7 +249,10 @@ pub(crate) fn command() -> clap::Command {
 }
 
 fn without_global_options(command: clap::Command) -> clap::Command {
-    let command = command.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
+    // The folder of all commands on context files is an option of `files`, whose help has it.
+    let has_root = command.get_name() == "files";
+    let is_its_own = |arg: &clap::Arg| has_root && arg.get_id() == "root";
+    let command = command.mut_args(|arg| if arg.is_global_set() && !is_its_own(&arg) { arg.hide(true) } else { arg });
     let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
     let command = match command.get_name() {
         "help" => command,
@@ -247,6 +276,8 @@ struct Context {
 /// Executes the command.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
     let makes_store = command.makes_store();
+    // A file that is not there makes no store.
+    command.imported().map_or(Ok(()), transfer::check)?;
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
@@ -328,9 +359,13 @@ impl Context {
                 (Client::Remote(server), chosen, token)
             }
             ConnectionTarget::Store(url) => {
+                let is_missing = !makes_store && config::is_missing(&url);
+                if is_missing && global.store.is_some() {
+                    return Err(no_store(&url));
+                }
                 let chosen = Chosen::on_store(&url);
                 // A store that is not there is empty, and stays away until something is to be kept in it.
-                let url = if makes_store || !config::is_missing(&url) { url } else { "memory:".to_owned() };
+                let url = if is_missing { "memory:".to_owned() } else { url };
                 let browsers = match drive {
                     // A browser ends with the process, so only one that goes on for a while has any.
                     Drive::Runs => Some(config::browsers(&url, None)?),
@@ -407,6 +442,12 @@ impl Context {
         let (program, option) = (config::program(), self.connection_option.as_deref().unwrap_or_default());
         format!("{program} {command}{option}")
     }
+}
+
+/// The failure of a command that makes no store, where the command line names one that is not there.
+fn no_store(url: &str) -> Failure {
+    Failure::failed("store_cannot_open", format!("there is no store at {}", config::shown(url)))
+        .hint("check the path; `callboard session new` with the same --store makes one there")
 }
 
 /// The board over the store with this URL. A command that drives no runs takes no lease, so that running runs stay with

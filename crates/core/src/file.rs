@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
+use self::name::bare;
 pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
 use crate::id::{AgentName, Seq};
 
@@ -21,7 +22,7 @@ const EVERYBODY: &str = "all";
 pub struct ContextFile {
     /// Its path, below the folder of the project.
     pub path: Arc<str>,
-    /// Its recipient: the name of an agent, or `all`. Every agent of the session may read it.
+    /// Its recipient: the name of an agent, which may begin with `@`, or `all`. Every agent of the session may read it.
     #[serde(rename = "for")]
     pub recipient: Arc<str>,
     /// Under which words it is found.
@@ -33,7 +34,8 @@ pub struct ContextFile {
 impl ContextFile {
     /// Whether it is meant for this agent.
     pub fn is_for(&self, agent: &AgentName) -> bool {
-        *self.recipient == *EVERYBODY || *self.recipient == *agent.as_str()
+        let recipient = bare(&self.recipient);
+        recipient == EVERYBODY || recipient == bare(agent.as_str())
     }
 }
 

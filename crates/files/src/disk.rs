@@ -44,6 +44,11 @@ pub struct Stamp {
     nanoseconds: u64,
 }
 
+/// Whether there is something at a path that the user gave, be it a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
 /// The mode of a lock on a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lock {

@@ -9,7 +9,7 @@ use callboard_core::{id::SessionId, time::Timestamp};
 
 use crate::{
     Error, Session,
-    disk::{Folder, Kind, Lock, Stamp},
+    disk::{Folder, Kind, Lock, Stamp, is_there},
     path::{ContextPath, MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
 };
 
@@ -33,6 +33,11 @@ impl Project {
         let folder = Folder::at(root)?;
         let without_links = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         Ok(Self { root: folder, paths: [root.to_owned(), without_links] })
+    }
+
+    /// The folder of the project that a folder is in: the nearest one with a folder of sessions, from this one upwards.
+    pub fn nearest(from: &Path) -> Option<&Path> {
+        from.ancestors().find(|folder| is_there(&folder.join(SESSIONS)))
     }
 
     /// Creates a session with a new name, made of the time and `random`.

@@ -102,7 +102,7 @@ impl Session {
         let text = query.text.as_ref().map(|text| text.to_lowercase());
         self.manifest.context_files.iter().filter_map(move |(path, entry)| {
             let category = query.category.is_none_or(|category| is_in(path, category));
-            let recipient = query.recipient.as_ref().is_none_or(|recipient| entry.recipient == recipient.as_str());
+            let recipient = query.recipient.as_ref().is_none_or(|recipient| recipient.is(&entry.recipient));
             if !category || !recipient {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Calls over the network.
 
-use std::{io, time::Duration};
+use std::{borrow::Cow, io, time::Duration};
 
 use callboard_server::Pieces;
 use futures::TryStreamExt as _;
@@ -19,14 +19,14 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// The server at `url`, called with this token. Nothing is sent yet.
+    /// The server at `url`, called with this token. Without a scheme it is one of HTTP. Nothing is sent yet.
     pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, Failure> {
         let wrong = |why: &str| {
             Failure::usage("bad_url", format!("the URL of the server {why}"))
                 .hint("use the URL that `callboard serve` prints, for instance --url http://127.0.0.1:7420")
         };
         // The message does not repeat the URL, since it may contain a password.
-        let base = Url::parse(url).map_err(|error| wrong(&format!("is invalid: {error}")))?;
+        let base = Url::parse(&with_scheme(url)).map_err(|error| wrong(&format!("is invalid: {error}")))?;
         if !["http", "https"].contains(&base.scheme()) || !base.has_host() {
             return Err(wrong("does not begin with http:// or https:// and a host"));
         }
@@ -102,6 +102,11 @@ impl Remote {
     }
 }
 
+/// The address of a server with its scheme.
+fn with_scheme(url: &str) -> Cow<'_, str> {
+    if url.contains("://") { url.into() } else { format!("http://{url}").into() }
+}
+
 /// The error code of a server that cannot be reached.
 pub(super) const UNREACHABLE: &str = "unreachable";
 
@@ -121,11 +126,19 @@ mod tests {
         for url in ["http://127.0.0.1:7420", "https://board.example/callboard/", "http://[::1]:1"] {
             assert!(Remote::new(url, Some("token")).is_ok(), "{url}");
         }
-        for url in ["127.0.0.1:7420", "ftp://host", "http://", "https://me:secret@host", "http://host?token=secret", ""]
-        {
+        for url in ["ftp://host", "http://", "https://me:secret@host", "me:secret@host", "http://h?token=secret", ""] {
             let failure = Remote::new(url, None).map(|_| ()).unwrap_err();
             assert!(failure.is_wrong_use && !failure.problem.detail.contains("secret"), "{url}: {failure:?}");
         }
+    }
+
+    #[test]
+    fn an_address_without_a_scheme_is_one_of_http() {
+        let name = |url: &str| Remote::new(url, None).unwrap().name().to_owned();
+        assert_eq!(name("127.0.0.1:7420"), "http://127.0.0.1:7420");
+        assert_eq!(name("localhost:7420/board/"), "http://localhost:7420/board");
+        assert_eq!(name("board.example"), "http://board.example");
+        assert_eq!(name("https://board.example"), "https://board.example");
     }
 
     #[test]

@@ -75,8 +75,10 @@ pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Re
 async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
     if config::is_missing(url) {
         let shown = config::shown(url);
-        return findings
-            .push(Finding::good("store", format!("{shown} does not exist yet: the first session creates it")));
+        return findings.push(match &global.store {
+            Some(_) => Finding::bad("store", format!("there is no store at {shown}")),
+            None => Finding::good("store", format!("{shown} does not exist yet: the first session creates it")),
+        });
     }
     let store = match callboard_store::open(url, config::store_settings(global)).await {
         Ok(store) => store,

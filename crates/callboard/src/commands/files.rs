@@ -4,6 +4,8 @@ mod add;
 mod args;
 
 use std::{
+    env,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -18,8 +20,9 @@ use callboard_files::{
 use serde_json::json;
 
 pub(super) use self::args::Files;
-use self::args::{FilesCommand, FilesQuery, MatchChoice};
+use self::args::{FilesCommand, FilesQuery, FilesSession, MatchChoice};
 use crate::{
+    config,
     failure::Failure,
     output::{Output, Style},
     terminal,
@@ -35,9 +38,25 @@ pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure>
             output.answer(&json!({ "instructions": INSTRUCTIONS }), |output| output.write(INSTRUCTIONS));
             return Ok(ExitCode::SUCCESS);
         }
-        _ => Project::at(&files.root)?,
+        _ => Project::at(&root(files.root.as_deref(), output))?,
     };
     on(&project, files.command, output)
+}
+
+/// The project's folder: the named one, else the nearest one with sessions, from the current folder upwards, else the
+/// current folder. Paths are below it, so it is told where it is another one.
+fn root(named: Option<&Path>, output: Output) -> PathBuf {
+    if let Some(root) = named {
+        return root.to_owned();
+    }
+    let here = env::current_dir().unwrap_or_default();
+    match Project::nearest(&here).filter(|root| *root != here.as_path()) {
+        Some(root) => {
+            output.note(format!("project {}", root.display()));
+            root.to_owned()
+        }
+        None => PathBuf::from("."),
+    }
 }
 
 /// After how long a session is stale: more than 24 hours.
@@ -49,33 +68,37 @@ fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCo
         FilesCommand::Sessions => sessions(project, output)?,
         FilesCommand::Add(args) => add::add(project, args, output)?,
         FilesCommand::List { session, query } => {
-            let mut session = project.session(&id(&session.session)?)?;
+            let mut session = project.session(&session.id()?)?;
             session.touch(now())?;
             let files = session.list(&query.parse()?);
             output.answer(&json!({ "files": files }), |output| table(&files, output));
         }
-        FilesCommand::Search { session, query, all_sessions: _ } => {
-            search(project, session.as_deref(), &query, output)?
+        FilesCommand::Search { session, query, all_sessions } => {
+            let session = if all_sessions { None } else { Some(FilesSession { session }.id()?) };
+            return search(project, session.as_ref(), &query, output);
         }
         FilesCommand::Delegate { session, to, task, query } => {
-            delegate(project, &id(&session.session)?, &to, &terminal::text(&task)?, &query, output)?;
+            delegate(project, &session.id()?, &to, &terminal::text(&task)?, &query, output)?;
         }
         FilesCommand::Remove { session, path } => {
-            let mut session = project.session(&id(&session.session)?)?;
+            let mut session = project.session(&session.id()?)?;
             let path = session.meant(&path)?;
             session.remove(&path, now())?;
             let (path, id) = (session.shown(path.as_str()), session.id());
             output.answer(&json!({"removed": path, "session_id": id}), |output| output.line(format!("removed {path}")));
         }
         FilesCommand::Touch { session } => {
-            let mut session = project.session(&id(&session.session)?)?;
+            let mut session = project.session(&session.id()?)?;
             session.touch(now())?;
             let (id, last) = (session.id(), &session.manifest().last_activity);
             let json = json!({"session_id": id, "last_activity": last});
             output.answer(&json, |output| output.line(format!("touched {id} at {last}")));
         }
         FilesCommand::End { session } => {
-            let ended = project.end(&id(&session.session)?, now())?;
+            let id = session.id()?;
+            // A session that is not there may be one that was spelled wrongly.
+            project.session(&id).map(drop)?;
+            let ended = project.end(&id, now())?;
             return Ok(cleaned(&ended, "deleted", output));
         }
         FilesCommand::Clean { older_than, dry_run } => return clean(project, older_than, dry_run, output),
@@ -133,21 +156,42 @@ fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn search(project: &Project, session: Option<&str>, query: &FilesQuery, output: Output) -> Result<(), Failure> {
+/// Searches a session, or all of them.
+fn search(
+    project: &Project,
+    session: Option<&SessionId>,
+    query: &FilesQuery,
+    output: Output,
+) -> Result<ExitCode, Failure> {
     let query = query.parse()?;
-    let Some(session) = session else {
-        let found = project.search(&query)?;
-        output.answer(&found, |output| table(&found.files, output));
-        for skipped in &found.skipped {
-            output.note(format!("skipped: {}", skipped.reason));
+    let files = match session {
+        None => {
+            let found = project.search(&query)?;
+            output.answer(&found, |output| hits(&found.files, output));
+            for skipped in &found.skipped {
+                output.note(format!("skipped: {}", skipped.reason));
+            }
+            found.files
         }
-        return Ok(());
+        Some(id) => {
+            let mut session = project.session(id)?;
+            session.touch(now())?;
+            let files = session.search(&query);
+            output.answer(&json!({ "files": files }), |output| hits(&files, output));
+            files
+        }
     };
-    let mut session = project.session(&id(session)?)?;
-    session.touch(now())?;
-    let files = session.search(&query);
-    output.answer(&json!({ "files": files }), |output| table(&files, output));
-    Ok(())
+    if files.is_empty() {
+        output.note("nothing was found");
+    }
+    Ok(status(!files.is_empty()))
+}
+
+/// Prints what was found, if anything was.
+fn hits(files: &[Found], output: Output) {
+    if !files.is_empty() {
+        table(files, output);
+    }
 }
 
 fn delegate(
@@ -231,6 +275,24 @@ fn table(files: &[Found], output: Output) {
     let row =
         |file: &Found| vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()];
     output.table(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>());
+}
+
+impl FilesSession {
+    /// The session that is named: by the option, else by CALLBOARD_SESSION.
+    fn named(&self) -> Result<Option<SessionId>, Failure> {
+        match &self.session {
+            Some(session) => id(session).map(Some),
+            None => config::session(),
+        }
+    }
+
+    /// The same for a command that needs one.
+    fn id(&self) -> Result<SessionId, Failure> {
+        self.named()?.ok_or_else(|| {
+            Failure::usage("which_session", "no session is named")
+                .hint("name one with --session ID or in CALLBOARD_SESSION; `callboard files sessions` lists them")
+        })
+    }
 }
 
 impl FilesQuery {

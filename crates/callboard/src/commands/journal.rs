@@ -1,8 +1,9 @@
 //! `callboard session journal`.
 
 use callboard_api as api;
-use callboard_engine::core::{entry::Actor, id::Seq};
+use callboard_engine::core::{id::Seq, sentence::sentence};
 use clap::Args;
+use serde_json::Value;
 
 use super::Context;
 use crate::{
@@ -85,12 +86,10 @@ async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Resul
     Ok(())
 }
 
+/// Prints what an entry says, in a sentence. All of it is in its JSON.
 fn line(entry: &api::Entry, output: Output) {
-    let by = match &entry.by {
-        Actor::Agent(name) => name.to_string(),
-        by => by.to_string(),
-    };
+    let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
+    let said = sentence(&entry.by, &entry.kind, &entry.subject, &data);
     let seq = output.paint(Style::Quiet, format!("{:>5}", entry.seq));
-    let by = output.paint(Style::Name, by);
-    output.line(format!("{seq}  {}  {by}  {}  {}", entry.at, entry.kind, entry.data));
+    output.line(format!("{seq}  {}  {said}", entry.at));
 }

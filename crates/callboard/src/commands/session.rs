@@ -1,5 +1,7 @@
 //! `callboard session`.
 
+mod settings;
+
 use std::{cmp::Reverse, path::PathBuf};
 
 use callboard_api as api;
@@ -19,12 +21,13 @@ use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
 use crate::{
-    cli::{NamedSession, On},
-    client::Answer,
+    cli::{ActingAs, NamedSession, On},
+    client::{Answer, OnSession},
     failure::Failure,
-    output::Output,
+    output::{self, Output, counted},
     parse::{self, Collections},
     team_file::{self, TeamFile},
+    terminal::Lines,
 };
 
 #[derive(Debug, Subcommand)]
@@ -37,7 +40,7 @@ pub(crate) enum Session {
     /// List the sessions, most recently used first
     #[command(after_help = "Example:\n  callboard session list --json")]
     List(SessionList),
-    /// Show a session
+    /// Show a session with its settings
     #[command(after_help = "Example:\n  callboard session show 20250118-143022-a4f2")]
     Show(NamedSession),
     /// Change a session's settings or team
@@ -53,6 +56,9 @@ pub(crate) enum Session {
         named: Option<SessionId>,
         #[command(flatten)]
         on: On,
+        /// Do not ask; without a terminal nobody is asked
+        #[arg(long)]
+        yes: bool,
     },
     /// Create a session from the beginning of another one's journal
     #[command(after_help = "Example:\n  callboard session fork --at 12")]
@@ -151,8 +157,11 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
             Ok(())
         }
         Session::Update(args) => update(context, args).await,
-        Session::Delete { named, on } => {
+        Session::Delete { named, on, yes } => {
             let session = context.session(&NamedSession { named, on: on.clone() }.session_arg()).await?;
+            if !yes && output::is_interactive() {
+                confirm(&session, &on.acting_as, context.output).await?;
+            }
             session.call(Method::DELETE, &[]).acting_as(&on.acting_as).done().await?;
             let session = session.id;
             context.output.answer(&json!({"deleted": session}), |output| output.line(format!("deleted {session}")));
@@ -166,6 +175,18 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
         }
         Session::Journal(args) => journal::journal(context, args).await,
     }
+}
+
+/// Asks at the terminal whether a session is to be deleted. Anything but a yes is a refusal.
+async fn confirm(session: &OnSession<'_>, acting_as: &ActingAs, output: Output) -> Result<(), Failure> {
+    let it = session.get(&[]).acting_as(acting_as).answer::<api::Session>().await?.it;
+    output.ask(&format!("delete {} with {}? [y/N] ", it.id, counted(it.head, "entry")));
+    let answer = Lines::start().next().await.unwrap_or_default();
+    if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
+        return Ok(());
+    }
+    Err(Failure::failed("not_confirmed", format!("{} was not deleted", it.id))
+        .hint("answer with y, or use --yes to be asked nothing"))
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
@@ -287,6 +308,7 @@ fn print(session: &Answer<api::Session>, output: Output) {
             .for_each(|step| output.line(format!("step       {}", titled(step))));
         let collections = it.settings.as_ref().map(|settings| settings.collections.as_slice()).unwrap_or_default();
         collections.iter().for_each(|name| output.line(format!("collection {name}")));
+        settings::lines(it).iter().for_each(|line| output.line(line));
         output.line(format!("entries    {}", it.head));
         output.line(format!("created    {}", it.created_at));
         output.line(format!("last used  {}", it.last_activity));

@@ -89,6 +89,14 @@ pub(super) async fn write(pieces: Pieces, file: &Path, output: Output) -> Result
     write_file(pieces, file).await.map(Some)
 }
 
+/// Refuses a file that is not there, before a store is made for it.
+pub(super) fn check(file: &Path) -> Result<(), Failure> {
+    if is_standard(file) {
+        return Ok(());
+    }
+    file.metadata().map(drop).map_err(|error| unreadable(file, &error))
+}
+
 /// Reads an export from a file or from the standard input.
 pub(super) async fn read(file: &Path) -> Result<Pieces, Failure> {
     if is_standard(file) {

@@ -228,6 +228,23 @@ fn a_run_whose_prompt_does_not_fit_is_held_with_the_reason() {
 }
 
 #[test]
+fn a_name_that_is_nearly_right_is_suggested_and_no_other() {
+    for home in [Home::new(), Home::new().over_http()] {
+        home.json("session new --id demo --agent lead:manager --agent writer");
+        home.json("say hello");
+        home.json("thread put plans --visible-to lead");
+        let hint = |line: &str| home.error(line).1["hint"].as_str().unwrap_or_default().to_owned();
+        let lists = "`callboard thread list` lists the threads";
+        assert!(hint("messages mian").starts_with(&format!("did you mean main? {lists}")), "{}", hint("messages mian"));
+        assert!(hint("prompt writr").starts_with("did you mean writer? "), "{}", hint("prompt writr"));
+        assert!(hint("messages plan").starts_with("did you mean plans? "), "{}", hint("messages plan"));
+        for line in ["messages nowhere", "prompt nobody", "messages plan --as writer"] {
+            assert!(!hint(line).contains("did you mean"), "{line}: {}", hint(line));
+        }
+    }
+}
+
+#[test]
 fn a_session_that_is_gone_is_gone_for_every_command() {
     let home = team();
     home.json("session delete --session demo");

@@ -63,7 +63,7 @@ fn people_see_what_became_of_each_command() {
             "files check",
             "files clean --dry-run",
             "files end --session demo",
-            "files end --session demo --json",
+            "files end --session demo",
             "files list --session demo",
             "files should-create --delegating --sentences 3",
             "files should-create --delegating --sentences 2",
@@ -261,6 +261,53 @@ fn a_project_may_be_elsewhere() {
     let absolute = home.path("project/.tmp/sessions/demo/general/x-context.md");
     home.json(&format!("files remove --session demo {} --root project", absolute.display()));
     assert!(!absolute.exists());
+}
+
+#[test]
+fn a_project_is_found_from_any_folder_below_it() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("src/deep")).unwrap();
+    home.json("files new -s demo");
+    let below = |line: &str| {
+        let output = home.command(crate::home::split(line)).current_dir(home.path("src/deep")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, told) = below("files add -s demo --name x --for coder --request Go.");
+    assert!(status == Some(0) && told.starts_with("project /"), "{told}");
+    assert!(home.path(".tmp/sessions/demo/general/x-context.md").exists());
+    assert_eq!(below("files new -s more").0, Some(0));
+    assert!(home.path(".tmp/sessions/more").exists() && !home.path("src/deep/.tmp").exists());
+    assert_eq!(below("files --root . new -s here"), (Some(0), String::new()));
+    assert!(home.path("src/deep/.tmp/sessions/here").exists());
+    assert_eq!(below("files list -s here"), (Some(0), String::new()), "the nearest one is meant");
+}
+
+#[test]
+fn the_session_of_the_environment_is_meant_where_none_is_named() {
+    let home = Home::new();
+    let with = |line: &str| {
+        let output = home.command(crate::home::split(line)).env("CALLBOARD_SESSION", "demo").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let added = with("files add --name x --for @coder --request Go.");
+    assert_eq!(added, (Some(0), "added .tmp/sessions/demo/general/x-context.md\n".to_owned()));
+    assert!(with("files list").1.contains("x-context.md"));
+    assert!(with("files search --for coder").1.contains("x-context.md"));
+    assert_eq!(with("files list -s other").0, Some(1), "an option comes first");
+    assert_eq!(with("files end").0, Some(0));
+    assert_eq!(home.run("files touch").status, 2);
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_so() {
+    let home = Home::new();
+    home.json("files add -s demo --name x --for @coder --request Go.");
+    for scope in ["-s demo", "--all-sessions"] {
+        let done = home.run(&format!("files search {scope} --keywords nothing"));
+        assert_eq!((done.status, &*done.stdout, &*done.stderr), (1, "", "nothing was found\n"), "{scope}");
+    }
+    let done = home.run("files search -s demo --keywords nothing --json");
+    assert_eq!((done.status, &*done.stdout), (1, "{\"files\":[]}\n"));
 }
 
 #[test]

@@ -186,6 +186,19 @@ fn examples_in_help_can_be_pasted() {
 }
 
 #[test]
+fn the_variables_of_the_help_are_in_the_table_of_the_page() {
+    let page = include_str!("../../../../docs/command-line.md");
+    let help = Home::new().run("help").stdout;
+    let (_, variables) = help.split_once("\nEnvironment:\n").unwrap();
+    let names = variables.lines().filter_map(|line| line.trim_start().split("  ").next());
+    let names: Vec<_> = names.flat_map(|names| names.split(", ")).filter(|name| !name.is_empty()).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn callboard_alone_prints_help() {
     let home = Home::new();
     let (alone, asked) = (home.run(""), home.run("-h"));

@@ -16,12 +16,27 @@ use crate::{
 fn the_command_line_goes_before_the_environment() {
     let home = Home::new().over_http();
     home.json("session new --id served");
+    home.json("session new --id stored --store sqlite:other.db");
     let on_store = home.json("session list --store sqlite:other.db");
-    assert_eq!(on_store["sessions"], json!([]));
+    assert_eq!(on_store["sessions"][0]["id"], "stored");
     let elsewhere = home.json("session list --store sqlite:team.db");
     assert_eq!(elsewhere["sessions"][0]["id"], "served");
     let (status, both) = home.error("session list --store memory: --url http://127.0.0.1:1");
     assert_eq!((status, &both["code"]), (2, &json!("usage")));
+}
+
+#[test]
+fn a_store_that_is_named_and_not_there_is_told_of() {
+    let home = Home::new();
+    for command in ["session list", "messages", "say hello", "export"] {
+        let (status, error) = home.error(&format!("{command} --store sqlite:none.db"));
+        assert_eq!((status, &error["code"]), (1, &json!("store_cannot_open")), "{command}");
+        assert_eq!(error["detail"], "there is no store at sqlite:none.db");
+    }
+    let doctor = home.run("doctor --no-model --store sqlite:none.db");
+    assert!(doctor.status == 1 && doctor.stdout.contains("WRONG store"), "{}", doctor.stdout);
+    assert!(!home.path("none.db").exists());
+    assert_eq!(home.json("session list")["sessions"], json!([]), "one that nobody names is empty");
 }
 
 #[test]

@@ -44,6 +44,16 @@ fn an_exported_session_is_the_same_where_it_is_imported(way: Way) {
     home.assert_sound();
 }
 
+#[test]
+fn a_file_that_is_not_there_makes_no_store() {
+    let home = Home::new();
+    for line in ["import nope.jsonl", "collection import handbook nope.jsonl"] {
+        let (status, error) = home.error(line);
+        assert_eq!((status, &error["code"]), (1, &json!("unreadable")), "{line}");
+    }
+    assert!(!home.path("team.db").exists());
+}
+
 fn what_is_no_export_is_refused_and_makes_nothing(way: Way) {
     let home = way(Home::new());
     home.json("session new --id demo");

@@ -83,7 +83,7 @@ fn following_a_session_ends_once_nobody_reads() {
     let mut line = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
-    assert!(line.contains("session.created"), "{line}");
+    assert!(line.contains("created the session"), "{line}");
     drop(out);
     home.run("session update --session demo --title Review");
     let ended = until("the end of the follower", || child.try_wait().unwrap());

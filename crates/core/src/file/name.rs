@@ -111,6 +111,13 @@ impl Keyword {
     }
 }
 
+impl Recipient {
+    /// Whether a recipient that was written down is this one: `@coder` is the agent `coder`.
+    pub fn is(&self, written: &str) -> bool {
+        bare(self.as_str()) == bare(written)
+    }
+}
+
 fn parse_task_name(text: &str) -> Result<String, BadName> {
     const WHAT: &str = "name of a context file";
     let name = label(WHAT, text, 100, "use 1 to 100 characters, no control characters")?;
@@ -135,6 +142,11 @@ fn parse_keyword(text: &str) -> Result<String, BadName> {
 
 fn parse_recipient(text: &str) -> Result<String, BadName> {
     label("recipient", text, 128, "use 1 to 128 characters, no control characters")
+}
+
+/// The name of an agent without the `@` that people write before it.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix('@').unwrap_or(name)
 }
 
 /// A trimmed and composed text of one line.
@@ -198,6 +210,13 @@ mod tests {
     fn a_keyword_has_no_comma() {
         assert!("a,b".parse::<Keyword>().is_err() && "".parse::<Keyword>().is_err());
         assert_eq!(" User-Auth ".parse::<Keyword>().unwrap().folded(), "user-auth");
+    }
+
+    #[test]
+    fn an_agent_is_the_same_with_and_without_its_sign() {
+        let is = |recipient: &str, written: &str| recipient.parse::<Recipient>().unwrap().is(written);
+        assert!(is("coder", "@coder") && is("@coder", "coder") && is("@coder", "@coder") && is("coder", "coder"));
+        assert!(!is("coder", "@@coder") && !is("coder", "@code") && !is("@coder", "all"));
     }
 
     #[test]

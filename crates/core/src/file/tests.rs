@@ -51,6 +51,13 @@ fn every_agent_sees_all_files() {
 }
 
 #[test]
+fn a_file_is_for_the_agent_that_it_names_with_or_without_its_sign() {
+    let is_for = |recipient: &str, agent: &str| file("a.md", recipient, "a").is_for(&agent.parse().unwrap());
+    assert!(is_for("coder", "coder") && is_for("@coder", "coder") && is_for("coder", "@coder"));
+    assert!(is_for("all", "coder") && is_for("@all", "coder") && !is_for("@writer", "coder"));
+}
+
+#[test]
 fn nobody_but_callboard_notes_files() {
     let mut board = Board::team("lead writer");
     for error in [board.user(ObserveFiles(Vec::new())), board.by("lead", ObserveFiles(Vec::new()))] {

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::symlink};
 
 use callboard_core::time::Timestamp;
-use callboard_files::{Category, Match, Query, SESSIONS};
+use callboard_files::{Category, Match, Project, Query, SESSIONS};
 use serde_json::json;
 
 use crate::fixture::{ID, Place, file, id, now, words};
@@ -51,6 +51,19 @@ fn files_are_found_by_keyword_category_agent_and_text() {
 }
 
 #[test]
+fn the_nearest_project_is_found_from_any_folder_below_it() {
+    let place = board();
+    let project = place.folder.path().join("project");
+    let deep = project.join("src/deep");
+    fs::create_dir_all(&deep).unwrap();
+    assert_eq!(Project::nearest(&project), Some(project.as_path()));
+    assert_eq!(Project::nearest(&deep), Some(project.as_path()));
+    fs::create_dir_all(project.join("src/.tmp/sessions")).unwrap();
+    assert_eq!(Project::nearest(&deep), Some(project.join("src").as_path()));
+    assert_ne!(Project::nearest(place.folder.path()), Some(project.as_path()), "it is not looked for downwards");
+}
+
+#[test]
 fn what_belongs_to_a_task_is_found_by_its_words() {
     let place = board();
     let related = |to: &str, task: &str, keywords: &str| {
@@ -60,6 +73,7 @@ fn what_belongs_to_a_task_is_found_by_its_words() {
     };
     assert_eq!(related("@x", "Write the API documentation.", ""), ["api-docs-context.md"]);
     assert_eq!(related("@coder", "Sing.", "").len(), 3);
+    assert_eq!(related("coder", "Sing.", "").len(), 3, "with and without the sign");
     assert!(related("@x", "Sing.", "").is_empty() && related("@coder", "Sing.", "song").is_empty());
     fs::remove_file(place.path("documentation/api-docs-context.md")).unwrap();
     assert!(related("@x", "Write the API documentation.", "").is_empty(), "a file that is gone is not handed over");

@@ -2,31 +2,34 @@
 
 use std::path::Path;
 
+use callboard_engine::core::id::SessionId;
 use callboard_files::{
     Category, ContextPath, Keyword, NewFile, Parts, Project, Recipient, Session, TaskName, Template,
 };
 use serde_json::json;
 
-use super::args::FilesAdd;
-use super::{id, name, now, random, words};
+use super::args::{FilesAdd, FilesSession};
+use super::{name, now, random, words};
 use crate::{failure::Failure, output::Output, terminal};
 
 pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(), Failure> {
     let recipient: Recipient = name(&args.recipient)?;
     let keywords = words(args.keywords.as_deref())?;
     let category: Option<Category> = args.category.as_deref().map(name).transpose()?;
+    let session = FilesSession { session: args.session.clone() };
+    let named = session.named()?;
     let (path, session) = match &args.file {
-        Some(file) => track(project, &args, file, category, &recipient, &keywords)?,
+        Some(file) => track(project, &session.id()?, file, category, &recipient, &keywords)?,
         None => {
             let name: TaskName = name(args.name.as_deref().unwrap_or_default())?;
             let (parts, template) = (parts(&args)?, template(args.template.as_deref())?);
             let category = category.unwrap_or_default();
             let file = NewFile { category, name, recipient, keywords, parts, template };
-            write(project, args.session.as_deref(), &file)?
+            write(project, named.as_ref(), &file)?
         }
     };
     let (path, id) = (session.shown(path.as_str()), session.id());
-    if args.session.is_none() {
+    if named.is_none() {
         output.note(format!("session {id}"));
     }
     output.answer(&json!({"path": path, "session_id": id}), |output| output.line(format!("added {path}")));
@@ -34,9 +37,9 @@ pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(
 }
 
 /// Writes a file. The session is created if it does not exist.
-fn write(project: &Project, session: Option<&str>, file: &NewFile) -> Result<(ContextPath, Session), Failure> {
+fn write(project: &Project, session: Option<&SessionId>, file: &NewFile) -> Result<(ContextPath, Session), Failure> {
     let mut session = match session {
-        Some(session) => project.session_or_new(&id(session)?, now())?,
+        Some(id) => project.session_or_new(id, now())?,
         None => project.create(now(), random)?,
     };
     Ok((session.add(file, now())?, session))
@@ -44,13 +47,13 @@ fn write(project: &Project, session: Option<&str>, file: &NewFile) -> Result<(Co
 
 fn track(
     project: &Project,
-    args: &FilesAdd,
+    session: &SessionId,
     file: &str,
     category: Option<Category>,
     recipient: &Recipient,
     keywords: &[Keyword],
 ) -> Result<(ContextPath, Session), Failure> {
-    let mut session = project.session(&id(args.session.as_deref().unwrap_or_default())?)?;
+    let mut session = project.session(session)?;
     let path = session.meant(file)?;
     if let Some(category) = category.filter(|category| path.category() != Ok(*category)) {
         return Err(Failure::failed("invalid", format!("{path} is not in the folder {category}"))

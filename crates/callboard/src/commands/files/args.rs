@@ -22,9 +22,9 @@ No server and no store is needed: everything is in .tmp/sessions of the project.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Files {
-    /// The project's folder, with .tmp/sessions in it
-    #[arg(long, global = true, value_name = "PATH", default_value = ".")]
-    pub(crate) root: PathBuf,
+    /// The project's folder, with .tmp/sessions in it (default: the nearest one, from the current folder upwards)
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) root: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: FilesCommand,
 }
@@ -69,8 +69,8 @@ Examples:
         after_help = "Examples:\n  callboard files search --session ID --keywords user-auth,login --match all\n  callboard files search --all-sessions --text \"rate limit\""
     )]
     Search {
-        /// The session
-        #[arg(short, long, value_name = "ID", required_unless_present = "all_sessions")]
+        /// The session (default: CALLBOARD_SESSION)
+        #[arg(short, long, value_name = "ID")]
         session: Option<String>,
         /// Search all sessions of the project
         #[arg(long, conflicts_with = "session")]
@@ -156,9 +156,9 @@ Examples:
 /// The session that a command works on.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilesSession {
-    /// The session
+    /// The session (default: CALLBOARD_SESSION)
     #[arg(short, long, value_name = "ID")]
-    pub(crate) session: String,
+    pub(crate) session: Option<String>,
 }
 
 /// The files that a command works on.
@@ -193,7 +193,7 @@ pub(crate) enum MatchChoice {
 /// Write a file, or register an existing one
 #[derive(Args, Debug)]
 pub(crate) struct FilesAdd {
-    /// The session; created if it does not exist (default: a new one)
+    /// The session; created if it does not exist (default: CALLBOARD_SESSION, else a new one)
     #[arg(short, long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// The category: features, documentation, code, refactoring, testing, tasks or general
@@ -227,6 +227,6 @@ pub(crate) struct FilesAdd {
     #[arg(long, value_name = "PATH")]
     pub(crate) template: Option<PathBuf>,
     /// Register this file of the session's folder instead of writing one
-    #[arg(long, value_name = "PATH", requires = "session", conflicts_with_all = ["name", "request", "background", "expected", "constraints", "from", "template"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["name", "request", "background", "expected", "constraints", "from", "template"])]
     pub(crate) file: Option<String>,
 }

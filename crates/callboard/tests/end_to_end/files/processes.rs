@@ -66,6 +66,8 @@ fn adds_removes_searches_and_clean_up_at_once_lose_nothing() {
     for nth in 0..40 {
         assert!(add(&home, nth).wait().unwrap().success());
     }
+    // One that stays, so that every search finds something.
+    assert!(add(&home, 200).wait().unwrap().success());
     let mut children: Vec<_> = (0..40)
         .flat_map(|nth| {
             [
@@ -77,9 +79,9 @@ fn adds_removes_searches_and_clean_up_at_once_lose_nothing() {
         })
         .collect();
     assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
-    let expected: BTreeSet<_> = (100..140).map(|nth| format!("code/n{nth}-context.md")).collect();
+    let expected: BTreeSet<_> = (100..140).chain([200]).map(|nth| format!("code/n{nth}-context.md")).collect();
     assert_eq!(listed(&manifest(&home, "demo")), expected);
-    assert_eq!(fs::read_dir(home.path(".tmp/sessions/demo/code")).unwrap().count(), 40);
+    assert_eq!(fs::read_dir(home.path(".tmp/sessions/demo/code")).unwrap().count(), 41);
 }
 
 /// Random numbers that can be had again from their seed.
