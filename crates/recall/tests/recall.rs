@@ -127,8 +127,7 @@ fn hostile_texts_and_questions_do_no_harm() {
     }
     assert_eq!(ask(&index, "東京").first(), Some(&6));
     assert_eq!(ask(&index, "🎉").first(), Some(&7));
-    assert_eq!(ask(&index, "été"), Vec::<u64>::new());
-    assert_eq!(ask(&index, "éte").first(), Some(&9));
+    assert_eq!(["été", "éte", "ete"].map(|word| ask(&index, word).first().copied()), [Some(9); 3]);
 }
 
 #[test]
