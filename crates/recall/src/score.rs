@@ -9,7 +9,7 @@ use crate::{
     sight::Sight,
     signals::{Found, Prefer, Signals},
     terms::{Asked, Field, asked},
-    texts::{Class, Kind, to_u32},
+    texts::{Class, Kind, Text, to_u32},
     vectors::Vector,
 };
 
@@ -291,12 +291,9 @@ impl<'a> Searched<'a> {
         let all = (0_u32..).zip(&texts.passages).zip(&self.common);
         let repeating = all.filter(|((_, passage), common)| {
             let is_enough = |asks: bool| asks || common.terms > 1 && 2 * common.terms > asked;
-            common.terms > 0
-                && common.words >= u32::from(passage.terms)
-                && texts
-                    .texts
-                    .get(passage.text as usize)
-                    .is_some_and(|text| text.kind == Kind::Message && is_enough(text.ends_asking))
+            let repeats = |text: &Text| text.kind == Kind::Message && is_enough(text.ends_asking);
+            let is_within = common.terms > 0 && common.words >= u32::from(passage.terms);
+            is_within && texts.texts.get(passage.text as usize).is_some_and(repeats)
         });
         self.repeats = repeating.map(|((number, _), _)| number).collect();
     }
