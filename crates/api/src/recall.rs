@@ -151,6 +151,9 @@ pub struct RecallHit {
     /// The name of the context set, document or variable, or the path of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The name of the document, for documents alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
     /// The collection that the document is in, if it is not the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<CollectionName>,

@@ -1,5 +1,5 @@
-//! HTML as Markdown: headings, lists, tables, code and quotes keep their form; all else is text. Scripts, styles and
-//! pictures are left out.
+//! HTML as Markdown: headings, lists, tables, code, quotes, links and bold words keep their form; all else is text. Scripts,
+//! styles and pictures are left out, and so are links to what is no page.
 //!
 //! It goes by the tokens of html5ever, without a tree of them: so no nesting is too deep, and time and memory grow with
 //! the size of the page alone.

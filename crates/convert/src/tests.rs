@@ -66,6 +66,37 @@ fn a_page_without_a_heading_begins_with_its_title() {
 }
 
 #[test]
+fn links_keep_their_addresses() {
+    let cases = [
+        (r#"See <a href="https://a.b/c?d=1&amp;e">the <b>docs</b></a>."#, "See [the **docs**](https://a.b/c?d=1&e)."),
+        ("<a href=/up>a</a> <a href='mailto:a@b.c'>b</a>", "[a](/up) [b](mailto:a@b.c)"),
+        ("<a href='x y(1).html'>c</a>", "[c](x%20y%281%29.html)"),
+        ("<a href='java\nscript:x()'>a</a> <a href=''>b</a> <a>c</a> <a href='data:x'>d</a>", "a b c d"),
+        ("<a href=/x><h2>Tides</h2><p>twice</p></a>", "## [Tides](/x)\n\ntwice"),
+        ("<a href=/x>a <a href=/y>b</a> c", "[a](/x) [b](/y) c"),
+        ("<a href=/x><code>b</code></a> <code>a <a href=/y>c</a></code>", "[`b`](/x) `a c`"),
+        ("<a href=/x> </a><a href=/y>open", "[open](/y)"),
+    ];
+    for (page, text) in cases {
+        assert_eq!(to_markdown(page), text);
+    }
+}
+
+#[test]
+fn bold_words_stay_bold() {
+    assert_eq!(to_markdown("<strong>a <b>b</b></strong> c"), "**a b** c");
+    assert_eq!(to_markdown("<p>a <b>b<br>c</b></p><p>d"), "a **b**\n**c**\n\nd");
+    assert_eq!(to_markdown("<b> </b>a<pre><b>b</b></pre>"), "a\n\n```\nb\n```");
+}
+
+#[test]
+fn a_rule_is_below_the_headings_of_a_table() {
+    let headings = "<table><tr><th><th>Mon</th></tr><tr><th>6<td>high</table>";
+    assert_eq!(to_markdown(headings), "| | Mon\n| --- | --- |\n6 | high");
+    assert_eq!(to_markdown("<table><tr><td>a<td>b<tr><td>c<td>d</table>"), "a | b\nc | d");
+}
+
+#[test]
 fn nothing_nested_or_left_open_is_too_much() {
     for open in ["<div>", "<ul><li>", "<blockquote>", "<table><tr><td>", "<svg>", "<pre>", "<b>", "<a href='"] {
         let page = format!("{}x", open.repeat(100_000));

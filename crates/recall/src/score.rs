@@ -9,7 +9,7 @@ use crate::{
     sight::Sight,
     signals::{Found, Prefer, Signals},
     terms::{Asked, Field, asked},
-    texts::{Class, Kind},
+    texts::{Class, Kind, Text, to_u32},
     vectors::Vector,
 };
 
@@ -100,12 +100,25 @@ struct Searched<'a> {
     sight: std::sync::Arc<Sight>,
     /// For each term of the question, where it stands.
     postings: Vec<Vec<Posting>>,
+    /// For each passage what it has in common with the question.
+    common: Vec<Common>,
+    /// The messages that only repeat the question.
+    repeats: Vec<u32>,
     /// The scores of all passages.
     scores: Vec<f32>,
     /// How often one term stands in each passage, with what its neighbours lend it.
     counts: Vec<f32>,
     /// The passages with such a count.
     counted: Vec<u32>,
+}
+
+/// What a passage and a question have in common.
+#[derive(Clone, Copy, Default)]
+struct Common {
+    /// How many words of the passage are words of the question.
+    words: u32,
+    /// How many terms of the question stand in the passage.
+    terms: u32,
 }
 
 /// Finds the passages that answer a question best, the best first: of each message its best one, of other texts all.
@@ -118,6 +131,10 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
         for scope in &mut searched {
             scope.read(term)?;
         }
+    }
+    let terms = asked.iter().filter(|it| it.field == Field::Word).count();
+    for scope in &mut searched {
+        scope.note_repeats(terms);
     }
     for (number, term) in telling(&asked, &searched, passages) {
         for scope in &mut searched {
@@ -133,7 +150,6 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
     }
     // Words that say nothing mean nothing either: else every passage would answer them.
     let vector = query.vector.filter(|_| !asked.is_empty());
-    let terms = asked.iter().filter(|it| it.field == Field::Word).count();
     let meant = vector.map(|vector| (vector, dense::weight(terms)));
     if let Some((vector, weight)) = meant {
         for scope in &mut searched {
@@ -150,11 +166,32 @@ pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error
             scope.candidates(number, query, &signals, true, &mut best);
         }
     }
+    stand_back(&mut best, &searched, meant.is_some());
     best.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| (a.scope, a.seq, a.passage).cmp(&(b.scope, b.seq, b.passage)))
+        let place = |it: &Candidate| (it.has, it.scope, it.seq, it.passage);
+        b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
     });
     best.truncate(query.limit);
     Ok(best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked, meant)).collect())
+}
+
+/// Puts passages that have the words of a question from others alone behind those, unless they answer a question, and messages
+/// that only repeat the question behind all others. Where vectors count, a passage can answer without any word.
+fn stand_back(best: &mut [Candidate], searched: &[Searched<'_>], by_meaning: bool) {
+    if !by_meaning {
+        let found = &*best;
+        let lenders: Vec<Vec<f32>> = (0..).zip(searched).map(|(number, scope)| scope.lenders(number, found)).collect();
+        for found in best.iter_mut().filter(|found| found.has == Has::Borrowed) {
+            if let (Some(scope), Some(lenders)) = (searched.get(found.scope), lenders.get(found.scope)) {
+                found.score = found.score.min(scope.most_for_neighbour(found.passage, lenders));
+            }
+        }
+    }
+    let others = best.iter().filter(|found| found.has != Has::Question).map(|found| found.score);
+    let lowest = others.fold(f32::INFINITY, f32::min);
+    for found in best.iter_mut().filter(|found| found.has == Has::Question) {
+        found.score = found.score.min(lowest);
+    }
 }
 
 /// Whether a question has nothing that can be looked for.
@@ -203,6 +240,18 @@ struct Candidate {
     seq: Seq,
     score: f32,
     signals: Found,
+    has: Has,
+}
+
+/// What a passage has of the question; of those with the same score, the first comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Has {
+    /// Words of its own.
+    Words,
+    /// Only what its neighbours lend it.
+    Borrowed,
+    /// Nothing but the question.
+    Question,
 }
 
 impl<'a> Searched<'a> {
@@ -213,6 +262,8 @@ impl<'a> Searched<'a> {
             index,
             sight: index.sight(scope.from, scope.at),
             postings: Vec::new(),
+            common: vec![Common::default(); index.passages()],
+            repeats: Vec::new(),
             scores,
             counts,
             counted: Vec::new(),
@@ -223,8 +274,28 @@ impl<'a> Searched<'a> {
     fn read(&mut self, term: &Asked) -> Result<(), Error> {
         let mut postings = self.index.postings(term.key)?;
         postings.retain(|posting| self.sight.sees(posting.passage));
+        for posting in postings.iter().filter(|_| term.field == Field::Word) {
+            if let Some(common) = self.common.get_mut(posting.passage as usize) {
+                common.words += u32::from(posting.count);
+                common.terms += 1;
+            }
+        }
         self.postings.push(postings);
         Ok(())
+    }
+
+    /// Notes which messages only repeat the question, which has so many words: all their words are words of it, and they ask,
+    /// or have several, which are more than half of it.
+    fn note_repeats(&mut self, asked: usize) {
+        let (texts, asked) = (&self.index.texts, to_u32(asked));
+        let all = (0_u32..).zip(&texts.passages).zip(&self.common);
+        let repeating = all.filter(|((_, passage), common)| {
+            let is_enough = |asks: bool| asks || common.terms > 1 && 2 * common.terms > asked;
+            let repeats = |text: &Text| text.kind == Kind::Message && is_enough(text.ends_asking);
+            let is_within = common.terms > 0 && common.words >= u32::from(passage.terms);
+            is_within && texts.texts.get(passage.text as usize).is_some_and(repeats)
+        });
+        self.repeats = repeating.map(|((number, _), _)| number).collect();
     }
 
     /// Counts how often a term stands in each passage, with what its neighbours lend it.
@@ -241,9 +312,15 @@ impl<'a> Searched<'a> {
         };
         for Posting { passage, count } in postings {
             let often = f32::from(*count);
+            // Who asks the same says nothing of what was said before.
+            let repeats = self.repeats.binary_search(passage).is_ok();
             match term.field {
                 Field::Identifier => add(*passage, often),
-                Field::Word | Field::Pair => self.sight.lend(*passage, |to, weight| add(to, weight * often)),
+                Field::Word | Field::Pair => self.sight.lend(*passage, |to, weight| {
+                    if !repeats || to >= *passage {
+                        add(to, weight * often);
+                    }
+                }),
             }
         }
     }
@@ -293,7 +370,8 @@ impl<'a> Searched<'a> {
             match text.kind {
                 Kind::Message => {
                     let signals = signals.of_message(text, self.index.texts.speaker_of(text));
-                    found.push(Candidate { scope, passage: best, seq, score: lexical + signals.sum(), signals });
+                    let (score, has) = (lexical + signals.sum(), self.has(best));
+                    found.push(Candidate { scope, passage: best, seq, score, signals, has });
                 }
                 Kind::Text => {
                     let signals = Found { date: signals.date(text), ..Found::default() };
@@ -303,10 +381,44 @@ impl<'a> Searched<'a> {
                         seq,
                         score: lexical + signals.sum(),
                         signals,
+                        has: self.has(passage),
                     }));
                 }
             }
         }
+    }
+
+    /// What a passage has of the question.
+    fn has(&self, passage: u32) -> Has {
+        match self.common.get(passage as usize) {
+            _ if self.repeats.binary_search(&passage).is_ok() => Has::Question,
+            Some(common) if common.terms > 0 => Has::Words,
+            _ => Has::Borrowed,
+        }
+    }
+
+    /// For each text of this scope the best score of what has words of its own.
+    fn lenders(&self, scope: usize, best: &[Candidate]) -> Vec<f32> {
+        let mut scores = vec![f32::NEG_INFINITY; self.index.texts.texts.len()];
+        for found in best.iter().filter(|found| found.scope == scope && found.has == Has::Words) {
+            let Some(passage) = self.index.texts.passages.get(found.passage as usize) else { continue };
+            if let Some(score) = scores.get_mut(passage.text as usize) {
+                *score = f32::max(*score, found.score);
+            }
+        }
+        scores
+    }
+
+    /// The most that a passage without words of its own can count: the best score of the texts that lend it theirs. One that
+    /// answers a question has no such limit.
+    fn most_for_neighbour(&self, passage: u32, lenders: &[f32]) -> f32 {
+        let mut most = f32::NEG_INFINITY;
+        self.sight.borrow(passage, |lender, _| {
+            let text = self.index.texts.passages.get(lender as usize).map(|lender| lender.text as usize);
+            let score = text.and_then(|text| lenders.get(text)).copied();
+            most = f32::max(most, score.unwrap_or(f32::NEG_INFINITY));
+        });
+        if most.is_infinite() || self.sight.answers(passage) { f32::INFINITY } else { most }
     }
 
     fn hit(&self, found: &Candidate, asked: &[Asked], meant: Option<(&Vector, f32)>) -> Option<Hit> {

@@ -1,10 +1,13 @@
-//! Terms: what of a text is compared. Words in lower case without endings, pairs of adjacent words, and whole identifiers
-//! such as paths and version numbers.
+//! Terms: what of a text is compared. Words in lower case without endings and accents, pairs of adjacent words, and whole
+//! identifiers such as paths and version numbers.
 
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
-use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+use unicode_normalization::{
+    UnicodeNormalization as _,
+    char::{decompose_canonical, is_combining_mark},
+};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{english, passage::is_unspaced};
@@ -156,17 +159,56 @@ fn term(word: &str) -> Option<Cow<'_, str>> {
     if is_letter || english::is_stop_word(word) {
         return None;
     }
+    let word = folded(word);
     if word.len() > LONGEST_WORD || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
-        return Some(word.into());
+        return Some(word);
     }
-    Some(english::stem(word).into())
+    Some(english::stem(&word).into())
+}
+
+/// A word in lower case without the accents of its Latin letters.
+fn folded(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        return word.into();
+    }
+    let mut folded = String::with_capacity(word.len());
+    let mut is_latin = false;
+    for c in word.chars() {
+        if is_latin && is_combining_mark(c) {
+            continue;
+        }
+        let letter = without_accents(c);
+        is_latin = letter.is_ascii_alphabetic();
+        match letter {
+            'ß' => folded.push_str("ss"),
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            letter => folded.push(letter),
+        }
+    }
+    folded.into()
+}
+
+/// A Latin letter without its accents; any other character as it is.
+fn without_accents(c: char) -> char {
+    let mut first = None;
+    decompose_canonical(c, |part| {
+        first.get_or_insert(part);
+    });
+    match c {
+        'ø' => 'o',
+        'ł' => 'l',
+        'đ' => 'd',
+        'ı' => 'i',
+        c => first.filter(char::is_ascii_alphabetic).unwrap_or(c),
+    }
 }
 
 /// A piece of a text that can be compared.
 enum Token<'a> {
     /// A word in lower case.
     Word(&'a str),
-    /// A character that stands for itself, or two of a script without spaces.
+    /// A character that stands for itself, or two that are compared as a pair.
     Sign(&'a str),
     /// An identifier as it is written.
     Identifier(&'a str),
@@ -186,14 +228,14 @@ fn tokens(text: &str, found: &mut dyn FnMut(Token<'_>)) {
     while let Some(start) = rest.find(|c: char| is_of_word(c) || is_sign(c)) {
         rest = rest.get(start..).unwrap_or_default();
         let Some(first) = rest.chars().next() else { return };
-        if is_unspaced(first) {
+        if is_paired(first) {
             rest = unspaced(rest, found);
         } else if is_sign(first) {
             let (sign, after) = rest.split_at(first.len_utf8());
             found(Token::Sign(sign));
             rest = after;
         } else {
-            let end = rest.find(|c: char| !is_of_word(c) || is_unspaced(c)).unwrap_or(rest.len());
+            let end = rest.find(|c: char| !is_of_word(c) || is_paired(c)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             rest = whole_word(word, after, &mut lower, found);
         }
@@ -237,9 +279,9 @@ fn parts_of(word: &str, found: &mut dyn FnMut(Token<'_>)) {
     found(Token::Identifier(word));
 }
 
-/// Each two neighbours in a run of characters that are written without spaces; the one where it is alone.
+/// Each two neighbours in a run of characters that are compared in pairs; the one where it is alone.
 fn unspaced<'a>(text: &'a str, found: &mut dyn FnMut(Token<'_>)) -> &'a str {
-    let end = text.find(|c: char| !is_unspaced(c)).unwrap_or(text.len());
+    let end = text.find(|c: char| !is_paired(c)).unwrap_or(text.len());
     let (run, rest) = text.split_at(end);
     let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([end]).collect();
     if let [start, end] = starts.as_slice() {
@@ -283,6 +325,12 @@ fn identifiers(text: &str, found: &mut dyn FnMut(Token<'_>)) {
     }
 }
 
+/// Whether two such characters side by side are compared, instead of words: those of scripts without spaces, and the
+/// syllables of Hangul, to which endings are written without a space.
+fn is_paired(c: char) -> bool {
+    is_unspaced(c) || matches!(c, '\u{ac00}'..='\u{d7a3}')
+}
+
 /// Whether a character is part of a word.
 fn is_of_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() || is_combining_mark(c) }
@@ -318,11 +366,19 @@ mod tests {
 
     #[test]
     fn other_scripts_are_words_too() {
-        assert_eq!(words("Ünïcode ÉTÉ"), "ünïcode été");
         assert_eq!(words("שלום עולם"), "שלום עולם");
         assert_eq!(words("नमस्ते दुनिया"), "नमस्ते दुनिया");
         assert_eq!(words("東京都に"), "東京 京都 都に");
+        assert_eq!(words("서울에서 3월"), "서울 울에 에서 3 월");
         assert_eq!(words("海 ok🎉"), "海 ok 🎉");
+    }
+
+    #[test]
+    fn latin_letters_lose_their_accents() {
+        assert_eq!(words("ÉTÉ cafés Cafe\u{301} naïf"), "ete cafe naif");
+        assert_eq!(words("Øre Łódź Straße cœur"), "ore lodz strass coeur");
+        assert_eq!(words("x\u{30c}y thé the"), "xy the");
+        assert_eq!(words("йод がく"), "йод がく");
     }
 
     #[test]

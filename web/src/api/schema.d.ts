@@ -3601,6 +3601,8 @@ export interface components {
             /** @description The place of the passage in the whole text. */
             bytes: components["schemas"]["PassageBytes"];
             collection?: components["schemas"]["CollectionName"] | null;
+            /** @description The name of the document, for documents alone. */
+            document?: string | null;
             message_id?: components["schemas"]["Label"] | null;
             /** @description The name of the context set, document or variable, or the path of the file. */
             name?: string | null;

@@ -71,8 +71,39 @@ pub(super) struct Writer {
     space: bool,
     /// What comes before the next word: a mark such as `- `.
     mark: String,
-    /// Whether the row has a cell already.
-    in_row: bool,
+    /// Within `code`: how often.
+    ticks: usize,
+    /// Within `b` and `strong`: how often.
+    bolds: usize,
+    /// What is around the next word, the outermost first: a link and bold words, each once.
+    around: Vec<Around>,
+    /// The row of a table that is being written.
+    row: Row,
+}
+
+/// Something around words: a link, or else bold words.
+struct Around {
+    /// Where a link leads.
+    href: Option<String>,
+    /// Whether its beginning is written.
+    is_written: bool,
+}
+
+/// A row of a table.
+#[derive(Default)]
+struct Row {
+    /// How many cells it has so far.
+    cells: usize,
+    /// How many of them came before anything of the row was written.
+    blank: usize,
+    /// Whether something of it is written.
+    is_written: bool,
+    /// Whether it is on several lines.
+    is_broken: bool,
+    /// Whether one of its cells is a heading.
+    has_heading: bool,
+    /// Whether no row of the table was written before it.
+    is_first: bool,
 }
 
 impl Writer {
@@ -90,6 +121,7 @@ impl Writer {
                 self.space |= at > 0;
                 if !word.is_empty() {
                     self.begin();
+                    self.begin_around();
                     self.out.push_str(&word.replace('\u{a0}', " "));
                 }
             }
@@ -100,6 +132,9 @@ impl Writer {
         if let Some((silent, depth)) = &mut self.silent {
             *depth += usize::from(silent == name && !self_closing);
             return;
+        }
+        if name == "tr" {
+            self.end_row();
         }
         self.lines_around(name);
         match name {
@@ -120,13 +155,10 @@ impl Writer {
                 self.pre += 1;
             }
             "code" if self.pre == 0 => self.tick(),
-            "td" | "th" => {
-                if std::mem::replace(&mut self.in_row, true) && self.due == 0 {
-                    self.out.push_str(" |");
-                }
-                self.space = true;
-            }
-            "tr" => self.in_row = false,
+            "a" => self.link(attribute("href")),
+            "b" | "strong" if self.takes_marks() => self.bold(),
+            "table" => self.row = Row { is_first: true, ..Row::default() },
+            "td" | "th" => self.cell(name == "th"),
             "hr" => {
                 self.lines(2);
                 self.begin();
@@ -156,6 +188,9 @@ impl Writer {
             "ul" | "ol" | "menu" => drop(self.lists.pop()),
             "pre" if self.pre > 0 => self.end_pre(),
             "code" if self.pre == 0 => self.end_tick(),
+            "a" => self.end_around(true),
+            "b" | "strong" if self.takes_marks() => self.end_bold(),
+            "tr" | "table" => self.end_row(),
             _ => {}
         }
         self.lines_around(name);
@@ -167,7 +202,8 @@ impl Writer {
     }
 
     /// The whole text. A page without a heading of the first level begins with its title.
-    pub(super) fn finish(self) -> String {
+    pub(super) fn finish(mut self) -> String {
+        self.break_around();
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
         let body = self.out.trim_end();
         match title.as_str() {
@@ -204,6 +240,10 @@ impl Writer {
 
     /// At least so many line ends come before the next word.
     fn lines(&mut self, count: usize) {
+        self.break_around();
+        self.row.is_broken |= self.row.is_written;
+        // Code that nobody closed ends with its paragraph.
+        self.ticks = if count > 1 { 0 } else { self.ticks };
         self.space = false;
         self.due = self.due.max(count);
     }
@@ -232,6 +272,104 @@ impl Writer {
         }
         let mark = std::mem::take(&mut self.mark);
         self.out.push_str(&mark);
+        let blank = std::mem::take(&mut self.row.blank);
+        if blank > 0 {
+            self.out.push('|');
+            self.out.push_str(&" |".repeat(blank));
+            self.out.push(' ');
+        }
+        self.row.is_written = self.row.cells > 0;
+    }
+
+    /// Begins a cell of a row.
+    fn cell(&mut self, is_heading: bool) {
+        self.break_around();
+        if self.row.cells > 0 && !self.row.is_written {
+            self.row.blank += 1;
+        } else if self.row.cells > 0 && self.due == 0 {
+            self.out.push_str(" |");
+        }
+        self.row.cells += 1;
+        self.row.has_heading |= is_heading;
+        self.space = true;
+    }
+
+    /// Ends a row. Below the first of a table comes a rule if it has headings.
+    fn end_row(&mut self) {
+        let row = std::mem::take(&mut self.row);
+        if row.is_first && row.has_heading && row.is_written && !row.is_broken {
+            self.lines(1);
+            self.begin();
+            self.out.push('|');
+            self.out.push_str(&" --- |".repeat(row.cells));
+            self.lines(1);
+        }
+        self.row.is_first = row.is_first && !row.is_written;
+    }
+
+    /// Whether words can be bold here, or a link.
+    fn takes_marks(&self) -> bool {
+        self.pre == 0 && self.ticks == 0
+    }
+
+    /// Begins a link. No link is within another one.
+    fn link(&mut self, href: Option<String>) {
+        self.end_around(true);
+        if let Some(href) = href.as_deref().and_then(address).filter(|_| self.takes_marks()) {
+            self.around.push(Around { href: Some(href), is_written: false });
+        }
+    }
+
+    fn bold(&mut self) {
+        if self.bolds == 0 {
+            self.around.push(Around { href: None, is_written: false });
+        }
+        self.bolds += 1;
+    }
+
+    fn end_bold(&mut self) {
+        self.bolds = self.bolds.saturating_sub(1);
+        if self.bolds == 0 {
+            self.end_around(false);
+        }
+    }
+
+    /// Writes what begins before a word.
+    fn begin_around(&mut self) {
+        if !self.takes_marks() {
+            return;
+        }
+        for around in self.around.iter_mut().filter(|around| !around.is_written) {
+            around.is_written = true;
+            self.out.push_str(if around.href.is_some() { "[" } else { "**" });
+        }
+    }
+
+    /// Ends the link, or the bold words, and what began within.
+    fn end_around(&mut self, is_link: bool) {
+        let Some(at) = self.around.iter().position(|around| around.href.is_some() == is_link) else { return };
+        let ended = self.around.split_off(at);
+        ended.iter().rev().for_each(|around| self.end(around));
+        if ended.iter().any(|around| around.href.is_none()) {
+            self.bolds = 0;
+        }
+    }
+
+    /// Ends what is around words where a line ends. Bold words go on behind it; a link does not.
+    fn break_around(&mut self) {
+        let mut around = std::mem::take(&mut self.around);
+        around.iter().rev().for_each(|one| self.end(one));
+        around.retain(|one| !one.is_written || one.href.is_none());
+        around.iter_mut().for_each(|one| one.is_written = false);
+        self.around = around;
+    }
+
+    fn end(&mut self, around: &Around) {
+        match &around.href {
+            _ if !around.is_written => {}
+            Some(href) => self.out.push_str(&format!("]({href})")),
+            None => self.out.push_str("**"),
+        }
     }
 
     fn begin_pre(&mut self) {
@@ -259,11 +397,40 @@ impl Writer {
 
     fn tick(&mut self) {
         self.begin();
+        self.begin_around();
+        self.ticks += 1;
         self.out.push('`');
     }
 
     fn end_tick(&mut self) {
+        self.ticks = self.ticks.saturating_sub(1);
         self.space = false;
         self.out.push('`');
     }
+}
+
+/// An address as a link in Markdown has it: of the web, of mail, or relative to the page. Others are no links.
+fn address(href: &str) -> Option<String> {
+    let href: String = href.trim().chars().filter(|c| !c.is_control()).collect();
+    let scheme = href.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| !scheme.contains(['/', '?', '#']));
+    let known = ["http", "https", "mailto"];
+    let is_kept = scheme.is_none_or(|scheme| known.iter().any(|known| scheme.eq_ignore_ascii_case(known)));
+    (is_kept && !href.is_empty()).then(|| escaped(&href))
+}
+
+/// An address without the characters that would end it in Markdown.
+fn escaped(href: &str) -> String {
+    let mut escaped = String::with_capacity(href.len());
+    for c in href.chars() {
+        match c {
+            ' ' => escaped.push_str("%20"),
+            '(' => escaped.push_str("%28"),
+            ')' => escaped.push_str("%29"),
+            '<' => escaped.push_str("%3C"),
+            '>' => escaped.push_str("%3E"),
+            '\\' => escaped.push_str("%5C"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }

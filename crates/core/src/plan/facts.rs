@@ -52,10 +52,10 @@ impl<'a> View<'a> {
         plan.ok_or_else(|| Error::not_found("plan", ""))
     }
 
-    /// From which entry on the viewer may find versions of the plan that `audience` could see: only the newest.
-    pub(crate) fn recalls_plan(&self, audience: &Audience) -> Option<Seq> {
-        let plan = self.plan().ok().filter(|_| self.is_in(audience))?;
-        Some(plan.seq)
+    /// From which entry on the viewer may find versions of the plan: only the newest, also where that is older than the
+    /// session's sharing it.
+    pub(crate) fn recalls_plan(&self) -> Option<Seq> {
+        Some(self.plan().ok()?.seq)
     }
 
     /// The same as prompts show it.

@@ -10,8 +10,8 @@ impl View<'_> {
         match source {
             Source::Message => self.recalls_messages(subject, audience),
             Source::ContextSet => self.recalls_set(subject),
-            Source::Plan => self.recalls_plan(audience),
-            Source::Variable => self.recalls_variable(subject, audience),
+            Source::Plan => self.recalls_plan(),
+            Source::Variable => self.recalls_variable(subject),
             Source::File => self.recalls_file(subject, audience),
             Source::Document => self.recalls_document(subject),
         }

@@ -41,11 +41,11 @@ impl<'a> View<'a> {
 }
 
 impl View<'_> {
-    /// From which entry on the viewer may find values of the variable with this subject that `audience` could see: only the
-    /// one that it has now.
-    pub(crate) fn recalls_variable(&self, subject: &str, audience: &Audience) -> Option<Seq> {
+    /// From which entry on the viewer may find values of the variable with this subject: only the one that it has now, also
+    /// where that is older than the session's sharing it.
+    pub(crate) fn recalls_variable(&self, subject: &str) -> Option<Seq> {
         let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
-        Some(self.variable(&name).ok().filter(|_| self.is_in(audience))?.seq)
+        Some(self.variable(&name).ok()?.seq)
     }
 }
 

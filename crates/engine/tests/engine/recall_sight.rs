@@ -7,6 +7,7 @@ use callboard_engine::{
         context_set::PutSet,
         conversation::{NewMessage, PutThread, Role},
         document::{PutDocument, RemoveDocument},
+        plan::PutPlan,
         session::SessionPatch,
         variable::SetVariable,
         viewer::Viewer,
@@ -182,6 +183,26 @@ pub(crate) async fn finds_the_same(session: &Session, other: &Session, viewer: &
         prop_assert_eq!(found(session).await, found(other).await, "{} for {:?}", query, viewer);
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn what_a_session_begins_to_share_is_found_at_once() {
+    let session = board(&memory(&clock())).create(new("s")).await.unwrap();
+    let phase = json!({"phase_name": "all", "status": "pending", "tasks": []});
+    let plan = json!({"overall_goal": "Sail to Leixoes", "current_phase": "all", "phases": [phase]});
+    run(&session, PutPlan { plan, reason: "begin".into(), expected_version: None }).await;
+    run(&session, SetVariable::new("port".parse().unwrap(), "Leixoes".into(), None, "r".into()).unwrap()).await;
+    let found = async |shared: serde_json::Value| {
+        run(&session, patch(json!({ "share": shared }))).await;
+        let hits = session.recall(&agent("writer"), RecallQuery::new("Leixoes")).await.unwrap().hits;
+        let mut sources: Vec<&str> = hits.iter().map(|hit| hit.source.as_str()).collect();
+        sources.sort_unstable();
+        sources.join(" ")
+    };
+    assert_eq!(found(json!([])).await, "");
+    assert_eq!(found(json!(["variables"])).await, "variable");
+    assert_eq!(found(json!(["plan", "variables"])).await, "plan variable");
+    assert_eq!(found(json!([])).await, "");
 }
 
 proptest! {

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One event of a stream, or a whole answer. Unknown types are ignored, since the API may add some at any time.
+/// One event of a stream, or a whole answer. Unknown types are ignored, since the API may add some at any time, and null is
+/// absent.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
@@ -24,7 +25,7 @@ enum Event {
         delta: Delta,
     },
     MessageDelta {
-        delta: End,
+        delta: Option<End>,
         usage: Option<WireUsage>,
     },
     MessageStop,
@@ -40,8 +41,7 @@ enum Event {
 #[derive(Deserialize)]
 struct Message {
     model: Option<String>,
-    #[serde(default)]
-    content: Vec<Block>,
+    content: Option<Vec<Block>>,
     stop_reason: Option<String>,
     usage: Option<WireUsage>,
 }
@@ -50,12 +50,10 @@ struct Message {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block {
     Text {
-        #[serde(default)]
-        text: String,
+        text: Option<String>,
     },
     ToolUse {
-        #[serde(default)]
-        id: String,
+        id: Option<String>,
         name: String,
         /// Complete in a whole message; empty in a stream, where deltas follow.
         input: Option<Value>,
@@ -154,7 +152,8 @@ impl Assembly {
         let finish = self.finish.filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
         let model = self.model.unwrap_or_else(|| asked.to_owned());
         let reasoning = self.reasoning.into_iter().map(|(_, block)| block).collect();
-        ChatAnswer { text: self.text, reasoning, tool_calls, usage: self.usage.map(Usage::from), finish, model }
+        let usage = self.usage.filter(WireUsage::is_told).map(Usage::from);
+        ChatAnswer { text: self.text, reasoning, tool_calls, usage, finish, model }
     }
 
     fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {
@@ -171,7 +170,7 @@ impl Assembly {
             Event::ContentBlockDelta { index, delta: Delta::Signature { signature } } => {
                 self.think(index, "signature", &signature);
             }
-            Event::MessageDelta { delta, usage } => self.end(delta.stop_reason, usage),
+            Event::MessageDelta { delta, usage } => self.end(delta.and_then(|delta| delta.stop_reason), usage),
             Event::MessageStop => {
                 self.finish.get_or_insert(Finish::Stop);
                 return ControlFlow::Break(());
@@ -183,7 +182,7 @@ impl Assembly {
 
     fn message(&mut self, message: Message, on_delta: &mut OnDelta<'_>) {
         self.model = message.model;
-        for (index, block) in (0..).zip(message.content) {
+        for (index, block) in (0..).zip(message.content.into_iter().flatten()) {
             self.begin(index, block, on_delta);
         }
         self.end(message.stop_reason, message.usage);
@@ -191,8 +190,9 @@ impl Assembly {
 
     fn begin(&mut self, index: u64, block: Block, on_delta: &mut OnDelta<'_>) {
         match block {
-            Block::Text { text } => self.say(&text, on_delta),
+            Block::Text { text } => self.say(&text.unwrap_or_default(), on_delta),
             Block::ToolUse { id, name, input } => {
+                let id = id.unwrap_or_default();
                 if self.form.as_ref() != Some(&name) {
                     self.calls.push((index, ToolCall { id, name, arguments: String::new() }));
                 } else if self.given.is_none() {
@@ -282,6 +282,14 @@ impl reading::Assembly for Assembly {
 
     fn received_chars(&self) -> usize {
         self.text.chars().count()
+    }
+}
+
+impl WireUsage {
+    /// Whether it says anything.
+    fn is_told(&self) -> bool {
+        let read = self.input_tokens.or(self.cache_creation_input_tokens).or(self.cache_read_input_tokens);
+        read.or(self.output_tokens).is_some()
     }
 }
 

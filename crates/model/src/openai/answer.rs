@@ -8,11 +8,10 @@ use serde_json::{Map, Value};
 use crate::reading::{self, Fault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One piece of an answer, or the whole: both have the same form except for one name.
+/// One piece of an answer, or the whole: both have the same form except for one name. In all of it, null is absent.
 #[derive(Deserialize)]
 struct Chunk {
-    #[serde(default)]
-    choices: Vec<Choice>,
+    choices: Option<Vec<Choice>>,
     usage: Option<WireUsage>,
     model: Option<String>,
     error: Option<Value>,
@@ -53,10 +52,20 @@ struct FunctionDelta {
 
 #[derive(Deserialize)]
 struct WireUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+impl WireUsage {
+    /// What it says, if it says anything.
+    fn told(self) -> Option<Usage> {
+        let (prompt, completion) = (self.prompt_tokens, self.completion_tokens);
+        let told = prompt.is_some() || completion.is_some();
+        told.then(|| Usage {
+            prompt_tokens: prompt.unwrap_or_default(),
+            completion_tokens: completion.unwrap_or_default(),
+        })
+    }
 }
 
 impl Chunk {
@@ -87,12 +96,11 @@ pub(super) struct Assembly {
 impl Assembly {
     /// Adds a piece that is no error.
     fn add(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
-        if let Some(usage) = chunk.usage {
-            let WireUsage { prompt_tokens, completion_tokens } = usage;
-            self.usage = Some(Usage { prompt_tokens, completion_tokens });
+        if let Some(usage) = chunk.usage.and_then(WireUsage::told) {
+            self.usage = Some(usage);
         }
         self.model = self.model.take().or(chunk.model);
-        let Some(choice) = chunk.choices.into_iter().next() else { return };
+        let Some(choice) = chunk.choices.into_iter().flatten().next() else { return };
         if let Some(delta) = choice.delta {
             self.refused |= delta.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
             for piece in [delta.content, delta.refusal].into_iter().flatten().filter(|piece| !piece.is_empty()) {

@@ -74,9 +74,15 @@ fn stands(entry: &Entry, later: &[Entry]) -> bool {
     })
 }
 
-/// Whether the viewer is shown all that the entry says. What is switched off is for the user alone.
+/// Whether the viewer is shown all that the entry says. What is switched off is for the user alone. The plan and variables are
+/// shown as they are now, also where that was said before the session shared them.
 fn is_shown(view: &View<'_>, entry: &Entry) -> bool {
     let Some(says) = recallable(entry).unwrap() else { return false };
+    match says.source {
+        Source::Plan => return view.plan().is_ok_and(|plan| plan.seq == entry.header.seq),
+        Source::Variable => return view.variables().any(|variable| variable.seq == entry.header.seq),
+        _ => {}
+    }
     let Some(seen) = view.project(entry).unwrap().filter(|seen| seen.kind == entry.header.kind) else { return false };
     let is_whole = || serde_json::from_str::<callboard_core::document::facts::Added>(&seen.data).is_ok();
     let set = || serde_json::from_str::<ContextSet>(&seen.data);

@@ -117,6 +117,7 @@ fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
         message_id: hit.message_id,
         thread: hit.thread,
         name: name.map(str::to_owned),
+        document: name.filter(|_| hit.source == Source::Document).map(str::to_owned),
         collection: hit.collection,
         agent: hit.agent,
         role: hit.role,

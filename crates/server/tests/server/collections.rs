@@ -197,6 +197,7 @@ async fn i3_questions_find_what_collections_say_for_whoever_may_see_it() {
         assert_eq!(hits.len(), 2, "{hits:?}");
         let shared = hits.iter().find(|hit| hit["collection"] == "handbook").unwrap();
         assert!(shared["text"].as_str().unwrap().contains("harbour master"), "{shared}");
+        assert_eq!((&shared["document"], &shared["name"]), (&json!("harbour"), &json!("harbour")));
         let read_on = shared["read_on"].as_str().unwrap();
         assert_eq!(read_on, "/v1/sessions/s/documents/harbour?collection=handbook");
         assert!(server.get(read_on).await.is(200).raw.contains("Odalys"));

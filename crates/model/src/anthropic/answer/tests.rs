@@ -54,6 +54,20 @@ fn the_pieces_of_a_text_are_joined_and_what_is_new_means_nothing() {
 }
 
 #[test]
+fn null_is_absent() {
+    let usage = json!({"input_tokens": null, "output_tokens": null});
+    let events = [
+        json!({"type": "message_start", "message": {"model": null, "content": null, "usage": usage}}),
+        begin(0, json!({"type": "text", "text": null})),
+        text("Hi"),
+        json!({"type": "message_delta", "delta": null, "usage": null}),
+    ];
+    assert_eq!(answer(None, events), "Stop: Hi");
+    let whole = json!({"type": "message", "content": [{"type": "tool_use", "id": null, "name": "f", "input": null}]});
+    assert_eq!(answer(None, [whole]), "ToolCalls:  call_1:f{}");
+}
+
+#[test]
 fn the_pieces_of_calls_are_joined_by_index() {
     let events = [
         text("Let me look."),

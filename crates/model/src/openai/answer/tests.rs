@@ -63,6 +63,23 @@ fn a_whole_answer_is_one_piece() {
 }
 
 #[test]
+fn null_is_absent() {
+    let no_numbers = json!({"prompt_tokens": null, "completion_tokens": null});
+    let chunks = [
+        json!({"choices": null, "usage": null}),
+        json!({"choices": [{"delta": {"content": "Hi"}, "finish_reason": null}], "usage": {"prompt_tokens": 3}}),
+        json!({"choices": [], "usage": no_numbers}),
+    ];
+    let mut assembly = Assembly::default();
+    for chunk in chunks {
+        assembly.add(serde_json::from_value(chunk).unwrap(), &mut |_: &str| {});
+    }
+    let answer = assembly.answer("asked");
+    assert_eq!(answer.text, "Hi");
+    assert_eq!(answer.usage, Some(Usage { prompt_tokens: 3, completion_tokens: 0 }));
+}
+
+#[test]
 fn a_refusal_is_the_text_of_a_filtered_answer() {
     let refused = json!({"choices": [{"delta": {"refusal": "No."}, "finish_reason": "stop"}]});
     assert_eq!(answer([refused]), "ContentFilter: No.");
