@@ -126,3 +126,23 @@ async fn the_tools_of_an_agent_are_described_or_named() {
     let odd = json!({"agents": agents(json!([7]))});
     server.send("PATCH", "/v1/sessions/t", odd).await.problem(422, "invalid");
 }
+
+#[tokio::test]
+async fn what_is_long_is_read_in_parts_and_older_messages_by_an_id() {
+    let (server, team) = board().await;
+    let call = async |tool: &str, arguments: Value| {
+        let called = server.send("POST", &format!("{team}/tools/{tool}"), json!({ "arguments": arguments })).await;
+        called.is(200).text("result").to_owned()
+    };
+    let part = call("read_context_set", json!({"name": "Brief", "limit": 3})).await;
+    assert_eq!(part, "Two\n[7 more characters: go on with offset 3]");
+    assert_eq!(call("read_context_set", json!({"name": "Brief", "offset": 4})).await, "pages.");
+    for day in 0..3 {
+        let said = json!({"messages": [{"role": "user", "content": format!("Day {day}.")}]});
+        server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    }
+    let newest: Value = serde_json::from_str(&call("read_messages", json!({"limit": 2})).await).unwrap();
+    assert_eq!((&newest[0]["content"], &newest[1]["content"]), (&json!("Day 1."), &json!("Day 2.")));
+    let older = call("read_messages", json!({"before": newest[0]["id"]})).await;
+    assert!(older.contains("Day 0.") && !older.contains("Day 1."), "{older}");
+}
