@@ -333,7 +333,7 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     let long = |number: usize| json!({"role": "user", "content": format!("{} {}", told("long"), "word ".repeat(100 + number))});
     let many = json!({"messages": (0..9).map(long).collect::<Vec<_>>()});
     add("post", on!("/threads/{thread}/messages"), "/threads/main/messages", many);
-    let compress = json!({"target_tokens": 1200, "keep_recent_tokens": 200, "model": "small", "method": "model"});
+    let compress = json!({"target_tokens": 5000, "keep_recent_tokens": 800, "model": "small", "method": "model"});
     add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", compress);
     add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/DONE/undo", Value::Null);
     add("post", on!("/secrets/restore"), "/secrets/restore", json!({"name": "nothing", "reason": told("restore")}));
