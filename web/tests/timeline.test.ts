@@ -82,7 +82,8 @@ test("choosing an entry leaves the list where it is, and a link brings another i
   await page.mouse.wheel(0, 300);
   await expect.poll(() => list.evaluate((element) => element.scrollTop)).toBe(300);
   const row = list.getByRole("listitem").filter({ hasText: "#70" });
-  await row.scrollIntoViewIfNeeded();
+  // While a list scrolls its rows take no clicks, and a click that waits would scroll by itself.
+  await expect.poll(() => row.evaluate((element) => getComputedStyle(element).pointerEvents)).toBe("auto");
   const before = await list.evaluate((element) => element.scrollTop);
   await row.click();
   await page.getByRole("region", { name: "Entry 70" }).getByText("turn.answered").waitFor();
