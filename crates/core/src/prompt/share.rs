@@ -22,7 +22,8 @@ pub struct Shares {
 
 impl Shares {
     /// How a part that shows what is true now shares the budget by default: it has its place however long a message is.
-    pub const OF_STATE: Self = Self { min: Some(Amount::Percent(10)), max: Some(Amount::Percent(25)), priority: Some(2) };
+    pub const OF_STATE: Self =
+        Self { min: Some(Amount::Percent(10)), max: Some(Amount::Percent(25)), priority: Some(2) };
 }
 
 /// A part of a budget: a number of tokens, or a percentage such as `"25%"`.
