@@ -229,6 +229,66 @@ test("a run is started, its answers stream, and its directives show what they di
   await page.getByText(/Run r\d+ completed/).waitFor();
 });
 
+test("what one says to a director that is done starts its next run", async () => {
+  await story.call("POST", "", { id: "directed", agents: [{ name: "lead", role: "manager" }] });
+  await story.call("PUT", "/directed/threads/aside", { visible_to: ["lead"] });
+  // The director's second answer does not end before the test says so.
+  let end = () => {};
+  const held = new Promise<void>((resolve) => (end = resolve));
+  const greeting = { workflowComplete: true, messageTo: "user", message: "What is to be done?" };
+  model.say(
+    { pieces: [JSON.stringify(greeting)] },
+    { pieces: ["Which mailbox?"] },
+    { pieces: ["I look for it."], until: held },
+  );
+  // A run of the team came before: the newest run is what counts.
+  await story.call("POST", "/directed/runs", { kind: "team", input: "Begin" });
+  const page = await harness.open("sessions/directed/conversation");
+  const message = page.getByRole("textbox", { name: "Message" });
+  const starts = page.getByText(/^starts the director/);
+  await page.getByText(/Run r\d+ completed/).waitFor();
+  expect(await starts.count()).toBe(0);
+  await page.getByRole("button", { name: "Start run" }).click();
+  const dialog = page.getByRole("dialog", { name: "Start a run" });
+  const kind = dialog.getByRole("combobox", { name: "Kind" });
+  await expect.poll(() => kind.inputValue()).toBe("team");
+  await kind.selectOption("director");
+  await dialog.getByRole("textbox", { name: "Task" }).fill("Copy the invoices");
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
+  await article(page, "Which mailbox?").waitFor();
+  await starts.waitFor();
+  await page.getByRole("button", { name: "Start run" }).click();
+  await expect.poll(() => kind.inputValue()).toBe("director");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  // In another thread nobody is waiting for it.
+  await page.getByRole("combobox", { name: "To", exact: true }).selectOption("aside");
+  await starts.waitFor({ state: "detached" });
+  await page.getByRole("combobox", { name: "To", exact: true }).selectOption("main");
+  await starts.waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(await faultsOf(page)).toEqual([]);
+
+  await message.fill("That of the team");
+  await page.getByRole("button", { name: "Send" }).click();
+  await article(page, "That of the team").waitFor();
+  await starts.waitFor({ state: "detached" });
+  // While it works, a message goes into the run that there is.
+  await page.getByText("Running", { exact: true }).waitFor();
+  await message.fill("Only this year");
+  await page.getByRole("button", { name: "Send" }).click();
+  await article(page, "Only this year").waitFor();
+  const runs = async () => {
+    const { runs } = (await story.call("GET", "/directed/runs")) as { runs: { kind: string; status: string }[] };
+    return runs.map(({ kind, status }) => `${kind} ${status}`);
+  };
+  expect(await runs()).toEqual(["director running", "director completed", "team completed"]);
+  end();
+  await article(page, "I look for it.").waitFor();
+  await starts.waitFor();
+  expect(await runs()).toEqual(["director completed", "director completed", "team completed"]);
+});
+
 test("a run is paused, resumed and cancelled from any view", async () => {
   await story.call("POST", "", { id: "steered", agents: [{ name: "lead", role: "manager" }] });
   const page = await harness.open("sessions/steered/conversation");
