@@ -290,6 +290,41 @@ test("what one says to a director that is done starts its next run", async () =>
   expect(await runs()).toEqual(["director completed", "director completed", "team completed"]);
 });
 
+test("an answer that comes late is not shown over a newer one", async () => {
+  await story.call("POST", "", { id: "late", agents: [{ name: "lead", role: "manager" }] });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  model.say({ pieces: ["Done."], until: ended });
+  const page = await harness.open("sessions/late/conversation");
+  await page.getByText("Nothing was said yet").waitFor();
+  // The first answer about the run waits here until the test lets it go.
+  let take = () => {};
+  let letGo = () => {};
+  const taken = new Promise<void>((resolve) => (take = resolve));
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  let isFirst = true;
+  await page.route("**/v1/sessions/late/runs", async (route) => {
+    const isHeld = isFirst;
+    isFirst = false;
+    const response = await route.fetch();
+    if (isHeld) {
+      take();
+      await released;
+    }
+    await route.fulfill({ response });
+  });
+  await story.call("POST", "/late/runs", { kind: "director", input: "Begin" });
+  await taken;
+  end();
+  const completed = page.getByText("Completed", { exact: true });
+  await completed.waitFor();
+  const late = page.waitForEvent("requestfinished", (request) => request.url().endsWith("/late/runs"));
+  letGo();
+  await late;
+  await page.evaluate(() => new Promise<number>((done) => requestAnimationFrame(done)));
+  expect(await completed.count()).toBe(1);
+});
+
 test("a run is paused, resumed and cancelled from any view", async () => {
   await story.call("POST", "", { id: "steered", agents: [{ name: "lead", role: "manager" }] });
   const page = await harness.open("sessions/steered/conversation");
