@@ -42,7 +42,7 @@ test("a page is opened, pictured and closed, and what is refused says why", asyn
   await page.getByRole("button", { name: "Open page" }).click();
   const row = page.getByRole("row").filter({ hasText: address });
   await row.getByText("Guide", { exact: true }).waitFor();
-  expect(await row.innerText()).toContain("active");
+  await row.getByText("active", { exact: true }).waitFor();
   await row.getByRole("button", { name: "Take picture of Tab 1" }).click();
   const picture = page.getByRole("img", { name: /^The page at/ });
   await picture.waitFor();

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { faultsOf } from "./axe";
 import { Harness } from "./harness";
 import { Model } from "./model";
+import { press, rest } from "./press";
 import { HOSTILE, SECRET_DEADLINE, Story } from "./story";
 
 let model: Model;
@@ -42,7 +43,7 @@ test("all threads are one chat, and what others say comes at once", async () => 
   await article(page, "Said elsewhere.").waitFor();
   await page.getByRole("link", { name: /^agent:researcher/ }).click();
   await article(page, "One deploy: 13:52, 4be91c7.").waitFor();
-  expect(await page.getByRole("article").count()).toBe(4);
+  await expect.poll(() => page.getByRole("article").count()).toBe(4);
   await page.reload();
   await article(page, "One deploy").waitFor();
   expect(await article(page, "Said elsewhere.").count()).toBe(0);
@@ -51,9 +52,8 @@ test("all threads are one chat, and what others say comes at once", async () => 
 test("a tool call is one line that unfolds to its result", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=agent:researcher");
   const call = page.getByRole("button", { name: /search_logs/ });
-  await call.waitFor();
-  expect(await call.innerText()).toContain("312 lines");
-  await call.click();
+  await call.filter({ hasText: "312 lines" }).waitFor();
+  await press(call);
   await page.getByText("checkout-6 WARN pool exhausted").first().waitFor();
 });
 
@@ -65,7 +65,7 @@ test("what was unfolded stays so when its row has left the page, and after a loo
   await article(page, "critic has looked at it.").waitFor();
   await list.getByRole("listitem").last().focus();
   await page.keyboard.press("Home");
-  await call.click();
+  await press(call);
   await result.waitFor();
   await list.getByRole("listitem").last().focus();
   await page.keyboard.press("End");
@@ -119,7 +119,7 @@ test("where one has scrolled to is found again after a look at another view, als
   await expect.poll(stays).toBeLessThan(2);
   await say("Said while one read on.");
   await page.getByRole("button", { name: /new message/ }).waitFor();
-  expect(await stays()).toBeLessThan(2);
+  await expect.poll(stays).toBeLessThan(2);
   await page.getByRole("button", { name: /new message/ }).click();
   await article(page, "Said while one read on.").waitFor();
   await expect.poll(toEnd).toBeLessThan(2);
@@ -148,10 +148,11 @@ test("a message is sent with the keyboard, to those whom the page named", async 
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill("Is it proven?");
   await page.reload();
-  expect(await field.inputValue()).toBe("Is it proven?");
+  await expect.poll(() => field.inputValue()).toBe("Is it proven?");
   await field.press("Control+Enter");
   await article(page, "Is it proven?").waitFor();
-  expect(await field.inputValue()).toBe("");
+  // Its row may be there before the answer to the call is.
+  await expect.poll(() => field.inputValue()).toBe("");
   const { messages } = (await story.within("GET", "/threads/agent:critic/messages?limit=1")) as {
     messages: { content: string; role: string }[];
   };
@@ -161,21 +162,20 @@ test("a message is sent with the keyboard, to those whom the page named", async 
 test("a form is filled in where it was asked", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=main");
   const form = page.getByRole("form", { name: "Publication" });
-  await form.getByRole("button", { name: "Submit" }).click();
+  await press(form.getByRole("button", { name: "Submit" }));
   await form.locator("[aria-invalid=true]").waitFor();
   await form.getByLabel("Readers").selectOption("Public");
+  await rest(form);
   await form.getByLabel("Names of engineers").check();
   // What is filled in is still there after a look at another view, and after a reload.
   await page.getByRole("link", { name: "Plan" }).click();
   await form.waitFor({ state: "detached" });
   await page.goBack();
-  await form.waitFor();
-  expect(await form.getByLabel("Readers").inputValue()).toBe("Public");
+  await expect.poll(() => form.getByLabel("Readers").inputValue()).toBe("Public");
   await page.reload();
-  await form.waitFor();
-  expect(await form.getByLabel("Readers").inputValue()).toBe("Public");
-  expect(await form.getByLabel("Names of engineers").isChecked()).toBe(true);
-  await form.getByRole("button", { name: "Submit" }).click();
+  await expect.poll(() => form.getByLabel("Readers").inputValue()).toBe("Public");
+  await expect.poll(() => form.getByLabel("Names of engineers").isChecked()).toBe(true);
+  await press(form.getByRole("button", { name: "Submit" }));
   await form.getByText("answered").waitFor();
   const set = (await story.within("GET", "/context-sets/Publication")) as { form: { answers: unknown } };
   expect(set.form.answers).toEqual({ readers: "Public", names: true });
@@ -183,7 +183,7 @@ test("a form is filled in where it was asked", async () => {
 
 test("a message tells the turn it came from", async () => {
   const page = await harness.open("sessions/outage/conversation");
-  await article(page, "critic has looked at it.").click();
+  await press(article(page, "critic has looked at it."));
   const inspector = page.getByRole("complementary", { name: "Message 72" });
   await inspector.getByText("Turn 71").waitFor();
   await inspector.getByText("96 tokens").waitFor();
@@ -199,14 +199,14 @@ test("a message tells the turn it came from", async () => {
 });
 
 test("a run is started, its answers stream, and its directives show what they did", async () => {
-  const say = (directive: object, pause = 0) => ({
-    pieces: JSON.stringify(directive).match(/.{1,8}/gs) ?? [],
-    pause,
-  });
+  const say = (directive: object) => ({ pieces: JSON.stringify(directive).match(/.{1,8}/gs) ?? [] });
   const sets = [{ name: "Cause", context: "The pool.", visibleToAgents: ["lead", "researcher"] }];
+  // The second answer goes on once its beginning was seen.
+  let goOn = () => {};
+  const until = new Promise<void>((resolve) => (goOn = resolve));
   model.say(
     say({ messageTo: "researcher", message: "Look once more.", contextSetUpdate: { contextSets: sets } }),
-    { pieces: ["I look", " at it", " and it is", " the pool."], pause: 400 },
+    { pieces: ["I look", " at it"], until, rest: [" and it is", " the pool."] },
     say({ workflowComplete: true, messageTo: "user", message: "It was the pool." }),
   );
   // Without steps: those of the other session allow no answer before a tool was used.
@@ -221,12 +221,108 @@ test("a run is started, its answers stream, and its directives show what they di
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("I look at it").waitFor();
   await page.getByText("not yet").waitFor();
+  goOn();
   await article(page, "I look at it and it is the pool.").waitFor();
   const directed = article(page, "Look once more.");
   await directed.getByText("created").waitFor();
   await directed.getByRole("link", { name: "Cause" }).waitFor();
   await article(page, "It was the pool.").waitFor();
   await page.getByText(/Run r\d+ completed/).waitFor();
+});
+
+test("what one says to a director that is done starts its next run", async () => {
+  await story.call("POST", "", { id: "directed", agents: [{ name: "lead", role: "manager" }] });
+  await story.call("PUT", "/directed/threads/aside", { visible_to: ["lead"] });
+  // The director's second answer does not end before the test says so.
+  let end = () => {};
+  const held = new Promise<void>((resolve) => (end = resolve));
+  const greeting = { workflowComplete: true, messageTo: "user", message: "What is to be done?" };
+  model.say(
+    { pieces: [JSON.stringify(greeting)] },
+    { pieces: ["Which mailbox?"] },
+    { pieces: ["I look for it."], until: held },
+  );
+  // A run of the team came before: the newest run is what counts.
+  await story.call("POST", "/directed/runs", { kind: "team", input: "Begin" });
+  const page = await harness.open("sessions/directed/conversation");
+  const message = page.getByRole("textbox", { name: "Message" });
+  const starts = page.getByText(/^starts the director/);
+  await page.getByText(/Run r\d+ completed/).waitFor();
+  expect(await starts.count()).toBe(0);
+  await page.getByRole("button", { name: "Start run" }).click();
+  const dialog = page.getByRole("dialog", { name: "Start a run" });
+  const kind = dialog.getByRole("combobox", { name: "Kind" });
+  await expect.poll(() => kind.inputValue()).toBe("team");
+  await kind.selectOption("director");
+  await dialog.getByRole("textbox", { name: "Task" }).fill("Copy the invoices");
+  await dialog.getByRole("button", { name: "Start", exact: true }).click();
+  await article(page, "Which mailbox?").waitFor();
+  await starts.waitFor();
+  await page.getByRole("button", { name: "Start run" }).click();
+  await expect.poll(() => kind.inputValue()).toBe("director");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  // In another thread nobody is waiting for it.
+  await page.getByRole("combobox", { name: "To", exact: true }).selectOption("aside");
+  await starts.waitFor({ state: "detached" });
+  await page.getByRole("combobox", { name: "To", exact: true }).selectOption("main");
+  await starts.waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(await faultsOf(page)).toEqual([]);
+
+  await message.fill("That of the team");
+  await page.getByRole("button", { name: "Send" }).click();
+  await article(page, "That of the team").waitFor();
+  await starts.waitFor({ state: "detached" });
+  // While it works, a message goes into the run that there is.
+  await page.getByText("Running", { exact: true }).waitFor();
+  await message.fill("Only this year");
+  await page.getByRole("button", { name: "Send" }).click();
+  await article(page, "Only this year").waitFor();
+  const runs = async () => {
+    const { runs } = (await story.call("GET", "/directed/runs")) as { runs: { kind: string; status: string }[] };
+    return runs.map(({ kind, status }) => `${kind} ${status}`);
+  };
+  expect(await runs()).toEqual(["director running", "director completed", "team completed"]);
+  end();
+  await article(page, "I look for it.").waitFor();
+  await starts.waitFor();
+  expect(await runs()).toEqual(["director completed", "director completed", "team completed"]);
+});
+
+test("an answer that comes late is not shown over a newer one", async () => {
+  await story.call("POST", "", { id: "late", agents: [{ name: "lead", role: "manager" }] });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  model.say({ pieces: ["Done."], until: ended });
+  const page = await harness.open("sessions/late/conversation");
+  await page.getByText("Nothing was said yet").waitFor();
+  // The first answer about the run waits here until the test lets it go.
+  let take = () => {};
+  let letGo = () => {};
+  const taken = new Promise<void>((resolve) => (take = resolve));
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  let isFirst = true;
+  await page.route("**/v1/sessions/late/runs", async (route) => {
+    const isHeld = isFirst;
+    isFirst = false;
+    const response = await route.fetch();
+    if (isHeld) {
+      take();
+      await released;
+    }
+    await route.fulfill({ response });
+  });
+  await story.call("POST", "/late/runs", { kind: "director", input: "Begin" });
+  await taken;
+  end();
+  const completed = page.getByText("Completed", { exact: true });
+  await completed.waitFor();
+  const late = page.waitForEvent("requestfinished", (request) => request.url().endsWith("/late/runs"));
+  letGo();
+  await late;
+  await page.evaluate(() => new Promise<number>((done) => requestAnimationFrame(done)));
+  expect(await completed.count()).toBe(1);
 });
 
 test("a run is paused, resumed and cancelled from any view", async () => {
@@ -272,7 +368,7 @@ test("a long history comes page by page, and little of it is kept", { timeout: 2
   for (let from = 0; from < 100_000; from += 2_000) await long.say("main", "user", ...some(from, from + 2_000));
   const page = await harness.open("sessions/long/conversation");
   const articles = page.getByRole("article");
-  const isFew = async () => expect(await articles.count()).toBeLessThan(60);
+  const isFew = () => expect.poll(() => articles.count()).toBeLessThan(60);
   const firstNumber = async () => Number(/Message (\d+)\./.exec(await articles.first().innerText())?.[1]);
   await article(page, "Message 99999.").waitFor();
   await isFew();
@@ -291,6 +387,8 @@ test("a long history comes page by page, and little of it is kept", { timeout: 2
   await page.keyboard.press("Home");
   await article(page, /Message 0\./).waitFor();
   await isFew();
+  // The next key is for the row that has the focus then.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? "")).toContain("Message 0.");
   await long.say("main", "user", ...some(100_012, 100_013));
   await page.getByRole("button", { name: "1 new message" }).waitFor();
   await page.keyboard.press("End");

@@ -33,7 +33,7 @@ test("from the list of sessions through the views, with single letters", async (
   await question.getByRole("button", { name: "Show to researcher" }).waitFor();
   await press("Escape");
   await question.waitFor({ state: "detached" });
-  expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe("hidden");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent?.trim())).toBe("hidden");
 
   await press("g", "p");
   const version = page.getByRole("slider", { name: "Version" });

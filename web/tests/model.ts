@@ -3,13 +3,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One answer: its pieces are sent one after the other, with a pause between them. */
+/** One answer: its pieces are sent one after the other. */
 export interface Answer {
   pieces: string[];
-  /** Milliseconds between two pieces. */
-  pause?: number;
   /** The answer does not end before this. */
   until?: Promise<void>;
+  /** What is said after that. */
+  rest?: string[];
 }
 
 export class Model {
@@ -44,22 +44,22 @@ export class Model {
     const asked: string[] = [];
     for await (const piece of request) asked.push(String(piece));
     const { stream = false } = JSON.parse(asked.join("") || "{}") as { stream?: boolean };
-    const { pieces, pause = 0, until }: Answer = this.answers.shift() ?? { pieces: ["{}"] };
-    const usage = { prompt_tokens: 900, completion_tokens: pieces.length, total_tokens: 900 + pieces.length };
+    const { pieces, until, rest = [] }: Answer = this.answers.shift() ?? { pieces: ["{}"] };
+    const count = pieces.length + rest.length;
+    const usage = { prompt_tokens: 900, completion_tokens: count, total_tokens: 900 + count };
     if (!stream) {
       await until;
-      const message = { role: "assistant", content: pieces.join("") };
+      const message = { role: "assistant", content: [...pieces, ...rest].join("") };
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
       return;
     }
     response.setHeader("content-type", "text/event-stream");
     const send = (body: object) => response.write(`data: ${JSON.stringify(body)}\n\n`);
-    for (const content of pieces) {
-      send({ choices: [{ index: 0, delta: { content } }] });
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
+    const say = (content: string) => send({ choices: [{ index: 0, delta: { content } }] });
+    pieces.forEach(say);
     await until;
+    rest.forEach(say);
     send({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage });
     response.end("data: [DONE]\n\n");
   }

@@ -120,7 +120,7 @@ test("a secret is in the page for as long as it is revealed", async () => {
   await page.getByRole("button", { name: "Reveal" }).click();
   await page.getByText(SECRET).waitFor();
   await page.getByText("revealed", { exact: true }).waitFor();
-  await page.getByText(SECRET).waitFor({ state: "detached", timeout: 15_000 });
+  await page.getByText(SECRET).waitFor({ state: "detached" });
   expect(await page.content()).not.toContain(SECRET);
 });
 

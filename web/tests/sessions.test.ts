@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { faultsOf } from "./axe";
 import { Harness } from "./harness";
+import { press } from "./press";
 import { Story } from "./story";
 
 let harness: Harness;
@@ -27,7 +28,7 @@ test("a session says what happened last, how large it is, and that it waits for 
   await row.getByText(/kB$/).waitFor();
   await row.getByTitle(/^Largest prompt: .* of lead$/).waitFor();
   await story.say("main", "user", { role: "user", content: "One more thing." });
-  await row.getByText("user in main: One more thing.").waitFor({ timeout: 10_000 });
+  await row.getByText("user in main: One more thing.").waitFor();
 });
 
 test("words find titles and ids, and a reload keeps them", async () => {
@@ -95,11 +96,11 @@ test("a session is made, forked, exported and, after its title was typed, delete
   // The one that was used last is the first of those that need nobody.
   await expect.poll(async () => (await rows.filter({ hasText: "No run" }).allInnerTexts())[0]).toContain("Made on the");
   const actions = row.getByRole("button", { name: "Actions for Made on the page" });
-  await actions.click();
+  await press(actions);
   const download = page.waitForEvent("download");
   await page.getByRole("menuitem", { name: "Export" }).click();
   expect((await download).suggestedFilename()).toBe("made.jsonl");
-  await actions.click();
+  await press(actions);
   await page.getByRole("menuitem", { name: "Fork" }).click();
   const forked = page.getByRole("dialog", { name: "Fork Made on the page" });
   await forked.getByRole("textbox", { name: "Id" }).fill("forked");
@@ -109,7 +110,7 @@ test("a session is made, forked, exported and, after its title was typed, delete
   await story.call("PATCH", "/forked", { title: "The fork" });
 
   await page.goto(`${harness.url}/`);
-  await actions.click();
+  await press(actions);
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   const deleted = page.getByRole("dialog", { name: "Delete this session" });
   const really = deleted.getByRole("button", { name: "Delete session" });

@@ -78,10 +78,25 @@ test("the tabs of a browser are shown, and that there is none where there is non
   await page.getByText("This server drives no browser").waitFor();
   await page.unroute(calls);
   const tab = { name: "docs", url: "https://example.com/guide", title: "Guide", active: true };
-  await page.route(calls, (route) => route.fulfill({ json: { tabs: [tab] } }));
+  let status = { running: true, guarded: true, sandboxed: true, restarts: 0 };
+  await page.route(calls, (route) => route.fulfill({ json: { tabs: [tab], status } }));
   await page.reload();
   const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: /docs/ }) });
   await row.getByText("https://example.com/guide").waitFor();
-  expect(await row.innerText()).toContain("active");
+  await row.getByText("active", { exact: true }).waitFor();
+  // Nothing is said of a browser that runs as it should.
+  const notes = page.getByRole("list", { name: "How the browser runs" }).getByRole("listitem");
+  expect(await notes.count()).toBe(0);
+  status = { running: true, guarded: true, sandboxed: false, restarts: 1 };
+  await page.reload();
+  await notes.filter({ hasText: "sandbox is off" }).waitFor();
+  await notes.filter({ hasText: "started again 1 time" }).waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  status = { running: true, guarded: false, sandboxed: false, restarts: 0 };
+  await page.reload();
+  await notes.filter({ hasText: "Not guarded" }).waitFor();
+  // Whether an attached browser has a sandbox is not known.
+  expect(await notes.count()).toBe(1);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   expect(await faultsOf(page)).toEqual([]);
 });

@@ -35,6 +35,8 @@ export interface Options<P extends keyof paths, M extends Method> {
   body?: BodyOf<P, M>;
   /** The head on which the change builds: with another one it is refused (412). */
   ifMatch?: number;
+  /** The idempotency key: a call that is repeated with it is done once. */
+  key?: string;
   signal?: AbortSignal;
 }
 
@@ -92,6 +94,7 @@ export class Client {
     const headers = new Headers();
     if (options.body !== undefined) headers.set("content-type", "application/json");
     if (options.ifMatch !== undefined) headers.set("if-match", `"${options.ifMatch}"`);
+    if (options.key !== undefined) headers.set("idempotency-key", options.key);
     const response = await send(this.url(path, options.path, options.query ?? {}), {
       method: method.toUpperCase(),
       headers,

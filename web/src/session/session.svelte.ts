@@ -22,7 +22,7 @@ export class LiveSession {
   readonly api: Client;
 
   info = $state.raw<Session>();
-  /** The run that has not ended, else the last one. */
+  /** The newest run: the one that has not ended, if there is one. */
   run = $state.raw<Run>();
   /** The newest entry that is on the screen. */
   head = $state(0);
@@ -34,6 +34,10 @@ export class LiveSession {
   /** The newest entry that the stream brought, where it goes on. The head may be ahead of it. */
   private last = 0;
   private readonly aborter = new AbortController();
+  /** How many readings of the session and of its run were begun, and the newest of each that is shown. */
+  private readings = 0;
+  private shownInfo = 0;
+  private shownRun = 0;
   private readonly entryListeners = new Set<(entry: Entry) => void>();
   private readonly deltaListeners = new Set<(delta: Delta) => void>();
   private readonly unstoredListeners = new Set<(type: string) => void>();
@@ -91,7 +95,13 @@ export class LiveSession {
     const url = () => this.api.url("/v1/sessions/{session}/events", {}, { after: this.last });
     this.stream = new EventStream(url, {
       event: (type, data) => this.hearEvent(type, data),
-      connected: () => (this.connection = "connected"),
+      connected: () => {
+        this.connection = "connected";
+        // What could not be read while the server was away is read when it is back.
+        if (!this.problem) return;
+        this.problem = undefined;
+        void this.refresh(() => Promise.all([this.readInfo(), this.readRun()]));
+      },
       lost: (nextAttempt) => {
         this.connection = "lost";
         this.nextAttempt = nextAttempt;
@@ -135,6 +145,11 @@ export class LiveSession {
     return () => this.unstoredListeners.delete(tell);
   }
 
+  /** Reads how the run is now: after one has changed it, for the stream may tell of it later. */
+  refreshRun(): Promise<void> {
+    return this.refresh(() => this.readRun());
+  }
+
   private hearEvent(type: string, data: string): void {
     if (type === DELTA) {
       const delta = JSON.parse(data) as Delta;
@@ -148,18 +163,24 @@ export class LiveSession {
   private hear(entry: Entry): void {
     this.head = this.last = entry.seq;
     for (const tell of this.entryListeners) tell(entry);
-    const reading = /^(agent|session)\./.test(entry.type)
-      ? this.readInfo()
-      : entry.type.startsWith("run.") || entry.type === "turn.answered"
-        ? this.readRun()
-        : undefined;
-    reading?.catch((error: unknown) => {
+    if (/^(agent|session)\./.test(entry.type)) void this.refresh(() => this.readInfo());
+    else if (entry.type.startsWith("run.") || entry.type === "turn.answered") void this.refreshRun();
+  }
+
+  private async refresh(read: () => Promise<unknown>): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
       if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
-    });
+    }
   }
 
   private async readInfo(): Promise<void> {
+    const reading = ++this.readings;
     const info = await this.api.get("/v1/sessions/{session}", { signal: this.aborter.signal });
+    // An answer that was overtaken by that of a later reading is old.
+    if (reading < this.shownInfo) return;
+    this.shownInfo = reading;
     this.info = info;
     this.head = Math.max(this.head, info.head);
   }
@@ -167,8 +188,12 @@ export class LiveSession {
   private async readRun(): Promise<void> {
     // Workers see runs only where the session shares them.
     if (!this.isInCharge && !this.info?.share?.includes("runs")) return;
+    const reading = ++this.readings;
     const { runs } = await this.api.get("/v1/sessions/{session}/runs", { signal: this.aborter.signal });
-    this.run = runs.find((run) => !isOver(run)) ?? runs.at(-1);
+    if (reading < this.shownRun) return;
+    this.shownRun = reading;
+    // The newest stands first. No run is started before the one before it has ended.
+    this.run = runs[0];
   }
 }
 

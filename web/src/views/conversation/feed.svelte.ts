@@ -124,7 +124,9 @@ export class Feed {
 
   /** Shows what is around an entry. */
   async toEntry(seq: number): Promise<void> {
-    if (this.isReady && (this.isWhole || seq >= (this.entries[0]?.seq ?? 0))) return;
+    const isAfterFirst = this.isWhole || seq >= (this.entries[0]?.seq ?? 0);
+    const isBeforeLast = this.isLatest || seq <= (this.entries.at(-1)?.seq ?? 0);
+    if (this.isReady && isAfterFirst && isBeforeLast) return;
     this.abort();
     const isToEnd = seq + AFTER_WANTED > this.end;
     const before = Math.min(seq + AFTER_WANTED, this.end + 1);

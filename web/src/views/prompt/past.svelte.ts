@@ -99,6 +99,7 @@ export function past(): Live<Past> {
     async (signal) => {
       const query = { types: TYPES.join(","), after: entries.at(-1)?.seq ?? 0 };
       const page = await session.api.get("/v1/sessions/{session}/journal", { query, signal });
+      signal.throwIfAborted();
       entries = [...entries, ...(page.entries as Entry[])];
       return new Past(entries);
     },

@@ -79,6 +79,7 @@ export class Overview {
     const meanwhile = (this.meanwhile = [] as NonNullable<typeof this.meanwhile>);
     try {
       const sessions = new Map((await readAll(signal)).map((session) => [session.id, session]));
+      signal.throwIfAborted();
       meanwhile.forEach((change) => change(sessions));
       this.sessions = sessions;
       this.connection = "live";

@@ -23,11 +23,14 @@ export class Rows {
   loading = $state(true);
   private readonly entries = new SvelteMap<number, Entry>();
   private readonly isWhole: boolean;
-  private readonly aborter = new AbortController();
+  private aborter = new AbortController();
   private readonly asked = new Set<number>();
   private next: number | undefined;
   private newest = 0;
   private isUnderWay = false;
+  /** Whether those that came are being found, and whether others have come meanwhile. */
+  private isFreshening = false;
+  private isBehind = false;
 
   constructor(
     private readonly session: LiveSession,
@@ -58,44 +61,57 @@ export class Rows {
   /** Loads the entries around this one, which came in sight. */
   want(seq: number): void {
     const page = Math.floor((seq - 1) / PAGE);
-    if (this.entries.has(seq) || this.asked.has(page)) return;
+    if (!this.entries.has(seq) && !this.asked.has(page)) this.load(page);
+  }
+
+  private load(page: number): void {
     this.asked.add(page);
-    void this.attempt(async () => {
+    void this.attempt(async (signal) => {
       const after = page * PAGE;
-      this.keep(await readEntries(this.session, { after, limit: PAGE }, this.aborter.signal));
-    }).finally(() => this.asked.delete(page));
+      this.keep(await readEntries(this.session, { after, limit: PAGE }, signal), signal);
+    }).then((isCurrent) => isCurrent && this.asked.delete(page));
   }
 
   /** Finds older ones. */
   async more(): Promise<void> {
     if (this.isWhole || this.isUnderWay || this.next === undefined) return;
     this.isUnderWay = true;
-    await this.attempt(async () => {
+    const isCurrent = await this.attempt(async (signal) => {
       let found = 0;
       // A page looks at some thousand entries, of which few may fit.
       while (found < PAGE / 4 && this.next !== undefined) {
-        const page = await readNewest(this.session, this.filter, this.next, PAGE, this.aborter.signal);
+        const page = await readNewest(this.session, this.filter, this.next, PAGE, signal);
+        this.keep(page.entries, signal);
         this.next = page.next;
         found += page.entries.length;
-        this.keep(page.entries);
         this.numbers = [...this.numbers, ...page.entries.map((entry) => entry.seq)];
       }
     });
+    if (!isCurrent) return;
     this.isUnderWay = false;
     this.loading = false;
   }
 
-  /** Finds those that came since. */
+  /** Finds those that came since: one call after the other, so that they stand in their order. */
   private async fresh(): Promise<void> {
-    await this.attempt(async () => {
-      const after = this.newest;
-      this.newest = this.session.head;
-      const entries = await readEntries(this.session, { ...this.filter, after }, this.aborter.signal);
-      this.keep(entries);
-      const known = new Set(this.numbers);
-      const seqs = entries.map((entry) => entry.seq).filter((seq) => !known.has(seq));
-      this.numbers = [...seqs.reverse(), ...this.numbers];
+    this.isBehind = true;
+    if (this.isFreshening) return;
+    this.isFreshening = true;
+    const isCurrent = await this.attempt(async (signal) => {
+      while (this.isBehind) {
+        this.isBehind = false;
+        const { head } = this.session;
+        const entries = await readEntries(this.session, { ...this.filter, after: this.newest }, signal);
+        this.keep(entries, signal);
+        this.newest = head;
+        const known = new Set(this.numbers);
+        const seqs = entries.map((entry) => entry.seq).filter((seq) => !known.has(seq));
+        this.numbers = [...seqs.reverse(), ...this.numbers];
+      }
     });
+    if (!isCurrent) return;
+    this.isFreshening = false;
+    if (this.isBehind) void this.fresh();
   }
 
   private reach(head: number): void {
@@ -103,28 +119,39 @@ export class Rows {
     this.numbers = Array.from({ length: head }, (_, index) => head - index);
   }
 
-  /** What was erased is shown no longer. */
+  /** What was erased is shown no longer, also not by an answer that is on its way. */
   private forget(): void {
+    this.aborter.abort();
+    this.aborter = new AbortController();
+    const pages = [...this.asked];
+    this.asked.clear();
     this.entries.clear();
+    this.isUnderWay = this.isFreshening = false;
     if (!this.isWhole) void this.reload();
+    else pages.forEach((page) => this.load(page));
   }
 
   private async reload(): Promise<void> {
     this.numbers = [];
-    this.next = this.session.head + 1;
+    this.newest = this.session.head;
+    this.next = this.newest + 1;
     await this.more();
   }
 
-  private keep(entries: readonly Entry[]): void {
+  private keep(entries: readonly Entry[], signal: AbortSignal): void {
+    signal.throwIfAborted();
     for (const entry of entries) this.entries.set(entry.seq, entry);
   }
 
-  private async attempt(act: () => Promise<void>): Promise<void> {
+  /** Does this; the answer is whether what it did counts still. */
+  private async attempt(act: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+    const { signal } = this.aborter;
     try {
-      await act();
+      await act(signal);
       this.problem = undefined;
     } catch (error) {
-      if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
+      if (!signal.aborted) this.problem = Problem.from(error);
     }
+    return !signal.aborted;
   }
 }
