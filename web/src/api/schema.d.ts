@@ -3313,6 +3313,11 @@ export interface components {
             layout?: components["schemas"]["Layout"] | null;
             /** @description The session's own layout: its parts in order. Prompts that name no layout use it. */
             layout_parts?: components["schemas"]["LayoutPart"][];
+            /**
+             * @description How many pictures of a conversation, the newest, models are shown; the others are named. If absent: 4, and none for
+             *     models of which Callboard does not know whether they take pictures.
+             */
+            media?: number | null;
             /** @description The parts that differ from their defaults. */
             parts?: components["schemas"]["ProfileParts"];
             /**

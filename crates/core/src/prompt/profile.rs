@@ -48,10 +48,10 @@ pub struct Profile {
     /// after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
-    /// How many pictures of a conversation, the newest, models are shown as such, from 0 to 100; the others are named. If absent:
-    /// 4, and none for models of which Callboard does not know whether they take pictures.
+    /// How many pictures of a conversation, the newest, models are shown; the others are named. If absent: 4, and none for
+    /// models of which Callboard does not know whether they take pictures.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(maximum = 100))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0, maximum = 100))]
     pub media: Option<u8>,
 }
 
