@@ -37,10 +37,13 @@ const LONGEST_SIDE: u64 = 8000;
 const PICTURE: Tokens = Tokens(4784);
 
 /// How the picture formats that all providers take begin, in base64. What a client says of them may be wrong.
-const KINDS: [(&str, &str); 4] =
-    [(PNG, "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp")];
+const KINDS: [(&str, &str); 3] = [(PNG, "image/png"), (JPEG, "image/jpeg"), ("UklGR", "image/webp")];
 
 const PNG: &str = "iVBORw0KGgo";
+const JPEG: &str = "/9j/";
+
+/// So much of a picture in base64 is read at the most, to find its size. Photographs may begin with a small picture of themselves.
+const READ: usize = 128 << 10;
 
 /// A picture in a message.
 #[derive(Clone, Debug)]
@@ -127,11 +130,31 @@ fn address(part: &Value) -> Option<&str> {
     source.or_else(|| part.get("image_url")?.get("url"))?.as_str()
 }
 
-/// The width and the height of a picture in base64, where they stand in its first bytes.
+/// The width and the height of a picture in base64, where its first bytes say them.
 fn size(data: &str) -> Option<(u64, u64)> {
-    let head = decoded(data.get(..32).filter(|_| data.starts_with(PNG))?);
-    let number = |at: usize| Some(u64::from(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?)));
-    Some((number(16)?, number(20)?))
+    let read = |bytes: usize| data.get(..bytes.min(data.len())).map(decoded);
+    if data.starts_with(PNG) {
+        let head = read(32)?;
+        let number = |at: usize| Some(u64::from(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?)));
+        return Some((number(16)?, number(20)?));
+    }
+    if data.starts_with(JPEG) { size_of_jpeg(&read(READ)?) } else { None }
+}
+
+/// The size of a JPEG: segments with their lengths stand before the frame, which begins with its height and its width.
+fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
+    let number = |at: usize| Some(u16::from_be_bytes(head.get(at..at + 2)?.try_into().ok()?));
+    let mut at = 2;
+    loop {
+        match (head.get(at)?, head.get(at + 1)?) {
+            (0xFF, 0xFF) => at += 1,
+            (0xFF, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF) => {
+                return Some((number(at + 7)?.into(), number(at + 5)?.into()));
+            }
+            (0xFF, _) => at += 2 + usize::from(number(at + 2)?),
+            _ => return None,
+        }
+    }
 }
 
 fn decoded(base64: &str) -> Vec<u8> {

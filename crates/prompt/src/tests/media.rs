@@ -7,6 +7,9 @@ use crate::{media, tests::*};
 /// The beginning of a picture of 1000 by 500 pixels.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0";
 
+/// The beginning of another one of that size, which has a segment of four bytes before its frame.
+const JPEG: &str = "/9j/4AAGSkZJRv/AABEIAfQD6AMBIgAA";
+
 fn url(at: &str) -> Value {
     json!({"type": "image_url", "image_url": {"url": at}})
 }
@@ -163,9 +166,10 @@ fn a_picture_costs_what_its_size_comes_to_and_the_most_where_that_is_not_known()
     let sizes = [
         json!({"type": "image", "source": source}),
         url(&format!("data:image/png;base64,{PICTURE}")),
+        url(&format!("data:image/jpeg;base64,{JPEG}")),
         json!({"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}),
         url("https://example.com/a.png"),
         json!({"type": "text", "text": "no picture"}),
     ];
-    assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 1260, 4784, 4784, 0]);
+    assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 1260, 1260, 4784, 4784, 0]);
 }
