@@ -204,7 +204,7 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, reads, format, media, .. } = &self.key;
+        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, .. } = &self.key;
         let is_alone = self.key.names.len() == 1;
         let reader = Reader {
             name,
@@ -214,6 +214,7 @@ impl HistoryCache {
             is_alone,
             reads: *reads,
             format: *format,
+            provider: *provider,
             sees: *media > 0,
         };
         for item in items {

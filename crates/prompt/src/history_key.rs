@@ -24,7 +24,7 @@ pub(super) struct HistoryKey {
     /// The entry that last erased something.
     erased: Seq,
     pub(super) format: Format,
-    provider: Provider,
+    pub(super) provider: Provider,
     pub(super) style: Style,
     /// Where the plan stands in the prompt.
     pub(super) plan: Option<PlanPlace>,

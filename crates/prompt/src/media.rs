@@ -1,10 +1,11 @@
-//! Pictures in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
+//! Pictures and audio in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
 //! others, and for parts of other kinds, is a line that names them.
 //!
 //! Sources of the sizes. Anthropic, "Vision": width times height by 750 tokens, or one for each 28 by 28 pixels; larger pictures
 //! are made smaller, so that none has more than 4,784; 8,000 pixels a side, 5 MB and 100 pictures at the most. OpenAI, "Images
 //! and vision": 85 tokens and 170 for each 512 by 512 pixels (at most 1,445), or up to 2.46 for each 32 by 32 pixels, of which
 //! there are at most 1,536 (3,779). Gemini, "Understand and count tokens": 258 for each tile of 768 by 768 pixels.
+//! A second of audio has 32 tokens there, and 10 with OpenAI ("Managing costs").
 
 use std::sync::Arc;
 
@@ -45,7 +46,13 @@ const JPEG: &str = "/9j/";
 /// So much of a picture in base64 is read at the most, to find its size. Photographs may begin with a small picture of themselves.
 const READ: usize = 128 << 10;
 
-/// A picture in a message.
+/// What a second of audio costs.
+const SECOND: u64 = 32;
+
+/// The fewest bytes that a second of an MP3 has: at 8,000 bits a second.
+const LEAST_OF_MP3: u64 = 1000;
+
+/// A picture or audio in a message.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     /// What stands for it where it is not shown: a line of the message's text.
@@ -56,9 +63,16 @@ pub(super) struct Medium {
 }
 
 impl Medium {
-    /// The picture that a part of a message is, as it goes out in a format. None where it is none that all providers take.
-    pub(super) fn of(part: &Map<String, Value>, line: &str, format: Format) -> Option<Self> {
-        let part = Picture::of(part)?.written(format);
+    /// What a part of a message is, as it goes out in a format. None where it is nothing that the provider takes.
+    pub(super) fn of(part: &Map<String, Value>, line: &str, format: Format, provider: Provider) -> Option<Self> {
+        let (sees, hears) = match format {
+            Format::Text => (false, false),
+            Format::OpenAi => (provider.sees(), provider.hears()),
+            Format::Responses => (provider.sees(), false),
+            Format::Anthropic => (true, false),
+        };
+        let picture = Picture::of(part).filter(|_| sees).map(|picture| picture.written(format));
+        let part = picture.or_else(|| audio(part).filter(|_| hears))?;
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
 
@@ -73,9 +87,8 @@ pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
     let default = match (spec.format, spec.provider) {
         (Format::Text, _) => return 0,
         (Format::Anthropic, _) => SHOWN,
-        // DeepSeek takes no pictures, and with Mistral what the user says may have to stand in a result.
         (_, Provider::DeepSeek | Provider::Mistral) => return 0,
-        (_, Provider::OpenAi | Provider::Anthropic | Provider::Gemini) => SHOWN,
+        (_, Provider::OpenAi | Provider::OpenAiAudio | Provider::Anthropic | Provider::Gemini) => SHOWN,
         // Servers refuse pictures where their model does not see.
         (_, Provider::Unknown) => 0,
     };
@@ -106,11 +119,12 @@ fn text_part(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// What a part that is a picture costs; others cost nothing here.
+/// What a part that is a picture or audio costs; others cost nothing here.
 pub(super) fn tokens(part: &Value) -> Tokens {
     let is_anthropics = match part.get("type").and_then(Value::as_str) {
         Some("image") => true,
         Some("image_url") => false,
+        Some("input_audio") => return Tokens(seconds(part).unwrap_or_default().saturating_mul(SECOND)),
         _ => return Tokens(0),
     };
     let address = address(part).unwrap_or_default();
@@ -124,9 +138,43 @@ pub(super) fn tokens(part: &Value) -> Tokens {
     Tokens(cost).min(PICTURE)
 }
 
-/// The data or the address of a picture in a prompt.
+/// The audio that a part is, as chat completions take it.
+fn audio(part: &Map<String, Value>) -> Option<Value> {
+    let given = part.get("input_audio")?;
+    let part = json!({"type": "input_audio", "input_audio": {
+        "data": given.get("data")?.as_str()?, "format": given.get("format")?.as_str()?,
+    }});
+    let data = address(&part)?;
+    (is_base64(data) && data.len() <= MOST_BYTES_OF_ONE && seconds(&part).is_some()).then_some(part)
+}
+
+/// How many seconds a part that is audio has at the most. None where it is not in the format that it names.
+fn seconds(part: &Value) -> Option<u64> {
+    let data = address(part)?;
+    let bytes_of_second = match part.pointer("/input_audio/format")?.as_str()? {
+        "mp3" if data.starts_with("SUQz") || data.starts_with("//") => LEAST_OF_MP3,
+        "wav" if data.starts_with("UklGR") => {
+            let head = decoded(data.get(..44)?);
+            let has_format = head.get(12..16)? == b"fmt ";
+            u64::from(u32::from_le_bytes(head.get(28..32).filter(|_| has_format)?.try_into().ok()?)).max(1)
+        }
+        _ => return None,
+    };
+    Some((data.len() as u64).div_ceil(bytes_of_second))
+}
+
+/// Whether a text is data in base64.
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    data.len().is_multiple_of(4)
+        && data.len() - digits.len() <= 2
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+}
+
+/// The data or the address of a picture or of audio in a prompt.
 fn address(part: &Value) -> Option<&str> {
-    let source = part.get("source").and_then(|source| source.get("data").or_else(|| source.get("url")));
+    let source = part.get("source").or_else(|| part.get("input_audio"));
+    let source = source.and_then(|source| source.get("data").or_else(|| source.get("url")));
     source.or_else(|| part.get("image_url")?.get("url"))?.as_str()
 }
 
@@ -210,13 +258,9 @@ impl<'a> Picture<'a> {
 
     fn inline(data: &'a str) -> Option<Self> {
         let (_, kind) = KINDS.iter().find(|(begin, _)| data.starts_with(begin))?;
-        let digits = data.trim_end_matches('=');
-        let is_base64 = data.len().is_multiple_of(4)
-            && data.len() - digits.len() <= 2
-            && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
         let sides = 1..=LONGEST_SIDE;
         let fits = size(data).is_none_or(|(width, height)| sides.contains(&width) && sides.contains(&height));
-        (is_base64 && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
+        (is_base64(data) && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
     }
 
     /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made.

@@ -18,6 +18,7 @@ use callboard_core::{
 use crate::{
     fetch::{self, Reads},
     media::Medium,
+    provider::Provider,
     replaced::{PlanPlace, is_updated, updates_plan},
     said::Said,
     tail::Item,
@@ -46,7 +47,7 @@ pub(super) struct Utterance {
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
     pub(super) is_in_loop: bool,
-    /// The pictures in its text that the format takes, in their order.
+    /// The pictures and audio in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
@@ -100,7 +101,8 @@ pub(super) struct Reader<'a> {
     /// The tools that it can read with what was said.
     pub(super) reads: Reads,
     pub(super) format: Format,
-    /// Whether it is shown pictures.
+    pub(super) provider: Provider,
+    /// Whether it is shown pictures or audio at all.
     pub(super) sees: bool,
 }
 
@@ -193,13 +195,13 @@ impl Utterance {
         }
     }
 
-    /// Names the pictures that it shows.
+    /// Names the pictures and the audio that it shows.
     pub(super) fn hide_media(&mut self) {
         self.shortened |= self.shown_media() > 0;
         self.media.iter_mut().for_each(|medium| medium.is_shown = false);
     }
 
-    /// How many pictures it shows.
+    /// How many of these it shows.
     pub(super) fn shown_media(&self) -> usize {
         self.media.iter().filter(|medium| medium.is_shown).count()
     }
@@ -299,7 +301,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
     let mine = nameless || message.agent.as_ref() == Some(reader.name);
-    let has_pictures = reader.sees
+    let takes_media = reader.sees
         && match message.role {
             Role::User => !mine,
             // Results are text but for Anthropic.
@@ -309,7 +311,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let mut media = Vec::new();
     let named = |part: &Map<String, Value>| {
         let line = format!("[{} not shown; {place}]", part_type(part));
-        media.extend(Medium::of(part, &line, reader.format).filter(|_| has_pictures));
+        if takes_media {
+            media.extend(Medium::of(part, &line, reader.format, reader.provider));
+        }
         line
     };
     let text = match message.refusal().filter(|_| message.content.is_blank()) {

@@ -48,14 +48,14 @@ pub struct Profile {
     /// after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
-    /// How many pictures of a conversation, the newest, models are shown; the others are named. If absent: 4, and none for
-    /// models of which Callboard does not know whether they take pictures.
+    /// How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and
+    /// none for models of which Callboard does not know whether they take any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0, maximum = 100))]
     pub media: Option<u8>,
 }
 
-/// The most pictures that a profile lets models see: more are refused by providers.
+/// The most pictures that a profile lets models see: providers refuse more.
 const MOST_MEDIA: u8 = 100;
 
 /// The most tokens that are kept for an answer where a profile does not say how many.

@@ -1,8 +1,8 @@
-//! Pictures of a conversation: which of them models are shown, in which form, and what they cost.
+//! Pictures and audio of a conversation: which of them models are shown, in which form, and what they cost.
 
 use callboard_core::tool::own_names;
 
-use crate::{media, tests::*};
+use crate::{Provider, media, tests::*};
 
 /// The beginning of a picture of 1000 by 500 pixels.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0";
@@ -172,4 +172,25 @@ fn a_picture_costs_what_its_size_comes_to_and_the_most_where_that_is_not_known()
         json!({"type": "text", "text": "no picture"}),
     ];
     assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 1260, 1260, 4784, 4784, 0]);
+}
+
+#[test]
+fn audio_goes_out_to_models_that_hear() {
+    // Its header says that it has 8,000 bytes a second; it has 8,048 characters.
+    let wav = "UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgA".to_owned() + &"A".repeat(8000);
+    let audio =
+        |data: &str, format: &str| json!({"type": "input_audio", "input_audio": {"data": data, "format": format}});
+    let content = json!([{"type": "text", "text": "Listen:"}, audio(&wav, "wav"), url("https://example.com/a.png")]);
+    let board = board_with(&[("user", json!({"role": "user", "content": content}))]);
+    let kinds = |provider| {
+        let spec = ResolvedSpec { provider, ..spec(&board, Format::OpenAi, 20_000, None) };
+        let said = last(&board.prompt_for("lead", &spec, 3).unwrap());
+        let kind = |part: &Value| part["type"].as_str().unwrap().to_owned();
+        said.as_array().into_iter().flatten().map(kind).collect::<Vec<_>>().join(" ")
+    };
+    let of_providers = [Provider::OpenAi, Provider::OpenAiAudio, Provider::Gemini, Provider::DeepSeek].map(kinds);
+    let expected = ["text image_url", "text input_audio text", "text input_audio image_url", ""];
+    assert_eq!(of_providers, expected);
+    let sounds = [audio(&wav, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
+    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 32, 0]);
 }

@@ -19,8 +19,9 @@ use crate::{
 };
 
 /// Whose models are asked, and in which format.
-const READERS: [(Provider, Format); 9] = [
+const READERS: [(Provider, Format); 10] = [
     (Provider::OpenAi, Format::OpenAi),
+    (Provider::OpenAiAudio, Format::OpenAi),
     (Provider::Anthropic, Format::OpenAi),
     (Provider::DeepSeek, Format::OpenAi),
     (Provider::Gemini, Format::OpenAi),
@@ -51,7 +52,7 @@ proptest! {
                     match board.prompt_for(agent.as_str(), &spec, 5) {
                         Ok(prompt) => {
                             check(provider, &prompt)?;
-                            check_pictures(&prompt, media.unwrap_or(4))?;
+                            check_media(provider, &prompt, media.unwrap_or(4))?;
                         }
                         Err(Error::BudgetExceeded { .. } | Error::NotFound { .. }) => {}
                         Err(error) => prop_assert!(false, "{}", error),
@@ -97,7 +98,7 @@ fn odd() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Pictures as clients have them, some of which nobody takes.
+/// Pictures and audio as clients have them, some of which nobody takes.
 fn pictures() -> impl Strategy<Value = Vec<Value>> {
     let url = |url: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}});
     let inline = format!("data:image/jpeg;base64,{SMALL}");
@@ -108,10 +109,14 @@ fn pictures() -> impl Strategy<Value = Vec<Value>> {
             url("file:///a"),
             url("data:image/png;base64,aGk="),
             url(""),
+            json!({"type": "input_audio", "input_audio": {"data": SOUND, "format": "mp3"}}),
         ]),
         1..3,
     )
 }
+
+/// The beginning of a sound.
+const SOUND: &str = "SUQzBAAA";
 
 /// The beginning of a picture of one pixel.
 const SMALL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
@@ -128,7 +133,7 @@ fn check(provider: Provider, prompt: &Prompt) -> Checked {
         Body::Anthropic { .. } => crate::anthropic::check_rules(prompt),
         Body::Responses { input, .. } => responses(input),
         Body::Messages(messages) => match provider {
-            Provider::OpenAi => openai(messages),
+            Provider::OpenAi | Provider::OpenAiAudio => openai(messages),
             Provider::Mistral => mistral(messages),
             Provider::DeepSeek => deepseek(messages),
             Provider::Anthropic | Provider::Gemini | Provider::Unknown => strict(messages),
@@ -269,22 +274,27 @@ fn check_parts(parts: &Value, text: &str, url: impl Fn(&Value) -> Option<&str>) 
     for part in parts.as_array().unwrap() {
         let is_allowed = match part["type"].as_str() == Some(text) {
             true => part["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
-            false => url(part).is_some_and(|url| {
-                url.starts_with("https://") || url.strip_prefix("data:image/png;base64,") == Some(SMALL)
-            }),
+            false => {
+                url(part).is_some_and(|url| {
+                    url.starts_with("https://") || url.strip_prefix("data:image/png;base64,") == Some(SMALL)
+                }) || part["input_audio"] == json!({"data": SOUND, "format": "mp3"})
+            }
         };
         prop_assert!(is_allowed, "{}", part);
     }
     Ok(())
 }
 
-/// A prompt has so many pictures at the most, and they are in its size, which is within its budget.
-fn check_pictures(prompt: &Prompt, most: u8) -> Checked {
+/// A prompt has so many pictures and so much audio at the most, and they are in its size, which is within its budget.
+fn check_media(provider: Provider, prompt: &Prompt, most: u8) -> Checked {
     let body = serde_json::to_string(&prompt.body).unwrap();
     let with_address = body.matches("https://example.com/a.png").count() as u64;
     let inline = body.matches(SMALL).count() as u64;
-    prop_assert!(with_address + inline <= u64::from(most), "{} and {}", with_address, inline);
-    prop_assert!(prompt.tokens.0 >= 4784 * with_address + inline, "{}: {}", prompt.tokens, body);
+    let audio = body.matches(SOUND).count() as u64;
+    prop_assert!(with_address + inline + audio <= u64::from(most), "{} and {} and {}", with_address, inline, audio);
+    prop_assert!(audio == 0 || matches!(provider, Provider::OpenAiAudio | Provider::Gemini), "{}", body);
+    prop_assert!(with_address + inline == 0 || provider != Provider::OpenAiAudio, "{}", body);
+    prop_assert!(prompt.tokens.0 >= 4784 * with_address + inline + 32 * audio, "{}: {}", prompt.tokens, body);
     prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
     Ok(())
 }
