@@ -56,7 +56,7 @@ const LEAST_OF_MP3: u64 = 1000;
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     /// What stands for it where it is not shown: a line of the message's text.
-    pub(super) line: Arc<str>,
+    line: Arc<str>,
     /// The part of a message that it is in the format of the prompt.
     part: Arc<Value>,
     pub(super) is_shown: bool,
