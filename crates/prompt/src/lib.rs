@@ -258,6 +258,15 @@ impl Prompt {
         ToolCall { name, ..call }
     }
 
+    /// Whether it has pictures or audio.
+    fn has_media(&self) -> bool {
+        match &self.body {
+            Body::Text(_) => false,
+            Body::Messages(messages) | Body::Anthropic { messages, .. } => media::has_any(messages),
+            Body::Responses { input, .. } => media::has_any(input),
+        }
+    }
+
     /// What is kept of it, so that it can be rendered again and checked.
     pub fn record(&self) -> PromptRecord {
         PromptRecord {
@@ -273,6 +282,7 @@ impl Prompt {
             sha256: self.sha256(),
             shows: self.shows.clone(),
             renamed_tools: self.renamed_tools.clone(),
+            has_media: self.has_media(),
             observed: self.observed.clone(),
         }
     }

@@ -119,6 +119,21 @@ fn text_part(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
+/// Whether messages have pictures or audio.
+pub(super) fn has_any(messages: &[Value]) -> bool {
+    messages.iter().flat_map(parts_in).any(|part| is_medium(part) || parts_in(part).any(is_medium))
+}
+
+fn is_medium(part: &Value) -> bool {
+    let kind = part.get("type").and_then(Value::as_str);
+    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio"))
+}
+
+/// The parts of a message, or of a result.
+fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
+    holder.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
 /// What a part that is a picture or audio costs; others cost nothing here.
 pub(super) fn tokens(part: &Value) -> Tokens {
     let is_anthropics = match part.get("type").and_then(Value::as_str) {

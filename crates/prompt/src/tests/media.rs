@@ -1,6 +1,6 @@
 //! Pictures and audio of a conversation: which of them models are shown, in which form, and what they cost.
 
-use callboard_core::tool::own_names;
+use callboard_core::{count::Factor, run::PromptRecord, tool::own_names};
 
 use crate::{Provider, media, tests::*};
 
@@ -130,6 +130,13 @@ fn results_have_pictures_where_the_format_takes_them() {
     ]);
     let result = last(&ask(&board, Format::Anthropic, 20_000, None))[0].clone();
     assert_eq!(result["type"], "tool_result");
+    // The provider's count of a picture teaches nothing of texts.
+    let learns = |media| {
+        let record = ask(&board, Format::Anthropic, 20_000, media).record();
+        let record = PromptRecord { factor: Some(Factor::ONE), ..record };
+        record.report("anthropic:claude-sonnet-4-5", 1000).is_some()
+    };
+    assert_eq!([learns(None), learns(Some(0))], [false, true]);
     assert_eq!((&result["content"][0]["text"], &result["content"][1]["type"]), (&json!("done"), &json!("image")));
     let chat = last(&ask(&board, Format::OpenAi, 20_000, None));
     assert!(chat.as_str().unwrap().starts_with("done\n[image not shown; it is message m"), "{chat}");
