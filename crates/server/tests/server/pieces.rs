@@ -127,7 +127,8 @@ async fn pictures_stand_among_the_pieces_of_what_was_said() {
     server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
     let count = |prompt: &Value| prompt["messages"].to_string().matches("https://example.com/").count();
     for format in ["openai", "anthropic"] {
-        let wanted = json!({"agent": "lead", "budget": 60_000, "pieces": true, "format": format});
+        let model = "anthropic:claude-sonnet-4-5";
+        let wanted = json!({"agent": "lead", "budget": 60_000, "pieces": true, "format": format, "model": model});
         let prompt = ask(&server, &team, wanted).await;
         assert_eq!(count(&prompt), 3, "{prompt}");
         assert!(prompt["tokens"].as_u64().unwrap() > 3 * 4000, "{prompt}");
@@ -137,6 +138,7 @@ async fn pictures_stand_among_the_pieces_of_what_was_said() {
     let settings = |media: u8| json!({"prompt": {"media": media}});
     server.send("PATCH", &team, settings(101)).await.problem(422, "invalid");
     server.send("PATCH", &team, settings(2)).await.is(200);
+    // The session says so for any model.
     let prompt = ask(&server, &team, json!({"agent": "lead", "budget": 60_000, "format": "openai"})).await;
     assert_eq!(count(&prompt), 2, "{prompt}");
     assert!(prompt["messages"].to_string().contains("[image_url not shown; "), "{prompt}");
