@@ -628,9 +628,21 @@ impl Content {
     /// The content as text; parts that are not text are named. If it is stored beside the journal and was not read yet,
     /// the hash to read first.
     pub fn in_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
+        self.in_text_with(values, named)
+    }
+
+    /// The same, where `named` gives the line for a part that is not text.
+    pub fn in_text_with(
+        &self,
+        values: &Values,
+        mut named: impl FnMut(&Map<String, Value>) -> String,
+    ) -> Result<Arc<str>, crate::entry::Hash> {
         match self {
             Self::Text(text) => text.whole(values).cloned(),
-            Self::Parts(parts) => Ok(parts.iter().map(part_text).collect::<Vec<_>>().join("\n").into()),
+            Self::Parts(parts) => {
+                let texts = parts.iter().map(|part| text_in_part(part).unwrap_or_else(|| named(part)));
+                Ok(texts.collect::<Vec<_>>().join("\n").into())
+            }
         }
     }
 
@@ -662,8 +674,17 @@ impl ToolCall {
 
 /// A part as text. One that is not text is named instead.
 fn part_text(part: &Map<String, Value>) -> String {
-    let name = || format!("[{} not shown]", part.get("type").and_then(Value::as_str).unwrap_or("part"));
-    text_in_part(part).unwrap_or_else(name)
+    text_in_part(part).unwrap_or_else(|| named(part))
+}
+
+/// The name of a part that is not text.
+fn named(part: &Map<String, Value>) -> String {
+    format!("[{} not shown]", part_type(part))
+}
+
+/// The type of a part.
+pub fn part_type(part: &Map<String, Value>) -> &str {
+    part.get("type").and_then(Value::as_str).unwrap_or("part")
 }
 
 /// The text that a part has: its own, why a model refused, that of a document, or that of what a search found.

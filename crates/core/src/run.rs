@@ -423,6 +423,9 @@ pub struct PromptRecord {
     /// The names of tools in its calls that stand there for another name, each with that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub renamed_tools: BTreeMap<String, String>,
+    /// Whether it has pictures or audio, whose size is allowed for and not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_media: bool,
     /// What it shows that was observed outside of the session.
     #[serde(default, skip_serializing_if = "Observations::is_empty")]
     pub observed: Observations,
@@ -462,8 +465,11 @@ pub struct TurnReply {
 
 impl PromptRecord {
     /// What is learned where a provider says that `model` used so many tokens for this prompt. `None` where its tokens are
-    /// counted in the model's own vocabulary.
+    /// counted in the model's own vocabulary, and where it has more than texts.
     pub fn report(&self, model: &str, used: u64) -> Option<Report> {
+        if self.has_media {
+            return None;
+        }
         Report::of(model, self.tokens, self.factor?, self.vocabulary == BYTES, Tokens(used))
     }
 }

@@ -20,8 +20,9 @@ use callboard_core::{
 use crate::{
     Body,
     call_ids::{CallIds, IdForm},
+    media::{self, Medium},
     openai::{self, CLOSING},
-    placed::{Joined, Span, block_text},
+    placed::{Joined, Span, block_bytes},
     speaker::{NO_RESULT, Speaker, loose_result, marked, words},
     strict::OPENING,
     tool_names::{self, ToolNames},
@@ -56,12 +57,7 @@ pub(super) type Sourced<'a> = (Value, Vec<&'a Utterance>);
 pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Sourced<'a>> {
     let Some((calling, others)) = group.split_first().filter(|(first, _)| first.mine && !first.calls().is_empty())
     else {
-        let one = |utterance| {
-            let message = one(group, utterance, reader)?;
-            let sources = vec![utterance; blocks(&message).count()];
-            Some((message, sources))
-        };
-        return group.iter().filter_map(one).collect();
+        return group.iter().filter_map(|utterance| alone(group, utterance, reader)).collect();
     };
     let mut results: Vec<_> = others.iter().collect();
     let mut said: Vec<_> = one(group, calling, reader).iter_mut().flat_map(blocks_of).collect();
@@ -72,13 +68,20 @@ pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Source
         let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| results.remove(at));
         let words = found.map(|found| words(found, reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
-        answers.push(result(&id, words));
+        answers.push(result(&id, words, found.map(|found| found.media.as_slice()).unwrap_or_default()));
         answering.push(found.unwrap_or(calling));
     }
     let saying = vec![calling; said.len()];
     let mut messages = vec![(message("assistant", said), saying), (message("user", answers), answering)];
-    messages.extend(results.into_iter().filter_map(|other| Some((one(group, other, reader)?, vec![other]))));
+    messages.extend(results.into_iter().filter_map(|other| alone(group, other, reader)));
     messages
+}
+
+/// One thing that was said, which says all blocks of its message.
+fn alone<'a>(group: &'a [Utterance], utterance: &'a Utterance, reader: &Agent) -> Option<Sourced<'a>> {
+    let message = one(group, utterance, reader)?;
+    let sources = vec![utterance; blocks(&message).count()];
+    Some((message, sources))
 }
 
 /// A message of the user that nobody said.
@@ -98,7 +101,7 @@ pub(super) fn spans(messages: &[Sourced<'_>], count: &dyn TokenCounter) -> Vec<S
         let (mut before, mut around) = (None, MESSAGE);
         for (block, source) in blocks(message).zip(sources) {
             let tokens = block_tokens(block, count) + std::mem::take(&mut around);
-            let bytes = block_text(block).map_or(0, str::len);
+            let bytes = block_bytes(block);
             match spans.last_mut().filter(|_| before == Some(source.seq)) {
                 Some(last) => {
                     let Span { tokens: all, bytes: length, .. } = last;
@@ -127,7 +130,9 @@ fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
     });
     let result = if block.get("tool_use_id").is_some() { CALL } else { Tokens(0) };
     let thought = field("thinking") + field("signature") + field("data");
-    BLOCK + thought + input + result + field("text") + field("id") + name + field("tool_use_id") + field("content")
+    let parts: Tokens = blocks(block).map(|part| block_tokens(part, count)).sum();
+    let said = field("text") + field("content") + parts + media::tokens(block);
+    BLOCK + thought + input + result + said + field("id") + name + field("tool_use_id")
 }
 
 /// What tools cost.
@@ -213,7 +218,7 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
             joined.push(("user".to_owned(), vec![text(OPENING)]));
             places.open(OPENING);
         }
-        let length: usize = blocks.iter().filter_map(block_text).map(str::len).sum();
+        let length: usize = blocks.iter().map(block_bytes).sum();
         match joined.last_mut() {
             Some((last, before)) if *last == role => before.extend(blocks),
             _ => {
@@ -256,9 +261,11 @@ fn blocks_of(message: &mut Value) -> Vec<Value> {
     }
 }
 
-fn result(call: &str, words: String) -> Value {
+fn result(call: &str, words: String, media: &[Medium]) -> Value {
     let mut result = json!({"type": "tool_result", "tool_use_id": call});
-    if !words.trim().is_empty() {
+    if let Some(parts) = media::parts(&words, media) {
+        put(&mut result, "content", parts);
+    } else if !words.trim().is_empty() {
         put(&mut result, "content", words);
     }
     result
@@ -273,8 +280,9 @@ fn input(call: &ToolCall) -> Value {
     }
 }
 
-/// One thing that was said, as a message of one block, behind what the reader thought before where it gets that back. There is
-/// no role for the system, so it has a mark with its name before the text, which no agent can have.
+/// One thing that was said, as a message of one block, or of several with pictures between them, behind what the reader
+/// thought before where it gets that back. There is no role for the system, so it has a mark with its name before the text,
+/// which no agent can have.
 fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
     let is_blank = words.trim().is_empty();
@@ -287,8 +295,10 @@ fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Val
         Speaker::User => ("user", marked(utterance, words)),
         Speaker::Own => ("assistant", words),
     };
-    if !words.trim().is_empty() {
-        blocks.push(text(words.trim_end()));
+    match media::parts(&words, &utterance.media) {
+        Some(parts) => blocks.extend(parts),
+        None if !words.trim().is_empty() => blocks.push(text(words.trim_end())),
+        None => {}
     }
     let is_said = blocks.last().is_some();
     is_said.then(|| message(role, blocks))

@@ -22,6 +22,7 @@ use callboard_core::{
 use crate::{
     Lacking, ResolvedSpec,
     history_key::HistoryKey,
+    media,
     rendered::{RenderedPiece, Renderer},
     replaced,
     said::Said,
@@ -61,6 +62,22 @@ pub struct HistoryCache {
     newest: HashMap<String, (Seq, Seq)>,
     /// The entries with calls that update the plan, of which none that came later was done.
     plans: Vec<Seq>,
+    /// The pictures that are shown, the oldest first.
+    media: VecDeque<ShownMedium>,
+    /// The bytes of these.
+    media_bytes: usize,
+}
+
+/// A picture that is shown.
+#[derive(Clone, Copy)]
+struct ShownMedium {
+    /// The entry that begins its piece.
+    piece: Seq,
+    /// The entry that has it.
+    seq: Seq,
+    /// Which one it is of that entry.
+    at: usize,
+    bytes: usize,
 }
 
 /// A group, with what was written of it once it was wanted.
@@ -106,6 +123,8 @@ impl HistoryCache {
             longest_bytes: 0,
             newest: HashMap::new(),
             plans: Vec::new(),
+            media: VecDeque::new(),
+            media_bytes: 0,
         })
     }
 
@@ -122,6 +141,7 @@ impl HistoryCache {
         (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
         self.newest.clear();
         self.plans.clear();
+        (self.media, self.media_bytes) = (VecDeque::new(), 0);
         (self.kept, self.limits) = (0, limits(view, tail));
         kept.into_iter().for_each(|utterance| self.add(utterance));
         (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
@@ -184,9 +204,19 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, reads, .. } = &self.key;
+        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, .. } = &self.key;
         let is_alone = self.key.names.len() == 1;
-        let reader = Reader { name, thread, style: *style, manager: manager.as_ref(), is_alone, reads: *reads };
+        let reader = Reader {
+            name,
+            thread,
+            style: *style,
+            manager: manager.as_ref(),
+            is_alone,
+            reads: *reads,
+            format: *format,
+            provider: *provider,
+            sees: *media > 0,
+        };
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
@@ -196,8 +226,38 @@ impl HistoryCache {
         if lacking.is_empty() { Ok(utterances) } else { Err(Lacking::Values(lacking)) }
     }
 
-    /// A result joins its call, also where other things were said between them; what else is said stands alone.
-    fn add(&mut self, mut utterance: Utterance) {
+    /// Adds what was said, and shows the newest pictures alone.
+    fn add(&mut self, utterance: Utterance) {
+        let seq = utterance.seq;
+        let bytes: Vec<_> = utterance.media.iter().map(media::Medium::bytes).collect();
+        let Some(piece) = self.join(utterance) else { return };
+        for (at, bytes) in bytes.into_iter().enumerate() {
+            self.media.push_back(ShownMedium { piece, seq, at, bytes });
+            self.media_bytes += bytes;
+            while self.media.len() > self.key.media || self.media_bytes > media::MOST_BYTES {
+                let Some(oldest) = self.media.pop_front() else { break };
+                self.media_bytes = self.media_bytes.saturating_sub(oldest.bytes);
+                self.hide(oldest);
+            }
+        }
+    }
+
+    /// Names a picture instead of showing it.
+    fn hide(&mut self, hidden: ShownMedium) {
+        let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(hidden.piece)) else { return };
+        self.bytes = self.bytes.saturating_sub(piece.bytes());
+        piece.change(|group| {
+            let has_it = group.iter_mut().filter(|utterance| utterance.seq == hidden.seq);
+            has_it
+                .filter_map(|utterance| utterance.media.get_mut(hidden.at))
+                .for_each(|medium| medium.is_shown = false);
+        });
+        self.bytes += piece.bytes();
+    }
+
+    /// A result joins its call, also where other things were said between them; what else is said stands alone. Returns the entry
+    /// that begins its piece.
+    fn join(&mut self, mut utterance: Utterance) -> Option<Seq> {
         let place = self.said;
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
@@ -228,17 +288,19 @@ impl HistoryCache {
                 if let Some(calling) = seq.filter(|_| updates) {
                     self.leave_out_plans(calling, id);
                 }
-                return;
+                return seq;
             }
             if place < REACH {
                 self.unsettled = self.pieces.len() + 1;
             }
         }
         self.plans.extend(utterance.updates_plan().then_some(utterance.seq));
+        let seq = utterance.seq;
         let group = Arc::new(vec![utterance]);
         let piece = Piece { group, whole: None, place, written: None, shortened: VecDeque::new() };
         self.bytes += piece.bytes();
         self.pieces.push(piece);
+        Some(seq)
     }
 
     /// The id of the call that waits for a result of `id`. Where an answer had it twice, its second call got another one.
@@ -447,9 +509,8 @@ impl Piece {
     }
 
     fn says_what(&self, other: &Self) -> bool {
-        let said =
-            |piece: &Self| piece.group.iter().map(|utterance| (utterance.seq, utterance.replaced)).collect::<Vec<_>>();
-        said(self) == said(other)
+        let one = |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media());
+        self.group.iter().map(one).eq(other.group.iter().map(one))
     }
 
     fn bytes(&self) -> usize {

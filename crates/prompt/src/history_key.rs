@@ -10,7 +10,7 @@ use callboard_core::{
     view::View,
 };
 
-use crate::{Provider, ResolvedSpec, fetch::Reads, offered, reader, replaced::PlanPlace, tail::Source};
+use crate::{Provider, ResolvedSpec, fetch::Reads, media, offered, reader, replaced::PlanPlace, tail::Source};
 
 /// All that decides what a reader is shown of entries, and how it is written. Where one of these changes, the cache is of
 /// no use.
@@ -23,8 +23,8 @@ pub(super) struct HistoryKey {
     threads: Vec<(ThreadId, Option<(VisibilitySpan, Shown)>)>,
     /// The entry that last erased something.
     erased: Seq,
-    format: Format,
-    provider: Provider,
+    pub(super) format: Format,
+    pub(super) provider: Provider,
     pub(super) style: Style,
     /// Where the plan stands in the prompt.
     pub(super) plan: Option<PlanPlace>,
@@ -33,6 +33,8 @@ pub(super) struct HistoryKey {
     pub(super) manager: Option<AgentName>,
     /// Which of the tools that read what was said are on offer, for notes name them.
     pub(super) reads: Reads,
+    /// How many pictures are shown at the most.
+    pub(super) media: usize,
     vocabulary: String,
 }
 
@@ -57,6 +59,7 @@ impl HistoryKey {
             plan: PlanPlace::of(view, spec),
             names: view.state.team.names().cloned().collect(),
             manager: view.state.team.manager().map(|manager| manager.name.clone()),
+            media: media::most(spec, view.state),
             vocabulary: count.vocabulary().to_owned(),
         })
     }

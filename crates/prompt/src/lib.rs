@@ -36,6 +36,7 @@ mod fill;
 mod history_cache;
 mod history_key;
 mod labels;
+mod media;
 mod openai;
 mod part;
 mod parts;
@@ -257,6 +258,15 @@ impl Prompt {
         ToolCall { name, ..call }
     }
 
+    /// Whether it has pictures or audio.
+    fn has_media(&self) -> bool {
+        match &self.body {
+            Body::Text(_) => false,
+            Body::Messages(messages) | Body::Anthropic { messages, .. } => media::has_any(messages),
+            Body::Responses { input, .. } => media::has_any(input),
+        }
+    }
+
     /// What is kept of it, so that it can be rendered again and checked.
     pub fn record(&self) -> PromptRecord {
         PromptRecord {
@@ -272,6 +282,7 @@ impl Prompt {
             sha256: self.sha256(),
             shows: self.shows.clone(),
             renamed_tools: self.renamed_tools.clone(),
+            has_media: self.has_media(),
             observed: self.observed.clone(),
         }
     }
@@ -325,7 +336,11 @@ pub fn prompt_of(
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(_) if spec.provider.is_strict() => true,
-        Body::Messages(messages) => !tools.is_empty() || messages.iter().any(|one| one.get("tool_calls").is_some()),
+        Body::Messages(messages) => {
+            let is_more =
+                |one: &Value| one.get("tool_calls").is_some() || one.get("content").is_some_and(Value::is_array);
+            !tools.is_empty() || messages.iter().any(is_more)
+        }
         Body::Responses { .. } | Body::Anthropic { .. } => true,
     };
     let tools = tools.into_iter().map(|tool| tool_names::as_written(tool, &renamed)).collect();
@@ -339,8 +354,8 @@ pub fn prompt_of(
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.
         reusable_prefix_tokens: Tokens(0),
-        // What a provider makes of tools and items, and Anthropic of any message, is its own affair, and messages that are joined
-        // cost less together: what is allowed for them here is generous.
+        // What a provider makes of tools, items and pictures, and Anthropic of any message, is its own affair, and messages
+        // that are joined cost less together: what is allowed for them here is generous.
         counting: match spec.factor {
             // A bound that nothing was learned about is one.
             Some(factor) if factor >= Factor::ONE && count.counting() == Counting::UpperBound => Counting::UpperBound,

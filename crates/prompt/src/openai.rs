@@ -18,6 +18,7 @@ use callboard_core::{
 
 use crate::{
     call_ids::{CallIds, IdForm},
+    media,
     provider::Provider,
     renderer::Renderer,
     speaker::{NO_RESULT, Speaker, loose_result, marked, words},
@@ -81,7 +82,9 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
     let thoughts = reasoning::OPENAI.iter().chain([&THOUGHT_ITEMS]).filter_map(|name| message.get(*name)).map(json);
     let name = message.get("name").map_or(Tokens(0), |name| NAME + text(Some(name)));
     let result = message.get("tool_call_id").map_or(Tokens(0), |id| ID_END + text(Some(id)));
-    MESSAGE + thoughts.sum() + text(message.get("content")) + name + result + of_calls.sum()
+    let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
+    let of_parts = parts.map(|part| media::tokens(part) + text(part.get("text")));
+    MESSAGE + thoughts.sum() + text(message.get("content")) + of_parts.sum() + name + result + of_calls.sum()
 }
 
 /// What tools cost.
@@ -138,15 +141,24 @@ fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<
     if words.trim().is_empty() {
         return None;
     }
-    Some(match voice {
+    let message = match voice {
         Speaker::System if by.provider.is_strict() => message("user", &format!("[from system] {words}")),
         Speaker::System => message("system", &words),
         Speaker::Own => message("assistant", &words),
-        Speaker::User | Speaker::Tool => match utterance.is_bare() {
-            true => users(utterance, &words, by.provider),
-            false => message("user", &words),
-        },
-    })
+        Speaker::User | Speaker::Tool if utterance.is_bare() => users(utterance, &words, by.provider),
+        Speaker::User | Speaker::Tool => message("user", &words),
+    };
+    Some(with_media(utterance, message))
+}
+
+/// A message with the pictures that are shown of what it says.
+fn with_media(utterance: &Utterance, mut message: Value) -> Value {
+    if let Some(content) = message.get_mut("content")
+        && let Some(parts) = content.as_str().and_then(|text| media::parts(text, &utterance.media))
+    {
+        *content = parts.into();
+    }
+    message
 }
 
 /// What the user says. OpenAI takes a name of the author; to others, whoever has one is marked.

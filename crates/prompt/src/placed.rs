@@ -135,7 +135,7 @@ impl Body {
             (Self::Text(text), None) => vec![text],
             (Self::Responses { instructions, .. }, None) => vec![instructions],
             (Self::Responses { input, .. }, Some(at)) => input.get(at).map(texts_of).unwrap_or_default(),
-            (Self::Anthropic { system, .. }, None) => system.iter().filter_map(block_text).collect(),
+            (Self::Anthropic { system, .. }, None) => system.iter().flat_map(block_texts).collect(),
             (Self::Messages(messages) | Self::Anthropic { messages, .. }, Some(at)) => {
                 messages.get(at).map(texts_of).unwrap_or_default()
             }
@@ -148,14 +148,23 @@ impl Body {
 pub(super) fn texts_of(message: &Value) -> Vec<&str> {
     match message.get("content").or_else(|| message.get("output")) {
         Some(Value::String(text)) => vec![text],
-        Some(Value::Array(blocks)) => blocks.iter().filter_map(block_text).collect(),
+        Some(Value::Array(blocks)) => blocks.iter().flat_map(block_texts).collect(),
         _ => Vec::new(),
     }
 }
 
-/// The text of a block; calls of tools and thoughts have none.
-pub(super) fn block_text(block: &Value) -> Option<&str> {
-    TEXTS_OF_BLOCKS.iter().find_map(|field| block.get(*field)).and_then(Value::as_str)
+/// The texts of a block: one, or those of the parts of a result. Calls of tools, thoughts and pictures have none.
+fn block_texts(block: &Value) -> Vec<&str> {
+    match TEXTS_OF_BLOCKS.iter().find_map(|field| block.get(*field)) {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How long the texts of a block are.
+pub(super) fn block_bytes(block: &Value) -> usize {
+    block_texts(block).iter().map(|text| text.len()).sum()
 }
 
 /// The fields in which a block has its text: one of them.

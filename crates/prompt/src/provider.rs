@@ -6,6 +6,8 @@ pub enum Provider {
     /// OpenAI's own models. Also where no model is named: the format is OpenAI's.
     #[default]
     OpenAi,
+    /// OpenAI's models that hear. They take no pictures.
+    OpenAiAudio,
     /// Claude.
     Anthropic,
     /// DeepSeek, which wants what its model thought before each call back in all later requests.
@@ -30,7 +32,7 @@ impl Provider {
         let name = model.strip_prefix("openai:").unwrap_or(&model);
         let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
         if is_openai(name) {
-            Self::OpenAi
+            if name.contains("audio") { Self::OpenAiAudio } else { Self::OpenAi }
         } else if says(&["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral", "voxtral"])
         {
             Self::Mistral
@@ -47,13 +49,23 @@ impl Provider {
 
     /// Whether its models are sent the strict form of messages: one message of the system, then the user and the assistant in turn.
     pub(super) fn is_strict(self) -> bool {
-        self != Self::OpenAi
+        !matches!(self, Self::OpenAi | Self::OpenAiAudio)
+    }
+
+    /// Whether its models may take pictures in chat completions. With Mistral what the user says may have to stand in a result.
+    pub(super) fn sees(self) -> bool {
+        !matches!(self, Self::OpenAiAudio | Self::DeepSeek | Self::Mistral)
+    }
+
+    /// Whether its models take audio in chat completions.
+    pub(super) fn hears(self) -> bool {
+        matches!(self, Self::OpenAiAudio | Self::Gemini)
     }
 
     /// Whether a message of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.
     pub(super) fn takes_thought(self, field: &str, has_calls: bool, is_in_loop: bool) -> bool {
         match (self, field) {
-            (Self::OpenAi | Self::Mistral, _) => false,
+            (Self::OpenAi | Self::OpenAiAudio | Self::Mistral, _) => false,
             (Self::DeepSeek, "reasoning_content") => has_calls,
             // Routers such as OpenRouter give it with the models of all providers.
             (_, "reasoning_details") => is_in_loop,
@@ -89,6 +101,8 @@ mod tests {
         for name in ["openai:qwen2.5:7b", "gpt-oss-20b", "openai/gpt-4o", "olmo-2", "orca", "google/gemma-2-9b-it"] {
             assert_eq!(of(name), Provider::Unknown, "{name}");
         }
+        assert_eq!(of("gpt-4o-audio-preview"), Provider::OpenAiAudio);
+        assert_eq!(of("openai:gpt-audio"), Provider::OpenAiAudio);
         assert_eq!(of("anthropic:claude-sonnet-4-5"), Provider::Anthropic);
         assert_eq!(of("anthropic/claude-opus-4"), Provider::Anthropic);
         assert_eq!(of("openai:mistral-small-latest"), Provider::Mistral);

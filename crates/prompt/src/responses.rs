@@ -30,8 +30,15 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
             input.push(json!({"type": "function_call_output", "call_id": id, "output": message.get("content")}));
             continue;
         }
-        if let Some(content) = message.get("content").filter(|content| content.is_string()) {
-            input.push(json!({"role": message.get("role"), "content": content}));
+        match message.get("content") {
+            Some(Value::Array(parts)) => {
+                let content: Vec<_> = parts.iter().map(part).collect();
+                input.push(json!({"role": message.get("role"), "content": content}));
+            }
+            Some(content) if content.is_string() => {
+                input.push(json!({"role": message.get("role"), "content": content}));
+            }
+            _ => {}
         }
         let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
         input.extend(calls.map(|call| {
@@ -43,4 +50,12 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
         }));
     }
     (Body::Responses { instructions, input }, joined)
+}
+
+/// A part of what the user says, as the Responses API takes it.
+fn part(part: &Value) -> Value {
+    match part.pointer("/image_url/url") {
+        Some(url) => json!({"type": "input_image", "image_url": url, "detail": "auto"}),
+        None => json!({"type": "input_text", "text": part.get("text")}),
+    }
 }

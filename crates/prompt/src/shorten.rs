@@ -68,6 +68,9 @@ fn without_middle(text: &str, note: &str, bytes: usize) -> Option<String> {
 /// Shortens all texts of a group, which has `whole` tokens, down to one length, so that it has at most `allowed`. `None`
 /// where that cannot be done.
 pub(super) fn shorten_evenly(renderer: &Renderer<'_>, group: &Group, whole: Tokens, allowed: Tokens) -> Option<Group> {
+    if let Some((without, tokens)) = without_media(renderer, group) {
+        return if tokens <= allowed { Some(without) } else { shorten_evenly(renderer, &without, tokens, allowed) };
+    }
     let mut notes: Vec<Arc<str>> = Vec::new();
     let longest = Cell::new(0);
     let mut of_bytes = |bytes: usize| {
@@ -114,6 +117,19 @@ pub(super) fn shorten_evenly(renderer: &Renderer<'_>, group: &Group, whole: Toke
         }
     }
     Some(best)
+}
+
+/// A group that names its pictures instead of showing them, and its size. None where it shows none.
+fn without_media(renderer: &Renderer<'_>, group: &Group) -> Option<(Group, Tokens)> {
+    if group.iter().all(|utterance| utterance.shown_media() == 0) {
+        return None;
+    }
+    let mut group = group.clone();
+    for utterance in &mut group {
+        utterance.hide_media();
+    }
+    let tokens = renderer.size(&group);
+    Some((group, tokens))
 }
 
 /// Shortens each text of an utterance that is longer than `bytes` to about that many; `note` says, for a text and how the
@@ -183,6 +199,9 @@ fn longest_text(value: &mut Value) -> Option<&mut String> {
 
 /// Shortens the texts of a group, the last ones first, until it fits in `allowed` or there is nothing left to shorten.
 pub(super) fn shorten_group(renderer: &Renderer<'_>, group: &mut Group, allowed: Tokens) {
+    if let Some((without, _)) = without_media(renderer, group) {
+        *group = without;
+    }
     for at in (0..group.len()).rev() {
         let whole = renderer.size(group);
         if whole <= allowed {

@@ -3,11 +3,11 @@
 //!
 //! Templates of Qwen, Gemma, Mistral and others on llama.cpp and vLLM refuse everything else, and hosted APIs do so too.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::{
     openai::{CLOSING, IS_BARE, message},
-    placed::Joined,
+    placed::{Joined, text_bytes},
     provider::Provider,
 };
 
@@ -74,6 +74,9 @@ impl Turns {
         else {
             return;
         };
+        if [next.get("content"), last.get("content")].into_iter().flatten().any(Value::is_array) {
+            return self.join_parts(next, between);
+        }
         let text = match next.remove("content") {
             Some(Value::String(text)) => text,
             _ => String::new(),
@@ -93,12 +96,49 @@ impl Turns {
         last.extend(next);
     }
 
+    /// Puts the parts of what the user says behind those of the last message.
+    fn join_parts(&mut self, mut next: Map<String, Value>, between: &str) {
+        let at = self.messages.len().saturating_sub(1);
+        let Some(last) = self.messages.last_mut() else { return };
+        let before = text_bytes(last);
+        let mut parts = parts_of(last.get_mut("content").map(Value::take));
+        let mut more = parts_of(next.remove("content"));
+        let length = match more.first_mut().and_then(|first| first.get_mut("text")) {
+            Some(text) => {
+                *text = format!("{between}{}", text.as_str().unwrap_or_default()).into();
+                between.len()
+            }
+            None if between.trim().is_empty() => 0,
+            None => {
+                parts.push(json!({"type": "text", "text": between.trim()}));
+                between.trim().len()
+            }
+        };
+        if length > 0 {
+            self.joined.add_unsaid(at, before..before + length);
+        }
+        self.joined.places.push((at, before + length));
+        parts.extend(more);
+        if let Some(content) = last.get_mut("content") {
+            *content = parts.into();
+        }
+    }
+
     /// Lets the user speak last, unless results do.
     fn close(&mut self) {
         if self.messages.last().is_none_or(|last| role(last) == "assistant") {
             self.joined.close(self.messages.len(), CLOSING);
             self.messages.push(message("user", CLOSING));
         }
+    }
+}
+
+/// The parts of a content; a text is one.
+fn parts_of(content: Option<Value>) -> Vec<Value> {
+    match content {
+        Some(Value::Array(parts)) => parts,
+        Some(Value::String(text)) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
+        _ => Vec::new(),
     }
 }
 

@@ -6,17 +6,19 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Message, Role, Speaker, ToolCall, reasoning},
+    conversation::{Message, Role, Speaker, ToolCall, part_type, reasoning},
     count::Tokens,
     directive::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
-    prompt::Style,
+    prompt::{Format, Style},
     text::Values,
 };
 
 use crate::{
     fetch::{self, Reads},
+    media::Medium,
+    provider::Provider,
     replaced::{PlanPlace, is_updated, updates_plan},
     said::Said,
     tail::Item,
@@ -45,6 +47,8 @@ pub(super) struct Utterance {
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
     pub(super) is_in_loop: bool,
+    /// The pictures and audio in its text that the provider takes, in their order.
+    pub(super) media: Vec<Medium>,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
     /// Whether something of it was shortened or left out.
@@ -96,6 +100,10 @@ pub(super) struct Reader<'a> {
     pub(super) is_alone: bool,
     /// The tools that it can read with what was said.
     pub(super) reads: Reads,
+    pub(super) format: Format,
+    pub(super) provider: Provider,
+    /// Whether it is shown pictures or audio at all.
+    pub(super) sees: bool,
 }
 
 impl Reader<'_> {
@@ -132,6 +140,7 @@ impl Utterance {
             is_joined: false,
             reasoning: Arc::default(),
             is_in_loop: false,
+            media: Vec::new(),
             replaced: false,
             shortened: matches!(kind, Kind::LeftOut(_)),
             kind,
@@ -142,6 +151,7 @@ impl Utterance {
     pub(super) fn replace_with_note(&mut self, what: &str) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[left out: {what}; {place}]").into();
+            self.media.clear();
             (self.replaced, self.shortened) = (true, true);
         }
     }
@@ -180,8 +190,20 @@ impl Utterance {
     pub(super) fn clear(&mut self) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
+            self.media.clear();
             self.shortened = true;
         }
+    }
+
+    /// Names the pictures and the audio that it shows.
+    pub(super) fn hide_media(&mut self) {
+        self.shortened |= self.shown_media() > 0;
+        self.media.iter_mut().for_each(|medium| medium.is_shown = false);
+    }
+
+    /// How many of these it shows.
+    pub(super) fn shown_media(&self) -> usize {
+        self.media.iter().filter(|medium| medium.is_shown).count()
     }
 
     /// About how many bytes of memory it takes.
@@ -196,7 +218,8 @@ impl Utterance {
             Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
         };
         let of_reasoning = reasoning::size_bytes(&self.reasoning);
-        size_of::<Self>() + of_kind + of_reasoning
+        let of_media: usize = self.media.iter().map(Medium::bytes).sum();
+        size_of::<Self>() + of_kind + of_reasoning + of_media
     }
 
     /// Whether it is what the user says, which has no mark of the speaker.
@@ -274,15 +297,30 @@ fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> 
 }
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
-    let text = match message.refusal().filter(|_| message.content.is_blank()) {
-        Some(refusal) => refusal.into(),
-        None if message.role == Role::Ai => message.content.in_own_text(values)?,
-        None => message.content.in_text(values)?,
-    };
     let place = reader.reads.message(message);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
     let mine = nameless || message.agent.as_ref() == Some(reader.name);
+    let takes_media = reader.sees
+        && match message.role {
+            Role::User => !mine,
+            // Results are text but for Anthropic.
+            Role::Tool => reader.format == Format::Anthropic,
+            Role::Ai | Role::System => false,
+        };
+    let mut media = Vec::new();
+    let named = |part: &Map<String, Value>| {
+        let line = format!("[{} not shown; {place}]", part_type(part));
+        if takes_media {
+            media.extend(Medium::of(part, &line, reader.format, reader.provider));
+        }
+        line
+    };
+    let text = match message.refusal().filter(|_| message.content.is_blank()) {
+        Some(refusal) => refusal.into(),
+        None if message.role == Role::Ai => message.content.in_own_text(values)?,
+        None => message.content.in_text_with(values, named)?,
+    };
     let kind = if message.role == Role::Tool {
         Kind::Result { call: message.tool_call_id.clone(), text, place }
     } else {
@@ -308,7 +346,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
-    Ok(Utterance { seq, size, mine, speaker, author, is_joined, reasoning, ..Utterance::note(kind) })
+    Ok(Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

@@ -3313,6 +3313,11 @@ export interface components {
             layout?: components["schemas"]["Layout"] | null;
             /** @description The session's own layout: its parts in order. Prompts that name no layout use it. */
             layout_parts?: components["schemas"]["LayoutPart"][];
+            /**
+             * @description How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and
+             *     none for models of which Callboard does not know whether they take any.
+             */
+            media?: number | null;
             /** @description The parts that differ from their defaults. */
             parts?: components["schemas"]["ProfileParts"];
             /**

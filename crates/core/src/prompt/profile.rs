@@ -48,7 +48,15 @@ pub struct Profile {
     /// after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
+    /// How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and
+    /// none for models of which Callboard does not know whether they take any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0, maximum = 100))]
+    pub media: Option<u8>,
 }
+
+/// The most pictures that a profile lets models see: providers refuse more.
+const MOST_MEDIA: u8 = 100;
 
 /// The most tokens that are kept for an answer where a profile does not say how many.
 const ANSWER_TOKENS: Tokens = Tokens(4096);
@@ -96,6 +104,9 @@ impl Profile {
                 let pointer = format!("{pointer}/parts/{}/min", part.as_str());
                 return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
+        }
+        if self.media.is_some_and(|media| media > MOST_MEDIA) {
+            return Err(Error::invalid(format!("{pointer}/media"), "give a number from 0 to 100"));
         }
         if self.layout.is_some() && !self.layout_parts.is_empty() {
             let problem = "the session lists parts of its own in `layout_parts`: name a layout or list parts, not both";

@@ -114,6 +114,7 @@ impl Board {
             layout: "team".to_owned(),
             layout_version: 1,
             renamed_tools: BTreeMap::new(),
+            has_media: false,
             format: "openai".to_owned(),
             vocabulary: self.count.vocabulary().to_owned(),
             factor: None,

@@ -88,7 +88,8 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
         let is_allowed = match block["type"].as_str().unwrap() {
             "text" => !block["text"].as_str().unwrap().trim().is_empty(),
             "tool_use" => role == "assistant" && block["input"].is_object() && block["name"] != "",
-            "tool_result" => role == "user",
+            "tool_result" => role == "user" && block["content"].as_array().into_iter().flatten().all(is_said),
+            "image" => role == "user" && is_picture(&block),
             _ => false,
         };
         prop_assert!(is_allowed, "{role}: {block}");
@@ -96,6 +97,26 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
     let marked = blocks(prompt).iter().filter(|(_, _, marked)| *marked).count();
     prop_assert!(marked <= 4, "{marked} marks");
     check_calls(messages)
+}
+
+/// A part of a result: a text that is not blank, or a picture.
+fn is_said(part: &Value) -> bool {
+    match part["type"].as_str() {
+        Some("text") => !part["text"].as_str().unwrap().trim().is_empty(),
+        _ => is_picture(part),
+    }
+}
+
+/// A picture that the Messages API takes.
+fn is_picture(block: &Value) -> bool {
+    let source = &block["source"];
+    match source["type"].as_str() {
+        Some("base64") => {
+            source["media_type"] == "image/png" && source["data"].as_str().is_some_and(|data| !data.is_empty())
+        }
+        Some("url") => source["url"].as_str().is_some_and(|url| url.starts_with("https://")),
+        _ => false,
+    }
 }
 
 /// Every message with calls is followed by one that begins with their results, and there are no other results.

@@ -19,8 +19,9 @@ use crate::{
 };
 
 /// Whose models are asked, and in which format.
-const READERS: [(Provider, Format); 9] = [
+const READERS: [(Provider, Format); 10] = [
     (Provider::OpenAi, Format::OpenAi),
+    (Provider::OpenAiAudio, Format::OpenAi),
     (Provider::Anthropic, Format::OpenAi),
     (Provider::DeepSeek, Format::OpenAi),
     (Provider::Gemini, Format::OpenAi),
@@ -37,7 +38,7 @@ proptest! {
     #[test]
     fn every_provider_takes_every_prompt(
         steps in story(16), talk in talk(24), odd in vec(odd(), 0..24), budgets in [60..900_u64, 900..60_000],
-        layout in select(layouts().to_vec()), task in option::of(Just("Go on.".to_owned())),
+        layout in select(layouts().to_vec()), task in option::of(Just("Go on.".to_owned())), media in option::of(0..6_u8),
     ) {
         let mut board = told(&[steps, talk].concat());
         odd.into_iter().for_each(|object| add(&mut board, object));
@@ -45,11 +46,14 @@ proptest! {
             for (thread, (provider, format)) in THREADS.iter().flat_map(|thread| READERS.map(|reader| (thread, reader))) {
                 for budget in budgets {
                     let spec = ResolvedSpec {
-                        format, provider, profile: Some(Profile::default()), task: task.clone(), layout: layout.clone(),
+                        format, provider, profile: Some(Profile { media, ..Profile::default() }), task: task.clone(), layout: layout.clone(),
                         ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), board.count)
                     };
                     match board.prompt_for(agent.as_str(), &spec, 5) {
-                        Ok(prompt) => check(provider, &prompt)?,
+                        Ok(prompt) => {
+                            check(provider, &prompt)?;
+                            check_media(provider, &prompt, media.unwrap_or(4))?;
+                        }
                         Err(Error::BudgetExceeded { .. } | Error::NotFound { .. }) => {}
                         Err(error) => prop_assert!(false, "{}", error),
                     }
@@ -81,7 +85,11 @@ fn odd() -> impl Strategy<Value = Value> {
         1 => text().prop_map(|text| json!({"role": "system", "content": text})),
         2 => text().prop_map(|text| json!({"role": "assistant", "content": text})),
         1 => Just(json!({"role": "assistant", "content": null, "refusal": "I will not."})),
-        1 => Just(json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]})),
+        3 => (pictures(), text()).prop_map(|(mut parts, text)| {
+            parts.push(json!({"type": "text", "text": text}));
+            json!({"role": "user", "content": parts})
+        }),
+        1 => (id(), pictures()).prop_map(|(id, parts)| json!({"role": "tool", "tool_call_id": id, "content": parts})),
         1 => Just(json!({"role": "assistant", "content": [{"type": "audio", "id": "a1"}]})),
         4 => (text(), vec(call, 1..4), thought).prop_map(|(text, calls, thought)| {
             json!({"role": "assistant", "content": text, "tool_calls": calls, "reasoning_content": thought})
@@ -89,6 +97,29 @@ fn odd() -> impl Strategy<Value = Value> {
         6 => (id(), text()).prop_map(|(id, text)| json!({"role": "tool", "tool_call_id": id, "content": text})),
     ]
 }
+
+/// Pictures and audio as clients have them, some of which nobody takes.
+fn pictures() -> impl Strategy<Value = Vec<Value>> {
+    let url = |url: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}});
+    let inline = format!("data:image/jpeg;base64,{SMALL}");
+    vec(
+        select(vec![
+            url(&inline),
+            url("https://example.com/a.png"),
+            url("file:///a"),
+            url("data:image/png;base64,aGk="),
+            url(""),
+            json!({"type": "input_audio", "input_audio": {"data": SOUND, "format": "mp3"}}),
+        ]),
+        1..3,
+    )
+}
+
+/// The beginning of a sound.
+const SOUND: &str = "SUQzBAAA";
+
+/// The beginning of a picture of one pixel.
+const SMALL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB";
 
 const LONG: &str = "a_very_long_name_that_somebody_gave_a_call_or_a_tool_without_thinking_of_those_who_must_read_it";
 
@@ -102,7 +133,7 @@ fn check(provider: Provider, prompt: &Prompt) -> Checked {
         Body::Anthropic { .. } => crate::anthropic::check_rules(prompt),
         Body::Responses { input, .. } => responses(input),
         Body::Messages(messages) => match provider {
-            Provider::OpenAi => openai(messages),
+            Provider::OpenAi | Provider::OpenAiAudio => openai(messages),
             Provider::Mistral => mistral(messages),
             Provider::DeepSeek => deepseek(messages),
             Provider::Anthropic | Provider::Gemini | Provider::Unknown => strict(messages),
@@ -169,8 +200,13 @@ fn chat(messages: &[Value], allowed: &[&str], id: impl Fn(&str) -> bool) -> Chec
         let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
         prop_assert!(calls.is_empty() || role == "assistant");
         prop_assert!(message.get("tool_calls").is_none() || !calls.is_empty(), "{message}");
-        let is_blank = message["content"].as_str().is_none_or(|text| text.trim().is_empty());
-        prop_assert!(!is_blank || (message["content"].is_null() && !calls.is_empty()), "{message}");
+        if message["content"].is_array() {
+            prop_assert_eq!(role, "user");
+            check_parts(&message["content"], "text", |part| part["image_url"]["url"].as_str())?;
+        } else {
+            let is_blank = message["content"].as_str().is_none_or(|text| text.trim().is_empty());
+            prop_assert!(!is_blank || (message["content"].is_null() && !calls.is_empty()), "{message}");
+        }
         if let Some(name) = message.get("name") {
             let name = name.as_str().unwrap();
             prop_assert!(role == "user" && (1..=64).contains(&name.len()) && name.chars().all(is_plain), "{name}");
@@ -206,7 +242,12 @@ fn responses(input: &[Value]) -> Checked {
                     ["system", "user", "assistant"].contains(&role) && item.as_object().unwrap().len() == 2,
                     "{item}"
                 );
-                prop_assert!(item["content"].as_str().is_some_and(|text| !text.trim().is_empty()), "{item}");
+                if item["content"].is_array() {
+                    prop_assert_eq!(role, "user");
+                    check_parts(&item["content"], "input_text", |part| part["image_url"].as_str())?;
+                } else {
+                    prop_assert!(item["content"].as_str().is_some_and(|text| !text.trim().is_empty()), "{item}");
+                }
                 prop_assert!(open.is_empty(), "no results of {open:?}: {input:?}");
             }
             Some("function_call") => {
@@ -225,6 +266,36 @@ fn responses(input: &[Value]) -> Checked {
         }
     }
     prop_assert!(open.is_empty(), "no results of {open:?}: {input:?}");
+    Ok(())
+}
+
+/// Parts of what the user says: texts that are not blank, and pictures that all providers take.
+fn check_parts(parts: &Value, text: &str, url: impl Fn(&Value) -> Option<&str>) -> Checked {
+    for part in parts.as_array().unwrap() {
+        let is_allowed = match part["type"].as_str() == Some(text) {
+            true => part["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
+            false => {
+                url(part).is_some_and(|url| {
+                    url.starts_with("https://") || url.strip_prefix("data:image/png;base64,") == Some(SMALL)
+                }) || part["input_audio"] == json!({"data": SOUND, "format": "mp3"})
+            }
+        };
+        prop_assert!(is_allowed, "{}", part);
+    }
+    Ok(())
+}
+
+/// A prompt has so many pictures and so much audio at the most, and they are in its size, which is within its budget.
+fn check_media(provider: Provider, prompt: &Prompt, most: u8) -> Checked {
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    let with_address = body.matches("https://example.com/a.png").count() as u64;
+    let inline = body.matches(SMALL).count() as u64;
+    let audio = body.matches(SOUND).count() as u64;
+    prop_assert!(with_address + inline + audio <= u64::from(most), "{} and {} and {}", with_address, inline, audio);
+    prop_assert!(audio == 0 || matches!(provider, Provider::OpenAiAudio | Provider::Gemini), "{}", body);
+    prop_assert!(with_address + inline == 0 || provider != Provider::OpenAiAudio, "{}", body);
+    prop_assert!(prompt.tokens.0 >= 4784 * with_address + inline + 32 * audio, "{}: {}", prompt.tokens, body);
+    prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
     Ok(())
 }
 

@@ -113,3 +113,33 @@ async fn pieces_stand_where_they_say_after_a_secret_was_hidden_in_them() {
         assert!(of(3).1.contains("go on"), "{format}: {}", of(3).1);
     }
 }
+
+#[tokio::test]
+async fn pictures_stand_among_the_pieces_of_what_was_said() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let picture = |n: usize| json!({"type": "image_url", "image_url": {"url": format!("https://example.com/{n}.png")}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let said = json!([
+        {"role": "user", "content": [text("größer 1"), picture(1), text("and so on")]},
+        {"role": "user", "content": [picture(2), picture(3)]},
+    ]);
+    server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
+    let count = |prompt: &Value| prompt["messages"].to_string().matches("https://example.com/").count();
+    for format in ["openai", "anthropic"] {
+        let model = "anthropic:claude-sonnet-4-5";
+        let wanted = json!({"agent": "lead", "budget": 60_000, "pieces": true, "format": format, "model": model});
+        let prompt = ask(&server, &team, wanted).await;
+        assert_eq!(count(&prompt), 3, "{prompt}");
+        assert!(prompt["tokens"].as_u64().unwrap() > 3 * 4000, "{prompt}");
+        let shown: String = pieces(&prompt).into_iter().map(|(_, shown)| shown).collect();
+        assert!(shown.contains("größer 1") && !shown.contains("not shown"), "{shown}");
+    }
+    let settings = |media: u8| json!({"prompt": {"media": media}});
+    server.send("PATCH", &team, settings(101)).await.problem(422, "invalid");
+    server.send("PATCH", &team, settings(2)).await.is(200);
+    // The session says so for any model.
+    let prompt = ask(&server, &team, json!({"agent": "lead", "budget": 60_000, "format": "openai"})).await;
+    assert_eq!(count(&prompt), 2, "{prompt}");
+    assert!(prompt["messages"].to_string().contains("[image_url not shown; "), "{prompt}");
+}

@@ -1,0 +1,294 @@
+//! Pictures and audio in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
+//! others, and for parts of other kinds, is a line that names them.
+//!
+//! Sources of the sizes. Anthropic, "Vision": width times height by 750 tokens, or one for each 28 by 28 pixels; larger pictures
+//! are made smaller, so that none has more than 4,784; 8,000 pixels a side, 5 MB and 100 pictures at the most. OpenAI, "Images
+//! and vision": 85 tokens and 170 for each 512 by 512 pixels (at most 1,445), or up to 2.46 for each 32 by 32 pixels, of which
+//! there are at most 1,536 (3,779). Gemini, "Understand and count tokens": 258 for each tile of 768 by 768 pixels.
+//! A second of audio has 32 tokens there, and 10 with OpenAI ("Managing costs").
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use callboard_core::{
+    count::Tokens,
+    prompt::{Format, escape::escape},
+    state::State,
+};
+
+use crate::{provider::Provider, spec::ResolvedSpec};
+
+/// How many pictures a prompt shows where its profile does not say.
+const SHOWN: usize = 4;
+
+/// The most bytes that the pictures of a prompt have together, as they are written: requests have limits, too.
+pub(super) const MOST_BYTES: usize = 20 << 20;
+
+/// The most bytes that one picture has, as it is written.
+const MOST_BYTES_OF_ONE: usize = 5 << 20;
+
+/// The longest address of a picture.
+const LONGEST_ADDRESS: usize = 2048;
+
+/// The most pixels that a side of a picture has.
+const LONGEST_SIDE: u64 = 8000;
+
+/// What a picture costs at the most, whatever its size.
+const PICTURE: Tokens = Tokens(4784);
+
+/// How the picture formats that all providers take begin, in base64. What a client says of them may be wrong.
+const KINDS: [(&str, &str); 3] = [(PNG, "image/png"), (JPEG, "image/jpeg"), ("UklGR", "image/webp")];
+
+const PNG: &str = "iVBORw0KGgo";
+const JPEG: &str = "/9j/";
+
+/// So much of a picture in base64 is read at the most, to find its size. Photographs may begin with a small picture of themselves.
+const READ: usize = 128 << 10;
+
+/// What a second of audio costs.
+const SECOND: u64 = 32;
+
+/// The fewest bytes that a second of an MP3 has: at 8,000 bits a second.
+const LEAST_OF_MP3: u64 = 1000;
+
+/// A picture or audio in a message.
+#[derive(Clone, Debug)]
+pub(super) struct Medium {
+    /// What stands for it where it is not shown: a line of the message's text.
+    line: Arc<str>,
+    /// The part of a message that it is in the format of the prompt.
+    part: Arc<Value>,
+    pub(super) is_shown: bool,
+}
+
+impl Medium {
+    /// What a part of a message is, as it goes out in a format. None where it is nothing that the provider takes.
+    pub(super) fn of(part: &Map<String, Value>, line: &str, format: Format, provider: Provider) -> Option<Self> {
+        let (sees, hears) = match format {
+            Format::Text => (false, false),
+            Format::OpenAi => (provider.sees(), provider.hears()),
+            Format::Responses => (provider.sees(), false),
+            Format::Anthropic => (true, false),
+        };
+        let picture = Picture::of(part).filter(|_| sees).map(|picture| picture.written(format));
+        let part = picture.or_else(|| audio(part).filter(|_| hears))?;
+        Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
+    }
+
+    /// About how many bytes it has as it is written.
+    pub(super) fn bytes(&self) -> usize {
+        self.line.len() + address(&self.part).map_or(0, str::len)
+    }
+}
+
+/// How many pictures a prompt shows at the most.
+pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
+    let default = match (spec.format, spec.provider) {
+        (Format::Text, _) => return 0,
+        (Format::Anthropic, _) => SHOWN,
+        (_, Provider::DeepSeek | Provider::Mistral) => return 0,
+        (_, Provider::OpenAi | Provider::OpenAiAudio | Provider::Anthropic | Provider::Gemini) => SHOWN,
+        // Servers refuse pictures where their model does not see.
+        (_, Provider::Unknown) => 0,
+    };
+    spec.profile(state).media.map_or(default, usize::from)
+}
+
+/// A text with pictures in the places of the lines that name them, as parts. None where no picture is shown.
+pub(super) fn parts(text: &str, media: &[Medium]) -> Option<Vec<Value>> {
+    let (mut parts, mut written, mut searched, mut has_any) = (Vec::new(), 0, 0, false);
+    for medium in media {
+        let line = escape(&medium.line);
+        let Some(before) = text.get(searched..).and_then(|rest| rest.find(&line)) else { continue };
+        let begin = searched + before;
+        searched = begin + line.len();
+        if medium.is_shown {
+            parts.extend(text.get(written..begin).and_then(text_part));
+            parts.push(Value::clone(&medium.part));
+            (written, has_any) = (searched, true);
+        }
+    }
+    parts.extend(text.get(written..).and_then(text_part));
+    has_any.then_some(parts)
+}
+
+/// A part that is text; none where that is blank.
+fn text_part(text: &str) -> Option<Value> {
+    let text = text.trim_matches('\n').trim_end();
+    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+}
+
+/// Whether messages have pictures or audio.
+pub(super) fn has_any(messages: &[Value]) -> bool {
+    messages.iter().flat_map(parts_in).any(|part| is_medium(part) || parts_in(part).any(is_medium))
+}
+
+fn is_medium(part: &Value) -> bool {
+    let kind = part.get("type").and_then(Value::as_str);
+    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio"))
+}
+
+/// The parts of a message, or of a result.
+fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
+    holder.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What a part that is a picture or audio costs; others cost nothing here.
+pub(super) fn tokens(part: &Value) -> Tokens {
+    let is_anthropics = match part.get("type").and_then(Value::as_str) {
+        Some("image") => true,
+        Some("image_url") => false,
+        Some("input_audio") => return Tokens(seconds(part).unwrap_or_default().saturating_mul(SECOND)),
+        _ => return Tokens(0),
+    };
+    let address = address(part).unwrap_or_default();
+    let data = address.rsplit_once(";base64,").map_or(address, |(_, data)| data);
+    let Some((width, height)) = size(data) else { return PICTURE };
+    let patches = |pixels: u64| width.div_ceil(pixels).saturating_mul(height.div_ceil(pixels));
+    let cost = match is_anthropics {
+        true => patches(28).max(width.saturating_mul(height).div_ceil(750)),
+        false => (85 + 258_u64.saturating_mul(patches(512))).max(patches(32).saturating_mul(246).div_ceil(100)),
+    };
+    Tokens(cost).min(PICTURE)
+}
+
+/// The audio that a part is, as chat completions take it.
+fn audio(part: &Map<String, Value>) -> Option<Value> {
+    let given = part.get("input_audio")?;
+    let part = json!({"type": "input_audio", "input_audio": {
+        "data": given.get("data")?.as_str()?, "format": given.get("format")?.as_str()?,
+    }});
+    let data = address(&part)?;
+    (is_base64(data) && data.len() <= MOST_BYTES_OF_ONE && seconds(&part).is_some()).then_some(part)
+}
+
+/// How many seconds a part that is audio has at the most. None where it is not in the format that it names.
+fn seconds(part: &Value) -> Option<u64> {
+    let data = address(part)?;
+    let bytes_of_second = match part.pointer("/input_audio/format")?.as_str()? {
+        "mp3" if data.starts_with("SUQz") || data.starts_with("//") => LEAST_OF_MP3,
+        "wav" if data.starts_with("UklGR") => {
+            let head = decoded(data.get(..44)?);
+            let has_format = head.get(12..16)? == b"fmt ";
+            u64::from(u32::from_le_bytes(head.get(28..32).filter(|_| has_format)?.try_into().ok()?)).max(1)
+        }
+        _ => return None,
+    };
+    Some((data.len() as u64).div_ceil(bytes_of_second))
+}
+
+/// Whether a text is data in base64.
+fn is_base64(data: &str) -> bool {
+    let digits = data.trim_end_matches('=');
+    data.len().is_multiple_of(4)
+        && data.len() - digits.len() <= 2
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+}
+
+/// The data or the address of a picture or of audio in a prompt.
+fn address(part: &Value) -> Option<&str> {
+    let source = part.get("source").or_else(|| part.get("input_audio"));
+    let source = source.and_then(|source| source.get("data").or_else(|| source.get("url")));
+    source.or_else(|| part.get("image_url")?.get("url"))?.as_str()
+}
+
+/// The width and the height of a picture in base64, where its first bytes say them.
+fn size(data: &str) -> Option<(u64, u64)> {
+    let read = |bytes: usize| data.get(..bytes.min(data.len())).map(decoded);
+    if data.starts_with(PNG) {
+        let head = read(32)?;
+        let number = |at: usize| Some(u64::from(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?)));
+        return Some((number(16)?, number(20)?));
+    }
+    if data.starts_with(JPEG) { size_of_jpeg(&read(READ)?) } else { None }
+}
+
+/// The size of a JPEG: segments with their lengths stand before the frame, which begins with its height and its width.
+fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
+    let number = |at: usize| Some(u16::from_be_bytes(head.get(at..at + 2)?.try_into().ok()?));
+    let mut at = 2;
+    loop {
+        match (head.get(at)?, head.get(at + 1)?) {
+            (0xFF, 0xFF) => at += 1,
+            (0xFF, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF) => {
+                return Some((number(at + 7)?.into(), number(at + 5)?.into()));
+            }
+            (0xFF, _) => at += 2 + usize::from(number(at + 2)?),
+            _ => return None,
+        }
+    }
+}
+
+fn decoded(base64: &str) -> Vec<u8> {
+    let value = |digit: u8| match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let three = |four: &[u8]| {
+        let bits = four.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(value(*digit)));
+        bits.to_be_bytes().into_iter().skip(1)
+    };
+    base64.as_bytes().chunks_exact(4).flat_map(three).collect()
+}
+
+/// A picture that all providers take.
+enum Picture<'a> {
+    Inline { kind: &'static str, data: &'a str },
+    At(&'a str),
+}
+
+impl<'a> Picture<'a> {
+    /// The picture that a part is, in the shape of whichever provider.
+    fn of(part: &'a Map<String, Value>) -> Option<Self> {
+        match part.get("type")?.as_str()? {
+            "image_url" | "input_image" => {
+                let image = part.get("image_url")?;
+                Self::at(image.get("url").unwrap_or(image).as_str()?)
+            }
+            "image" => {
+                let source = part.get("source")?;
+                match source.get("type")?.as_str()? {
+                    "base64" => Self::inline(source.get("data")?.as_str()?),
+                    "url" => Self::at(source.get("url")?.as_str()?),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn at(address: &'a str) -> Option<Self> {
+        if address.starts_with("data:") {
+            return Self::inline(address.split_once(";base64,")?.1);
+        }
+        let is_address = address.starts_with("https://")
+            && address.len() <= LONGEST_ADDRESS
+            && address.bytes().all(|byte| byte.is_ascii_graphic());
+        is_address.then_some(Self::At(address))
+    }
+
+    fn inline(data: &'a str) -> Option<Self> {
+        let (_, kind) = KINDS.iter().find(|(begin, _)| data.starts_with(begin))?;
+        let sides = 1..=LONGEST_SIDE;
+        let fits = size(data).is_none_or(|(width, height)| sides.contains(&width) && sides.contains(&height));
+        (is_base64(data) && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
+    }
+
+    /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made.
+    fn written(&self, format: Format) -> Value {
+        match (format, self) {
+            (Format::Anthropic, Self::Inline { kind, data }) => {
+                json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}})
+            }
+            (Format::Anthropic, Self::At(url)) => json!({"type": "image", "source": {"type": "url", "url": url}}),
+            (_, Self::Inline { kind, data }) => {
+                json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
+            }
+            (_, Self::At(url)) => json!({"type": "image_url", "image_url": {"url": url}}),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Pictures and audio of a conversation: which of them models are shown, in which form, and what they cost.
+
+use callboard_core::{count::Factor, run::PromptRecord, tool::own_names};
+
+use crate::{Provider, media, tests::*};
+
+/// The beginning of a picture of 1000 by 500 pixels.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0";
+
+/// The beginning of another one of that size, which has a segment of four bytes before its frame.
+const JPEG: &str = "/9j/4AAGSkZJRv/AABEIAfQD6AMBIgAA";
+
+fn url(at: &str) -> Value {
+    json!({"type": "image_url", "image_url": {"url": at}})
+}
+
+fn inline() -> Value {
+    // What a client says of the data is not always so.
+    json!({"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": PICTURE}})
+}
+
+fn board_with(said: &[(&str, Value)]) -> Board {
+    let mut board = Board::team("lead writer");
+    said.iter().for_each(|(who, message)| say(&mut board, who, message));
+    board
+}
+
+fn say(board: &mut Board, who: &str, message: &Value) {
+    let messages: Vec<NewMessage> = serde_json::from_value(json!([message])).unwrap();
+    let said = AddMessages { thread: "main".parse().unwrap(), messages };
+    match who {
+        "user" => board.user(said).map(|_| ()).unwrap(),
+        agent => board.by(agent, said).map(|_| ()).unwrap(),
+    }
+}
+
+fn spec(board: &Board, format: Format, budget: u64, media: Option<u8>) -> ResolvedSpec {
+    let profile = Some(Profile { media, ..Profile::default() });
+    let spec = ResolvedSpec::new("lead".parse().unwrap(), "main".parse().unwrap(), Tokens(budget), board.count);
+    ResolvedSpec { format, profile, ..spec }
+}
+
+fn ask(board: &Board, format: Format, budget: u64, media: Option<u8>) -> Prompt {
+    let prompt = board.prompt_for("lead", &spec(board, format, budget, media), 3).unwrap();
+    assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
+    prompt
+}
+
+/// The last thing that is said.
+fn last(prompt: &Prompt) -> Value {
+    let said = match &prompt.body {
+        Body::Messages(messages) | Body::Anthropic { messages, .. } => messages,
+        Body::Responses { input, .. } => input,
+        Body::Text(text) => return json!(text),
+    };
+    said.last().unwrap()["content"].clone()
+}
+
+/// How many pictures a prompt shows.
+fn shown(prompt: &Prompt) -> usize {
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    body.matches(r#""type":"image_url""#).count() + body.matches(r#""type":"image""#).count()
+}
+
+#[test]
+fn pictures_go_out_in_the_form_of_each_format() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let content = json!([text("Look:"), inline(), text("and"), url("https://example.com/a.png")]);
+    let board = board_with(&[("user", json!({"role": "user", "content": content}))]);
+    let data = format!("data:image/png;base64,{PICTURE}");
+    assert_eq!(
+        last(&ask(&board, Format::OpenAi, 20_000, None)),
+        json!([text("Look:"), url(&data), text("and"), url("https://example.com/a.png")])
+    );
+    let input = |text: &str| json!({"type": "input_text", "text": text});
+    let image = |url: &str| json!({"type": "input_image", "image_url": url, "detail": "auto"});
+    assert_eq!(
+        last(&ask(&board, Format::Responses, 20_000, None)),
+        json!([input("Look:"), image(&data), input("and"), image("https://example.com/a.png")])
+    );
+    let anthropic = last(&ask(&board, Format::Anthropic, 20_000, None));
+    let source = json!({"type": "base64", "media_type": "image/png", "data": PICTURE});
+    assert_eq!(anthropic[1], json!({"type": "image", "source": source}));
+    assert_eq!(anthropic[3]["source"], json!({"type": "url", "url": "https://example.com/a.png"}));
+    let plain = last(&ask(&board, Format::Text, 20_000, None));
+    let lines: Vec<_> = plain.as_str().unwrap().lines().filter(|line| line.contains("not shown")).collect();
+    assert_eq!(lines.len(), 2, "{plain}");
+    assert!(lines[0].starts_with("[image not shown; it is message m") && lines[0].ends_with(" of thread main]"));
+}
+
+#[test]
+fn the_newest_pictures_are_shown_and_the_others_say_how_to_get_them() {
+    let picture = |n: usize| {
+        let place = format!("https://example.com/{n}.png");
+        ("user", json!({"role": "user", "content": [{"type": "text", "text": "see"}, url(&place)]}))
+    };
+    let mut board = board_with(&(0..6).map(picture).collect::<Vec<_>>());
+    for (format, media, most) in [Format::OpenAi, Format::Responses, Format::Anthropic]
+        .map(|format| [(format, None, 4), (format, Some(1), 1)])
+        .concat()
+    {
+        let prompt = ask(&board, format, 100_000, media);
+        let body = serde_json::to_string(&prompt.body).unwrap();
+        let at = |n: usize| body.contains(&format!("https://example.com/{n}.png"));
+        assert_eq!((0..6).map(at).collect::<Vec<_>>(), (0..6).map(|n| n + most >= 6).collect::<Vec<_>>());
+        assert_eq!(body.matches("[image_url not shown; it is message m").count(), 6 - most, "{body}");
+    }
+    assert_eq!(shown(&ask(&board, Format::OpenAi, 100_000, Some(0))), 0);
+    let tools = own_names(&["callboard:read_message".to_owned()]).unwrap();
+    let spec = ResolvedSpec { tools, ..spec(&board, Format::Anthropic, 100_000, None) };
+    let mut kept = None;
+    let prompt = board.prompt_from(&mut kept, "lead", &spec).unwrap();
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    assert_eq!(body.matches("of thread main with `read_message`]").count(), 2, "{body}");
+    // What is kept of a prompt shows another picture less, as one that is made anew does.
+    let (who, message) = picture(6);
+    say(&mut board, who, &message);
+    let [read_on, anew] = [&mut kept, &mut None].map(|kept| board.prompt_from(kept, "lead", &spec).unwrap());
+    assert_eq!(read_on, anew);
+    assert_eq!(shown(&anew), 4);
+}
+
+#[test]
+fn results_have_pictures_where_the_format_takes_them() {
+    let content = json!([{"type": "text", "text": "done"}, inline()]);
+    let board = board_with(&[
+        ("user", json!({"role": "user", "content": "Draw."})),
+        ("lead", json!({"role": "assistant", "tool_calls": [{"id": "c1", "name": "draw", "arguments": {}}]})),
+        ("lead", json!({"role": "tool", "tool_call_id": "c1", "content": content})),
+    ]);
+    let result = last(&ask(&board, Format::Anthropic, 20_000, None))[0].clone();
+    assert_eq!(result["type"], "tool_result");
+    // The provider's count of a picture teaches nothing of texts.
+    let learns = |media| {
+        let record = ask(&board, Format::Anthropic, 20_000, media).record();
+        let record = PromptRecord { factor: Some(Factor::ONE), ..record };
+        record.report("anthropic:claude-sonnet-4-5", 1000).is_some()
+    };
+    assert_eq!([learns(None), learns(Some(0))], [false, true]);
+    assert_eq!((&result["content"][0]["text"], &result["content"][1]["type"]), (&json!("done"), &json!("image")));
+    let chat = last(&ask(&board, Format::OpenAi, 20_000, None));
+    assert!(chat.as_str().unwrap().starts_with("done\n[image not shown; it is message m"), "{chat}");
+}
+
+#[test]
+fn a_picture_is_named_where_there_is_no_room_for_it_or_no_provider_takes_it() {
+    let picture = |at: &str| board_with(&[("user", json!({"role": "user", "content": [url(at)]}))]);
+    let board = picture("https://example.com/a.png");
+    for format in [Format::OpenAi, Format::Responses, Format::Anthropic] {
+        assert_eq!([4000, 20_000].map(|budget| shown_in(&board, format, budget)), [0, 1], "{format:?}");
+    }
+    for odd in ["http://example.com/a.png", "file:///a.png", "data:image/png;base64,aGk=", "data:image/svg+xml,<svg/>"]
+    {
+        assert_eq!(shown_in(&picture(odd), Format::OpenAi, 20_000), 0, "{odd}");
+    }
+    let own = board_with(&[
+        ("user", json!({"role": "user", "content": "Draw."})),
+        ("lead", json!({"role": "assistant", "content": [{"type": "text", "text": "There."}, inline()]})),
+    ]);
+    assert_eq!(shown_in(&own, Format::Anthropic, 20_000), 0);
+}
+
+fn shown_in(board: &Board, format: Format, budget: u64) -> usize {
+    let prompt = ask(board, format, budget, None);
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    // In the Responses API pictures have a name of their own.
+    shown(&prompt) + body.matches(r#""type":"input_image""#).count()
+}
+
+#[test]
+fn a_picture_costs_what_its_size_comes_to_and_the_most_where_that_is_not_known() {
+    let source = json!({"type": "base64", "media_type": "image/png", "data": PICTURE});
+    let sizes = [
+        json!({"type": "image", "source": source}),
+        url(&format!("data:image/png;base64,{PICTURE}")),
+        url(&format!("data:image/jpeg;base64,{JPEG}")),
+        json!({"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}),
+        url("https://example.com/a.png"),
+        json!({"type": "text", "text": "no picture"}),
+    ];
+    assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 1260, 1260, 4784, 4784, 0]);
+}
+
+#[test]
+fn audio_goes_out_to_models_that_hear() {
+    // Its header says that it has 8,000 bytes a second; it has 8,048 characters.
+    let wav = "UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgA".to_owned() + &"A".repeat(8000);
+    let audio =
+        |data: &str, format: &str| json!({"type": "input_audio", "input_audio": {"data": data, "format": format}});
+    let content = json!([{"type": "text", "text": "Listen:"}, audio(&wav, "wav"), url("https://example.com/a.png")]);
+    let board = board_with(&[("user", json!({"role": "user", "content": content}))]);
+    let kinds = |provider| {
+        let spec = ResolvedSpec { provider, ..spec(&board, Format::OpenAi, 20_000, None) };
+        let said = last(&board.prompt_for("lead", &spec, 3).unwrap());
+        let kind = |part: &Value| part["type"].as_str().unwrap().to_owned();
+        said.as_array().into_iter().flatten().map(kind).collect::<Vec<_>>().join(" ")
+    };
+    let of_providers = [Provider::OpenAi, Provider::OpenAiAudio, Provider::Gemini, Provider::DeepSeek].map(kinds);
+    let expected = ["text image_url", "text input_audio text", "text input_audio image_url", ""];
+    assert_eq!(of_providers, expected);
+    let sounds = [audio(&wav, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
+    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 32, 0]);
+}
