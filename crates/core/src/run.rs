@@ -39,7 +39,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Team,
     calibration::Report,
-    conversation::{Message, Role, ToolCall},
+    conversation::{Message, NewMessage, Role, ToolCall},
     count::{BYTES, Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
@@ -452,6 +452,8 @@ pub struct TurnReply {
     pub reasoning: Vec<Map<String, Value>>,
     /// What it calls.
     pub tool_calls: Vec<ToolCall>,
+    /// What it said, thought and called as messages, in the place of the three: where it thought again after it had begun to speak.
+    pub messages: Vec<NewMessage>,
     /// What it used.
     pub usage: Usage,
     /// What the usage teaches about the tokens of the model.

@@ -1,5 +1,7 @@
 //! Requests to models, and their answers.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -108,12 +110,25 @@ pub struct ChatAnswer {
     pub reasoning: Vec<Map<String, Value>>,
     /// The calls of tools that the model asks for, in its order.
     pub tool_calls: Vec<ToolCall>,
+    /// What it thought, said and called in the order in which it came. Only Anthropic's API tells that; elsewhere it is empty.
+    pub pieces: Vec<Piece>,
     /// The tokens that were used, if the endpoint says so.
     pub usage: Option<Usage>,
     /// Why the answer ends.
     pub finish: Finish,
     /// The endpoint's name of the model that answered; the requested name if it does not say.
     pub model: String,
+}
+
+/// A piece of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// The block of [`ChatAnswer::reasoning`] at this place.
+    Thought(usize),
+    /// This part of [`ChatAnswer::text`], in bytes.
+    Text(Range<usize>),
+    /// The call of [`ChatAnswer::tool_calls`] at this place.
+    Call(usize),
 }
 
 /// A call of a tool that a model asks for.

@@ -77,6 +77,7 @@ impl Play {
             text,
             tool_calls: Vec::new(),
             reasoning: Vec::new(),
+            messages: Vec::new(),
             usage,
             report: None,
             cut_off: false,

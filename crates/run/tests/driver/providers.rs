@@ -216,3 +216,36 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         assert!(size(3) > size(2), "{} {}", size(3), size(2));
     }
 }
+
+#[tokio::test]
+async fn what_a_model_thinks_between_its_words_and_its_calls_goes_back_in_its_place() {
+    let content = json!([
+        {"type": "thinking", "thinking": "A word to look up.", "signature": "c2lnbmVk"},
+        {"type": "text", "text": "I look it up."},
+        {"type": "thinking", "thinking": "In the dictionary.", "signature": "YWdhaW4="},
+        {"type": "tool_use", "id": "call_1", "name": "look_up", "input": {"word": "tide"}},
+    ]);
+    let session = session_asking(&memory(), SMALL, CLAUDE).await;
+    let run = start(&session).await;
+    let whole = json!({"type": "message", "content": content, "stop_reason": "tool_use"}).to_string();
+    let models = Models::new(move |request, nth| match (asked(request), nth) {
+        ("directive", 0) => to("writer", "Look it up."),
+        ("work", 1) => Reply::raw(200, "application/json", whole.clone()),
+        ("work", _) => Reply::text("A tide is a tide."),
+        _ => done("Done."),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    user(&session, ToolResults { run: run.clone(), results: vec![("call_1".to_owned(), "found".to_owned())] }).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    let mut said = requests[2]["messages"].clone();
+    let said = said.as_array_mut().unwrap().iter_mut().find(|message| message["role"] == "assistant").unwrap();
+    for block in said["content"].as_array_mut().unwrap() {
+        block.as_object_mut().unwrap().remove("cache_control");
+    }
+    assert_eq!(said["content"], content);
+    assert_eq!(
+        texts(&session, "agent:writer").await,
+        ["Look it up.", "I look it up.", "", "found", "A tide is a tide."]
+    );
+}

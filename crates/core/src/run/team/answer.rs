@@ -14,7 +14,7 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{Outcome, said},
+    run::outcome::{Outcome, called, said},
     run::tools::{self, Called, Caller},
     run::{Due, TurnReply, Wait},
     text::shortened,
@@ -146,8 +146,8 @@ fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Ar
 fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let said = said(reply);
-    let calls = said.tool_calls.clone();
-    let receipts = conversation::decide::say(decision, &thread, &[said])?;
+    let calls = called(&said);
+    let receipts = conversation::decide::say(decision, &thread, &said)?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
         let caller = Caller { agent, thread: None, own_tools: None };
