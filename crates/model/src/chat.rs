@@ -97,7 +97,23 @@ pub struct ResponseSchema {
     pub schema: Value,
     /// Whether the endpoint must enforce it. Some endpoints then support only a part of JSON Schema.
     pub strict: bool,
+    /// The schema that is asked for once more, and not enforced, where the endpoint refuses the other.
+    pub plain: Option<Value>,
 }
+
+impl ResponseSchema {
+    /// The plain one, where there is one and the endpoint has refused the other.
+    pub(crate) fn instead<T>(&self, answer: &Result<T, ModelError>) -> Option<Self> {
+        let Err(ModelError::Refused { status: 400 | 422, message, .. }) = answer else { return None };
+        let message = message.to_lowercase();
+        let schema = self.plain.clone().filter(|_| SCHEMA_WORDS.iter().any(|word| message.contains(*word)))?;
+        tracing::info!(schema = %self.name, %message, "asking with the plain schema");
+        Some(Self { name: self.name.clone(), schema, strict: false, plain: None })
+    }
+}
+
+/// What endpoints say where they refuse a schema.
+const SCHEMA_WORDS: [&str; 4] = ["schema", "strict", "response_format", "grammar"];
 
 /// The answer of a model.
 #[derive(Clone, Debug, PartialEq)]

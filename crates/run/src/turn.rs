@@ -9,6 +9,7 @@ use callboard_core::{
         thoughts::{SpokenPieces, block_of, split_thoughts},
     },
     count::Usage,
+    directive::schema_for::SchemaFor,
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     exact::quote_inexact,
@@ -53,12 +54,9 @@ impl Driver {
             Err(error) => return Err(error),
         };
         let mut request = request(state, &turn.model, &turn.prompt, turn.ask.turn.uses_tools);
-        let structured = |Output { name, schema }: Output| ResponseSchema {
-            name: name.to_owned(),
-            schema: schema(&state.team),
-            strict: false,
-        };
-        request.response_schema = turn.ask.turn.output.map(structured);
+        let output = turn.ask.turn.output;
+        request.response_schema =
+            output.map(|Output { name, schema }| structured(&turn.model, name, schema(&state.team)));
         let recorded = match self.ask(&turn, &request).await? {
             Ok(answer) => self.record(turn.reply(&answer)).await,
             Err(error) => self.record(turn.failure(error)).await,
@@ -320,6 +318,22 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
         request.max_tokens = Some(LONG_ANSWER.min((*budget + *answer_tokens).minus(*tokens).0));
     }
     request
+}
+
+/// The schema of a model's answer: in the form that its provider enforces, else as it is.
+pub(crate) fn structured(model: &ModelName, name: &str, schema: Value) -> ResponseSchema {
+    let form = match model.provider() {
+        Provider::Anthropic => SchemaFor::Anthropic,
+        Provider::OpenAi
+            if callboard_prompt::Provider::of(Some(model.name())) == callboard_prompt::Provider::OpenAi =>
+        {
+            SchemaFor::OpenAi
+        }
+        Provider::OpenAi => SchemaFor::Plain,
+    };
+    let strict = form != SchemaFor::Plain;
+    let plain = strict.then(|| schema.clone());
+    ResponseSchema { name: name.to_owned(), schema: form.form(schema), strict, plain }
 }
 
 /// The most tokens of an answer for a provider that has to be told, where the session does not say and the window has room.

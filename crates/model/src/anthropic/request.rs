@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_form_is_a_tool_that_has_to_be_called_or_is_told_in_words() {
         let (request, schema) = (request(), json!({"type": "object"}));
-        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true };
+        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None };
         let as_tool = body(&request, Some(Form::Tool(&form)));
         assert_eq!((&as_tool["tools"][0]["input_schema"], &as_tool["tools"][0]["strict"]), (&schema, &json!(true)));
         assert_eq!(

@@ -249,3 +249,48 @@ async fn what_a_model_thinks_between_its_words_and_its_calls_goes_back_in_its_pl
         ["Look it up.", "I look it up.", "", "found", "A tide is a tide."]
     );
 }
+
+/// The schema of the answer that a request asks for, and whether it is enforced.
+fn schema(request: &Value) -> (&Value, bool) {
+    let of_openai = &request["response_format"]["json_schema"];
+    if of_openai.is_object() {
+        return (&of_openai["schema"], of_openai["strict"] == true);
+    }
+    let mut tools = request["tools"].as_array().unwrap().iter();
+    let form = tools.find(|tool| tool["name"] == "directive").unwrap();
+    (&form["input_schema"], form["strict"] == true)
+}
+
+#[tokio::test]
+async fn a_schema_is_enforced_where_a_provider_does_that_and_plain_where_it_refuses_it() {
+    const GPT: Option<&str> = Some("openai:gpt-4o");
+    for (model, refuses, enforced) in [
+        (GPT, false, vec![true]),
+        (GPT, true, vec![true, false]),
+        (CLAUDE, false, vec![true]),
+        (CLAUDE, true, vec![true, false]),
+        (SMALL, true, vec![false]),
+    ] {
+        let store = memory();
+        let session = session_asking(&store, model, SMALL).await;
+        let run = start(&session).await;
+        let models = Models::new(move |request, _| match refuses && schema(request).1 {
+            true => Reply::error(400, "Invalid schema for 'directive': it is too complex"),
+            false => Reply::json(&json!({
+                "messageTo": "user", "message": "Done.", "workflowComplete": true, "form": null, "expectedOutput": null,
+                "isInfoRequest": null, "contextSetUpdate": {"contextSets": [
+                    {"name": "Tides", "context": "High.", "newOrUpdate": null, "visibleToAgents": null},
+                ]},
+            })),
+        });
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model:?}");
+        let requests = models.endpoint.requests();
+        let asked: Vec<_> = requests.iter().map(schema).collect();
+        assert_eq!(asked.iter().map(|(_, strict)| *strict).collect::<Vec<_>>(), enforced, "{model:?}");
+        for (schema, strict) in asked {
+            assert_eq!(schema["required"].is_array(), strict && model == GPT, "{schema}");
+            assert_eq!(schema.to_string().contains("maxLength"), !strict, "{schema}");
+        }
+        assert_eq!(of_type(&journal(&store).await, "context_set.updated").len(), 1, "{model:?}");
+    }
+}
