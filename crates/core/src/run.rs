@@ -292,7 +292,7 @@ impl Runs {
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
-                    true => rules.after_tools(agent),
+                    true => rules.after_tools(agent, thread.as_ref()),
                     false => Wait::Tools { agent: agent.clone(), thread: thread.clone(), calls, own }.into(),
                 };
                 (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)

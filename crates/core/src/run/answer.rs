@@ -40,7 +40,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     }
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
-        Due::Team(duty) => team::answer::answer(duty, decision, reply)?,
+        Due::Team(duty) => team::answer::answer(duty, decision, reply, &agent)?,
         Due::Director(director::Duty::Build) => director::answer::answer(decision, reply, &agent)?,
         Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
     };

@@ -20,9 +20,16 @@ use crate::{
     text::shortened,
 };
 
-/// Records the answer to a turn. Returns what follows from it.
-pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
+/// Records the answer of `agent` to a turn. Returns what follows from it.
+pub(crate) fn answer(
+    duty: &Duty,
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    agent: &AgentName,
+) -> Result<Outcome, Undecided> {
+    let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
     match duty {
+        Duty::Directive | Duty::Answered { .. } | Duty::Repair { .. } if calls => call(decision, reply, agent),
         Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),
         Duty::Repair { .. } => direct(decision, reply, true),
         Duty::Form { request } => fill_form(decision, reply, request),
@@ -32,6 +39,19 @@ pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &Tu
             Ok(Outcome::due(Duty::Directive))
         }
     }
+}
+
+/// Records the calls of a manager: they come first, and it directs once they have their results. A directive beside them is none.
+fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentName) -> Result<Outcome, Undecided> {
+    let (main, mut said) = (ThreadId::main(), said(reply));
+    let is_directive = json::object_in(&reply.text).is_some();
+    said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
+    let calls = called(&said);
+    conversation::decide::say(decision, &main, &said)?;
+    let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
+    let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
+    let due = wait.map_or_else(|| Duty::Directive.into(), Due::from);
+    Ok(Outcome { idle: all_refused, is_message: !is_directive, ..Outcome::due(due) })
 }
 
 /// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
