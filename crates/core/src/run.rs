@@ -460,6 +460,8 @@ pub struct TurnReply {
     pub report: Option<Report>,
     /// Whether it was cut off at the length it may have.
     pub cut_off: bool,
+    /// Whether the model refused to answer; the text says why.
+    pub refused: bool,
 }
 
 impl PromptRecord {

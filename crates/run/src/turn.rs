@@ -240,6 +240,7 @@ impl Turn<'_> {
             usage: usage(answer, &model, &self.prompt),
             report,
             cut_off: answer.finish == Finish::Length,
+            refused: answer.finish == Finish::ContentFilter,
             text,
             reasoning,
             tool_calls,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    conversation::{NewContent, NewMessage, Role, ToolCall},
+    conversation::{AsGiven, NewContent, NewMessage, Role, ToolCall},
     json,
     run::{Due, TurnReply, tools::settle_calls},
 };
@@ -34,12 +34,13 @@ fn readable(call: &ToolCall) -> ToolCall {
     ToolCall { arguments, ..call.clone() }
 }
 
-/// The messages that an answer becomes. One that was cut off says so.
+/// The messages that an answer becomes. One that was cut off says so, and a refusal is one as its provider would give it.
 pub(super) fn said(reply: &TurnReply) -> Vec<NewMessage> {
     let mut messages = reply.messages.clone();
     if messages.is_empty() {
         let (tool_calls, reasoning) = (reply.tool_calls.clone(), reply.reasoning.clone());
-        messages.push(NewMessage { tool_calls, reasoning, ..NewMessage::text(Role::Ai, reply.text.clone()) });
+        let as_given = (reply.refused && tool_calls.is_empty()).then(|| AsGiven::refusal(&reply.text));
+        messages.push(NewMessage { tool_calls, reasoning, as_given, ..NewMessage::text(Role::Ai, reply.text.clone()) });
     }
     if let Some(last) = messages.last_mut().filter(|_| reply.cut_off) {
         let text = match &last.content {

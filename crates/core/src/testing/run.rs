@@ -105,6 +105,7 @@ impl Board {
             messages: Vec::new(),
             usage: Usage { prompt_tokens: 100, completion_tokens: 10 },
             cut_off: false,
+            refused: false,
         }
     }
 

@@ -151,6 +151,7 @@ async fn wait_for_a_person(session: &Session) {
         messages: Vec::new(),
         usage: Usage::default(),
         cut_off: false,
+        refused: false,
     };
     session.execute(system, reply).await.unwrap();
 }

@@ -81,6 +81,7 @@ impl Play {
             usage,
             report: None,
             cut_off: false,
+            refused: false,
         };
         self.session.execute(Actor::System, reply).await.unwrap();
         prompt
