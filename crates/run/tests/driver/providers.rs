@@ -6,7 +6,7 @@ use callboard_engine::core::{
     conversation::{NewMessage, Role},
     entry::{Actor, Hash},
     id::ThreadId,
-    run::{Status, ToolResults},
+    run::{Due, Status, ToolResults, Wait},
 };
 use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
@@ -20,6 +20,7 @@ use crate::fixture::{
 
 const CLAUDE: Option<&str> = Some("anthropic:claude");
 const SMALL: Option<&str> = Some("openai:small");
+const DEEPSEEK: Option<&str> = Some("openai:deepseek-chat");
 
 /// The hash of the prompt in a request for Anthropic's messages.
 fn hash(request: &Value) -> String {
@@ -168,7 +169,7 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         json!({"type": "redacted_thinking", "data": "ZW5jcnlwdGVk"}),
         json!({"type": "thinking", "thinking": "One more.", "signature": "YWdhaW4="}),
     ];
-    for model in [CLAUDE, SMALL] {
+    for model in [CLAUDE, DEEPSEEK] {
         let store = memory();
         let session = session_asking(&store, CLAUDE, model).await;
         let run = start(&session).await;
@@ -198,9 +199,10 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         let of_first = if model == CLAUDE { 2 } else { 1 };
         assert_eq!(thoughts(&requests[2]), expected[..of_first], "{}", requests[2]);
         assert_eq!(thoughts(&requests[3]), expected, "{}", requests[3]);
-        // The manager gets none of it, and neither does the writer once it was asked something new.
+        // The manager gets none of it, and neither does the writer once it was asked something new. DeepSeek wants it for ever.
         for request in &requests[4..] {
-            assert!(!request.to_string().contains("A word to look up."), "{request}");
+            let is_kept = model == DEEPSEEK && asked(request) == "work";
+            assert_eq!(request.to_string().contains("A word to look up."), is_kept, "{request}");
         }
         assert!(requests.len() > 5 && asked(&requests[5]) == "work", "{:?}", models.asked());
         // It is kept with the message, and counted where it is sent.
@@ -292,5 +294,57 @@ async fn a_schema_is_enforced_where_a_provider_does_that_and_plain_where_it_refu
             assert_eq!(schema.to_string().contains("maxLength"), !strict, "{schema}");
         }
         assert_eq!(of_type(&journal(&store).await, "context_set.updated").len(), 1, "{model:?}");
+    }
+}
+
+/// What is wrong with a request by the rules of the provider of a model that thinks before it calls.
+fn fault(model: &str, request: &Value) -> Option<&'static str> {
+    let messages = request["messages"].as_array().unwrap();
+    let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap();
+    let calling = |message: &&Value| message.get("tool_calls").is_some();
+    let is_signed = |message: &Value| message["tool_calls"][0]["extra_content"] == signature();
+    let is_thought = |message: &Value| message["reasoning_content"] == "Hm.";
+    let (is_deepseek, is_gemini) = (model.contains("deepseek"), model.contains("gemini"));
+    if is_deepseek && !messages.iter().filter(calling).all(is_thought) {
+        return Some("a call without its reasoning_content");
+    }
+    if is_gemini && !messages[asked..].iter().filter(calling).all(is_signed) {
+        return Some("a call without its thought_signature");
+    }
+    let sent = json!(messages).to_string();
+    let is_foreign =
+        (!is_deepseek && sent.contains("reasoning_content")) || (!is_gemini && sent.contains("extra_content"));
+    is_foreign.then_some("an unknown field")
+}
+
+/// What Gemini gives with a call.
+fn signature() -> Value {
+    json!({"google": {"thought_signature": "c2lnbmVk"}})
+}
+
+#[tokio::test]
+async fn a_loop_of_calls_has_what_its_provider_asks_for_and_nothing_else() {
+    for model in ["openai:deepseek-chat", "openai:gemini-3-pro", "openai:small", "openai:gpt-4o"] {
+        let session = session_asking(&memory(), SMALL, Some(model)).await;
+        let run = start(&session).await;
+        let function = json!({"name": "look_up", "arguments": "{}"});
+        let call = json!({"id": "call_1", "type": "function", "function": function, "extra_content": signature()});
+        let message = json!({"role": "assistant", "content": null, "reasoning_content": "Hm.", "tool_calls": [call]});
+        let calls = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+        let models = Models::new(move |request, nth| match (asked(request), nth) {
+            ("directive", 0) => to("writer", "Look it up."),
+            ("work", _) if fault(model, request).is_some() => Reply::error(400, fault(model, request).unwrap()),
+            ("work", 1..=2) => Reply::raw(200, "application/json", calls.clone()),
+            ("work", _) => Reply::text("A tide is a tide."),
+            _ => done("Done."),
+        });
+        for _ in 0..2 {
+            assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
+            let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("{model}") };
+            let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();
+            user(&session, ToolResults { run: run.clone(), results }).await;
+        }
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
+        assert_eq!(models.asked(), ["directive", "work", "work", "work", "directive"], "{model}");
     }
 }
