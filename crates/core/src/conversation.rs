@@ -190,6 +190,17 @@ pub struct AsGiven {
     pub fields: Map<String, Value>,
 }
 
+impl AsGiven {
+    /// What a message was given as in which a model refuses to answer.
+    pub(crate) fn refusal(why: &str) -> Self {
+        let fields = [("content".to_owned(), Value::Null), (REFUSAL.to_owned(), why.into())];
+        Self { shape: MessageShape::OpenAi, joined: false, fields: fields.into_iter().collect() }
+    }
+}
+
+/// The field of OpenAI's messages that says why a model refused to answer.
+const REFUSAL: &str = "refusal";
+
 /// Whose message objects are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -604,7 +615,7 @@ impl Message {
 impl Message {
     /// Why its model refused to answer, where that is all that it says.
     pub fn refusal(&self) -> Option<&str> {
-        self.as_given.as_ref()?.fields.get("refusal")?.as_str()
+        self.as_given.as_ref()?.fields.get(REFUSAL)?.as_str()
     }
 
     /// The name of its author that came with it, on one line and in characters that no mark of a speaker is made of.

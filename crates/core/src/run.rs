@@ -39,7 +39,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Team,
     calibration::Report,
-    conversation::{Message, Role, ToolCall},
+    conversation::{Message, NewMessage, Role, ToolCall},
     count::{BYTES, Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
@@ -292,7 +292,7 @@ impl Runs {
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
-                    true => rules.after_tools(agent),
+                    true => rules.after_tools(agent, thread.as_ref()),
                     false => Wait::Tools { agent: agent.clone(), thread: thread.clone(), calls, own }.into(),
                 };
                 (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)
@@ -455,12 +455,16 @@ pub struct TurnReply {
     pub reasoning: Vec<Map<String, Value>>,
     /// What it calls.
     pub tool_calls: Vec<ToolCall>,
+    /// What it said, thought and called as messages, in the place of the three: where it thought again after it had begun to speak.
+    pub messages: Vec<NewMessage>,
     /// What it used.
     pub usage: Usage,
     /// What the usage teaches about the tokens of the model.
     pub report: Option<Report>,
     /// Whether it was cut off at the length it may have.
     pub cut_off: bool,
+    /// Whether the model refused to answer; the text says why.
+    pub refused: bool,
 }
 
 impl PromptRecord {

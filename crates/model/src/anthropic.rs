@@ -80,7 +80,13 @@ impl ChatModel for Anthropic {
     /// schema is described in words instead.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let Some(schema) = &request.response_schema else { return self.ask(request, None, on_delta).await };
-        match self.ask(request, Some(Form::Tool(schema)), on_delta).await {
+        let mut answer = self.ask(request, Some(Form::Tool(schema)), on_delta).await;
+        let plain = schema.instead(&answer);
+        if let Some(plain) = &plain {
+            answer = self.ask(request, Some(Form::Tool(plain)), on_delta).await;
+        }
+        let schema = plain.as_ref().unwrap_or(schema);
+        match answer {
             Err(ModelError::Refused { status: 400 | 422, message, .. }) if message.contains("tool") => {
                 tracing::info!(model = %request.model, %message, "describing the schema in words");
                 self.ask(request, Some(Form::Words(schema)), on_delta).await

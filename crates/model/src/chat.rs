@@ -1,5 +1,7 @@
 //! Requests to models, and their answers.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -95,7 +97,23 @@ pub struct ResponseSchema {
     pub schema: Value,
     /// Whether the endpoint must enforce it. Some endpoints then support only a part of JSON Schema.
     pub strict: bool,
+    /// The schema that is asked for once more, and not enforced, where the endpoint refuses the other.
+    pub plain: Option<Value>,
 }
+
+impl ResponseSchema {
+    /// The plain one, where there is one and the endpoint has refused the other.
+    pub(crate) fn instead<T>(&self, answer: &Result<T, ModelError>) -> Option<Self> {
+        let Err(ModelError::Refused { status: 400 | 422, message, .. }) = answer else { return None };
+        let message = message.to_lowercase();
+        let schema = self.plain.clone().filter(|_| SCHEMA_WORDS.iter().any(|word| message.contains(*word)))?;
+        tracing::info!(schema = %self.name, %message, "asking with the plain schema");
+        Some(Self { name: self.name.clone(), schema, strict: false, plain: None })
+    }
+}
+
+/// What endpoints say where they refuse a schema.
+const SCHEMA_WORDS: [&str; 4] = ["schema", "strict", "response_format", "grammar"];
 
 /// The answer of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,12 +126,25 @@ pub struct ChatAnswer {
     pub reasoning: Vec<Map<String, Value>>,
     /// The calls of tools that the model asks for, in its order.
     pub tool_calls: Vec<ToolCall>,
+    /// What it thought, said and called in the order in which it came. Only Anthropic's API tells that; elsewhere it is empty.
+    pub pieces: Vec<Piece>,
     /// The tokens that were used, if the endpoint says so.
     pub usage: Option<Usage>,
     /// Why the answer ends.
     pub finish: Finish,
     /// The endpoint's name of the model that answered; the requested name if it does not say.
     pub model: String,
+}
+
+/// A piece of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// The block of [`ChatAnswer::reasoning`] at this place.
+    Thought(usize),
+    /// This part of [`ChatAnswer::text`], in bytes.
+    Text(Range<usize>),
+    /// The call of [`ChatAnswer::tool_calls`] at this place.
+    Call(usize),
 }
 
 /// A call of a tool that a model asks for.

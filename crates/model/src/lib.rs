@@ -53,7 +53,8 @@ mod retry;
 pub mod scripted;
 
 pub use chat::{
-    BytesOfAnswer, ChatAnswer, ChatModel, ChatRequest, Finish, Forwarded, OnDelta, ResponseSchema, ToolCall, Usage,
+    BytesOfAnswer, ChatAnswer, ChatModel, ChatRequest, Finish, Forwarded, OnDelta, Piece, ResponseSchema, ToolCall,
+    Usage,
 };
 pub use embed::Embedder;
 pub use embeddings::{Embeddings, EmbeddingsSettings};

@@ -43,6 +43,13 @@ impl OpenAi {
         .map_err(|error| ModelError::NotConfigured { provider, reason: error.to_string() })?;
         Ok(Self { http, own: base_url.starts_with(OWN_BASE_URL) })
     }
+
+    async fn ask(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let answer = self.http.send(self.http.post("/chat/completions", &request::body(request, self.own))).await?;
+        let mut assembly = Assembly::default();
+        self.http.read(answer, &mut assembly, on_delta).await?;
+        Ok(assembly.answer(request.model.name()))
+    }
 }
 
 #[async_trait]
@@ -59,9 +66,11 @@ impl Endpoint for OpenAi {
 #[async_trait]
 impl ChatModel for OpenAi {
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let answer = self.http.send(self.http.post("/chat/completions", &request::body(request, self.own))).await?;
-        let mut assembly = Assembly::default();
-        self.http.read(answer, &mut assembly, on_delta).await?;
-        Ok(assembly.answer(request.model.name()))
+        let answer = self.ask(request, on_delta).await;
+        let plain = request.response_schema.as_ref().and_then(|schema| schema.instead(&answer));
+        if plain.is_none() {
+            return answer;
+        }
+        self.ask(&ChatRequest { response_schema: plain, ..request.clone() }, on_delta).await
     }
 }

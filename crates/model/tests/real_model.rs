@@ -56,7 +56,7 @@ async fn it_keeps_to_a_schema() {
             "required": ["colour", "warm"],
             "additionalProperties": false,
         });
-        request.response_schema = Some(ResponseSchema { name: "colour".to_owned(), schema, strict: true });
+        request.response_schema = Some(ResponseSchema { name: "colour".to_owned(), schema, strict: true, plain: None });
         let answer = ask(&request).await;
         let colour: Value = serde_json::from_str(&answer.text).unwrap();
         assert!(colour["colour"].is_string() && colour["warm"].is_boolean(), "{colour}");

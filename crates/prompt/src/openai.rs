@@ -56,6 +56,9 @@ pub(super) const IS_BARE: &str = "is_bare";
 /// Where a message holds, until the prompt is put together, items of the Responses API that its model thought.
 pub(super) const THOUGHT_ITEMS: &str = "thought_items";
 
+/// The field of what a model thought that DeepSeek wants with every call.
+const THOUGHT_TEXT: &str = "reasoning_content";
+
 /// A message, and the utterance that it comes from.
 pub(super) type Sourced<'a> = (Value, &'a Utterance);
 
@@ -180,6 +183,10 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
     let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
     let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| takes(name));
     fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
+    if takes(THOUGHT_TEXT) {
+        // It is missed where another provider's model called.
+        fields.entry(THOUGHT_TEXT).or_insert_with(|| "".into());
+    }
     if by.format == Format::Responses && utterance.is_in_loop {
         let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).collect();
         fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));

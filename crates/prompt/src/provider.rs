@@ -70,8 +70,7 @@ impl Provider {
             // Routers such as OpenRouter give it with the models of all providers.
             (_, "reasoning_details") => is_in_loop,
             (Self::Gemini, "extra_content") => is_in_loop,
-            (Self::Unknown, _) => is_in_loop,
-            (Self::Anthropic | Self::DeepSeek | Self::Gemini, _) => false,
+            (Self::Anthropic | Self::DeepSeek | Self::Gemini | Self::Unknown, _) => false,
         }
     }
 }
@@ -89,6 +88,24 @@ fn is_openai(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::provider::Provider;
+
+    #[test]
+    fn what_was_thought_goes_back_to_whoever_asks_for_it() {
+        let fields = ["reasoning_content", "reasoning", "reasoning_details", "extra_content"];
+        let takes =
+            |provider: Provider, in_loop: bool| fields.map(|field| provider.takes_thought(field, true, in_loop));
+        for (provider, taken) in [
+            (Provider::OpenAi, [false; 4]),
+            (Provider::Mistral, [false; 4]),
+            (Provider::Unknown, [false, false, true, false]),
+            (Provider::Anthropic, [false, false, true, false]),
+            (Provider::DeepSeek, [true, false, true, false]),
+            (Provider::Gemini, [false, false, true, true]),
+        ] {
+            assert_eq!(takes(provider, true), taken, "{provider:?}");
+            assert_eq!(takes(provider, false), [provider == Provider::DeepSeek, false, false, false], "{provider:?}");
+        }
+    }
 
     #[test]
     fn a_model_is_told_by_its_name() {

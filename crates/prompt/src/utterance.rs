@@ -296,6 +296,9 @@ fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> 
     Ok(Utterance::note(Kind::Summary { through: *through, text: text.into(), place }))
 }
 
+/// What others are told of a message in which a model refuses to answer, before what it says.
+const REFUSED: &str = "[the model refused]";
+
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
@@ -316,10 +319,15 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         }
         line
     };
-    let text = match message.refusal().filter(|_| message.content.is_blank()) {
+    let refusal = message.refusal();
+    let text: Arc<str> = match refusal.filter(|_| message.content.is_blank()) {
         Some(refusal) => refusal.into(),
         None if message.role == Role::Ai => message.content.in_own_text(values)?,
         None => message.content.in_text_with(values, named)?,
+    };
+    let text = match refusal {
+        Some(_) if !mine => format!("{REFUSED}\n{text}").trim_end().into(),
+        _ => text,
     };
     let kind = if message.role == Role::Tool {
         Kind::Result { call: message.tool_call_id.clone(), text, place }

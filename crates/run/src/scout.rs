@@ -10,7 +10,10 @@ use callboard_core::{
         BrowserCall, CloseTab, Navigate, OpenTab,
         scout::{self, DeployScout, End, PAGES, PROMPT_TOKENS, SECONDS, Step, TOKENS},
     },
-    conversation::{AddMessages, MessageView, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
+    conversation::{
+        AddMessages, MessageView, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch,
+        thoughts::split_thoughts,
+    },
     count::{Tokens, Usage},
     entry::Actor,
     error::Error as Refusal,
@@ -31,7 +34,7 @@ use serde_json::json;
 use crate::{
     Driver, Error,
     tool::{Done, INTERRUPTED, not_done},
-    turn::{call, format_for, is_over, request, usage},
+    turn::{call, format_for, in_order, is_over, request, usage},
 };
 
 /// A scout at work.
@@ -222,15 +225,19 @@ impl Scout<'_> {
             error: None,
         };
         match asked {
-            Ok(Ok(said)) if said.text.trim().is_empty() && said.tool_calls.is_empty() => {
+            Ok(Ok(said)) if split_thoughts(&said.text).1.trim().is_empty() && said.tool_calls.is_empty() => {
                 answer.error = Some("the model said nothing".to_owned());
             }
             Ok(Ok(said)) => {
                 let used = usage(&said, &self.model.to_string(), &prompt);
                 self.count(used, took);
                 answer.usage = Some(used);
-                answer.tool_calls = said.tool_calls.into_iter().map(call).collect();
-                (answer.text, answer.reasoning) = (Some(said.text.into()), said.reasoning);
+                let calls: Vec<_> = said.tool_calls.iter().cloned().map(call).collect();
+                answer.messages = in_order(&said, &calls);
+                if answer.messages.is_empty() {
+                    (answer.text, answer.reasoning, answer.tool_calls) =
+                        (Some(said.text.into()), said.reasoning, calls);
+                }
             }
             Ok(Err(error)) => answer.error = Some(error.to_string()),
             Err(_) => answer.error = Some(format!("it took more than {} seconds", timeout.as_secs())),

@@ -5,10 +5,11 @@ use std::time::Duration;
 use callboard_core::{
     command::Command,
     conversation::{
-        ToolCall,
+        AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall,
         thoughts::{SpokenPieces, block_of, split_thoughts},
     },
     count::Usage,
+    directive::schema_for::SchemaFor,
     entry::{Actor, Entry},
     error::{ConflictKind, Error as Refusal},
     exact::quote_inexact,
@@ -22,9 +23,9 @@ use callboard_core::{
     tool::bundled,
 };
 use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
-use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Provider, ResponseSchema};
+use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Piece, Provider, ResponseSchema};
 use callboard_prompt::{Body, Prompt};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{Driver, Error};
 
@@ -53,14 +54,11 @@ impl Driver {
             Err(error) => return Err(error),
         };
         let mut request = request(state, &turn.model, &turn.prompt, turn.ask.turn.uses_tools);
-        let structured = |Output { name, schema }: Output| ResponseSchema {
-            name: name.to_owned(),
-            schema: schema(&state.team),
-            strict: false,
-        };
-        request.response_schema = turn.ask.turn.output.map(structured);
+        let output = turn.ask.turn.output;
+        request.response_schema =
+            output.map(|Output { name, schema }| structured(&turn.model, name, schema(&state.team)));
         let recorded = match self.ask(&turn, &request).await? {
-            Ok(answer) => self.record(turn.reply(answer)).await,
+            Ok(answer) => self.record(turn.reply(&answer)).await,
             Err(error) => self.record(turn.failure(error)).await,
         };
         match recorded {
@@ -222,24 +220,59 @@ impl Turn<'_> {
         TurnFailure { run: self.run.id.clone(), epoch: self.run.epoch, turn: self.number, error }
     }
 
-    fn reply(&self, answer: ChatAnswer) -> TurnReply {
+    fn reply(&self, answer: &ChatAnswer) -> TurnReply {
         let model = self.model.to_string();
         let record = self.prompt.record();
         let report = answer.usage.and_then(|usage| record.report(&model, usage.prompt_tokens));
         let (thoughts, said) = split_thoughts(&answer.text);
         let reasoning = answer.reasoning.iter().cloned().chain(thoughts.map(block_of)).collect();
+        let calls = answer.tool_calls.iter().cloned().map(|made| self.prompt.own_call(call(made)));
+        let calls: Vec<_> = calls.collect();
+        let messages = in_order(answer, &calls);
+        let (text, reasoning, tool_calls) = match messages.is_empty() {
+            true => (said.into(), reasoning, calls),
+            false => ("".into(), Vec::new(), Vec::new()),
+        };
         TurnReply {
             run: self.run.id.clone(),
             epoch: self.run.epoch,
             turn: self.number,
-            usage: usage(&answer, &model, &self.prompt),
+            usage: usage(answer, &model, &self.prompt),
             report,
             cut_off: answer.finish == Finish::Length,
+            refused: answer.finish == Finish::ContentFilter,
+            text,
             reasoning,
-            text: said.into(),
-            tool_calls: answer.tool_calls.into_iter().map(|made| self.prompt.own_call(call(made))).collect(),
+            tool_calls,
+            messages,
         }
     }
+}
+
+/// The messages of an answer with calls in which the model thought again after it had begun to speak or to call, so that what it
+/// thought keeps its place. There are none for any other answer.
+pub(crate) fn in_order(answer: &ChatAnswer, calls: &[ToolCall]) -> Vec<NewMessage> {
+    let is_thought = |piece: &&Piece| matches!(piece, Piece::Thought(_));
+    let thinks_again = answer.pieces.iter().skip_while(is_thought).any(|piece| is_thought(&piece));
+    let mut messages: Vec<NewMessage> = Vec::new();
+    for piece in answer.pieces.iter().filter(|_| thinks_again && !calls.is_empty()) {
+        let goes_on = messages.last().is_some_and(|last| match piece {
+            Piece::Thought(_) | Piece::Text(_) => last.content.is_none() && last.tool_calls.is_empty(),
+            Piece::Call(_) => true,
+        });
+        if !goes_on {
+            let joined = !messages.is_empty();
+            let as_given = Some(AsGiven { shape: MessageShape::Anthropic, joined, fields: Map::new() });
+            messages.push(NewMessage { content: None, as_given, ..NewMessage::text(Role::Ai, "") });
+        }
+        let Some(last) = messages.last_mut() else { continue };
+        match piece {
+            Piece::Thought(at) => last.reasoning.extend(answer.reasoning.get(*at).cloned()),
+            Piece::Text(at) => last.content = answer.text.get(at.clone()).map(|text| NewContent::Text(text.into())),
+            Piece::Call(at) => last.tool_calls.extend(calls.get(*at).cloned()),
+        }
+    }
+    messages
 }
 
 /// Why what is under way in a run is not needed any more, if so.
@@ -286,6 +319,22 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
         request.max_tokens = Some(LONG_ANSWER.min((*budget + *answer_tokens).minus(*tokens).0));
     }
     request
+}
+
+/// The schema of a model's answer: in the form that its provider enforces, else as it is.
+pub(crate) fn structured(model: &ModelName, name: &str, schema: Value) -> ResponseSchema {
+    let form = match model.provider() {
+        Provider::Anthropic => SchemaFor::Anthropic,
+        Provider::OpenAi
+            if callboard_prompt::Provider::of(Some(model.name())) == callboard_prompt::Provider::OpenAi =>
+        {
+            SchemaFor::OpenAi
+        }
+        Provider::OpenAi => SchemaFor::Plain,
+    };
+    let strict = form != SchemaFor::Plain;
+    let plain = strict.then(|| schema.clone());
+    ResponseSchema { name: name.to_owned(), schema: form.form(schema), strict, plain }
 }
 
 /// The most tokens of an answer for a provider that has to be told, where the session does not say and the window has room.

@@ -33,14 +33,15 @@ fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: Agen
 /// Records the answer of a model. Whatever it says, the run can continue.
 pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<(), Undecided> {
     let (agent, due) = pending(decision, &reply.run, reply.epoch, reply.turn)?;
-    if reply.text.trim().is_empty() && reply.tool_calls.is_empty() {
+    let says_nothing = reply.text.trim().is_empty() && reply.tool_calls.is_empty() && reply.messages.is_empty();
+    if says_nothing && !reply.refused {
         let TurnReply { run, epoch, turn, .. } = reply.clone();
         failed(decision, &TurnFailure { run, epoch, turn, error: "the model said nothing".to_owned() }, agent);
         return Ok(());
     }
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
-        Due::Team(duty) => team::answer::answer(duty, decision, reply)?,
+        Due::Team(duty) => team::answer::answer(duty, decision, reply, &agent)?,
         Due::Director(director::Duty::Build) => director::answer::answer(decision, reply, &agent)?,
         Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
     };

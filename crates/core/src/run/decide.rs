@@ -6,7 +6,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::ThreadUpdated,
-    conversation::{self, NewMessage, Role, settings::ThreadSettings},
+    conversation::{self, NewContent, NewMessage, Role, settings::ThreadSettings},
     error::{ConflictKind, Error},
     id::{RunId, ThreadId},
     input::InputVisitor,
@@ -80,8 +80,15 @@ impl Command for TurnReply {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.answer(&mut self.text);
-        conversation::reasoning::input(&mut self.reasoning, visitor);
-        for call in &mut self.tool_calls {
+        for message in &mut self.messages {
+            if let Some(NewContent::Text(text)) = &mut message.content {
+                visitor.answer(text);
+            }
+        }
+        let thoughts = self.messages.iter_mut().map(|message| &mut message.reasoning).chain([&mut self.reasoning]);
+        thoughts.for_each(|blocks| conversation::reasoning::input(blocks, visitor));
+        let calls = self.messages.iter_mut().flat_map(|message| &mut message.tool_calls).chain(&mut self.tool_calls);
+        for call in calls {
             // A model's answer is not refused for what it calls things: it would be paid for once more.
             visitor.text(&mut call.id);
             visitor.text(&mut call.name);
@@ -90,7 +97,7 @@ impl Command for TurnReply {
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        vec![self.text.clone()]
+        std::iter::once(self.text.clone()).chain(self.messages.iter().flat_map(NewMessage::counted)).collect()
     }
 }
 

@@ -69,7 +69,7 @@ impl turn::Rules for Rules {
         Duty::Build
     }
 
-    fn after_tools(&self, _: &AgentName) -> Duty {
+    fn after_tools(&self, _: &AgentName, _: Option<&ThreadId>) -> Duty {
         Duty::Build
     }
 }

@@ -59,7 +59,7 @@ pub(crate) trait AnyRules {
     /// See [`Rules::after_form`].
     fn after_form(&self, form: &SetName) -> Due;
     /// See [`Rules::after_tools`].
-    fn after_tools(&self, agent: &AgentName) -> Due;
+    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Due;
 }
 
 impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
@@ -75,8 +75,8 @@ impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
         Rules::after_form(self, form).into()
     }
 
-    fn after_tools(&self, agent: &AgentName) -> Due {
-        Rules::after_tools(self, agent).into()
+    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Due {
+        Rules::after_tools(self, agent, thread).into()
     }
 }
 

@@ -109,6 +109,7 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     }
     if run.pending.is_none()
         && turn.uses_tools
+        && turn.output.is_none()
         && let Err(dead_end) = tools(state, &agent, &turn)
     {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));

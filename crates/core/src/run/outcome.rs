@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    conversation::{NewMessage, Role, ToolCall},
+    conversation::{AsGiven, NewContent, NewMessage, Role, ToolCall},
     json,
     run::{Due, TurnReply, tools::settle_calls},
 };
@@ -34,13 +34,29 @@ fn readable(call: &ToolCall) -> ToolCall {
     ToolCall { arguments, ..call.clone() }
 }
 
-/// The message that an answer becomes. One that was cut off says so.
-pub(super) fn said(reply: &TurnReply) -> NewMessage {
-    let text = match reply.cut_off {
-        true => format!("{}\n[cut off here: the answer reached the length it may have]", reply.text.trim_end()).into(),
-        false => reply.text.clone(),
-    };
-    let mut tool_calls: Vec<_> = reply.tool_calls.iter().map(readable).collect();
-    settle_calls(&mut tool_calls, &BTreeMap::new());
-    NewMessage { tool_calls, reasoning: reply.reasoning.clone(), ..NewMessage::text(Role::Ai, text) }
+/// The messages that an answer becomes. One that was cut off says so, and a refusal is one as its provider would give it.
+pub(super) fn said(reply: &TurnReply) -> Vec<NewMessage> {
+    let mut messages = reply.messages.clone();
+    if messages.is_empty() {
+        let (tool_calls, reasoning) = (reply.tool_calls.clone(), reply.reasoning.clone());
+        let as_given = (reply.refused && tool_calls.is_empty()).then(|| AsGiven::refusal(&reply.text));
+        messages.push(NewMessage { tool_calls, reasoning, as_given, ..NewMessage::text(Role::Ai, reply.text.clone()) });
+    }
+    if let Some(last) = messages.last_mut().filter(|_| reply.cut_off) {
+        let text = match &last.content {
+            Some(NewContent::Text(text)) => text.trim_end(),
+            _ => "",
+        };
+        let text = format!("{text}\n[cut off here: the answer reached the length it may have]");
+        last.content = Some(NewContent::Text(text.into()));
+    }
+    let calls = messages.iter_mut().flat_map(|message| &mut message.tool_calls);
+    calls.for_each(|call| *call = readable(call));
+    settle_calls(messages.iter_mut().flat_map(|message| &mut message.tool_calls), &BTreeMap::new());
+    messages
+}
+
+/// What messages call, in their order.
+pub(super) fn called(messages: &[NewMessage]) -> Vec<ToolCall> {
+    messages.iter().flat_map(|message| message.tool_calls.clone()).collect()
 }

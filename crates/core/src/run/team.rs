@@ -67,7 +67,7 @@ impl IsDuty for Duty {
             task,
             output: Some(Output { name: "directive", schema: schema::schema }),
             layout: None,
-            uses_tools: false,
+            uses_tools: true,
             bundle: None,
             purpose,
         };
@@ -77,10 +77,12 @@ impl IsDuty for Duty {
             Self::Repair { said, faults } => directs("to mend its directive", Some(task::repair(said, faults))),
             Self::Form { request } => Turn {
                 output: Some(Output { name: "form", schema: |_| schema::form() }),
+                uses_tools: false,
                 ..directs("to say what the form asks for", Some(task::form(request)))
             },
             Self::Check { agent, criteria, .. } => Turn {
                 output: Some(Output { name: "verdict", schema: |_| verdict_schema() }),
+                uses_tools: false,
                 ..directs("to check the answer", Some(task::check(agent, criteria)))
             },
             Self::Work { agent } => Turn {
@@ -146,8 +148,12 @@ impl turn::Rules for Rules {
         Duty::Answered { form: form.clone() }
     }
 
-    fn after_tools(&self, agent: &AgentName) -> Duty {
-        Duty::Work { agent: agent.clone() }
+    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Duty {
+        // A worker calls in its own thread, the manager in `main`.
+        match thread {
+            None => Duty::Work { agent: agent.clone() },
+            Some(_) => Duty::Directive,
+        }
     }
 }
 

@@ -85,8 +85,8 @@ pub(crate) trait Rules {
     /// What is due when the user has answered `form`.
     fn after_form(&self, form: &SetName) -> Self::Duty;
 
-    /// What is due when all calls of `agent` have their results.
-    fn after_tools(&self, agent: &AgentName) -> Self::Duty;
+    /// What is due when all calls of `agent` have their results; `thread` is where it called, if not in its own thread.
+    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Self::Duty;
 }
 
 impl Turn {

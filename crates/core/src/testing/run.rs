@@ -102,8 +102,10 @@ impl Board {
             text: "".into(),
             tool_calls: Vec::new(),
             reasoning: Vec::new(),
+            messages: Vec::new(),
             usage: Usage { prompt_tokens: 100, completion_tokens: 10 },
             cut_off: false,
+            refused: false,
         }
     }
 

@@ -148,8 +148,10 @@ async fn wait_for_a_person(session: &Session) {
         text: r#"{"messageTo": "user", "message": "What is your name?"}"#.into(),
         tool_calls: vec![],
         reasoning: Vec::new(),
+        messages: Vec::new(),
         usage: Usage::default(),
         cut_off: false,
+        refused: false,
     };
     session.execute(system, reply).await.unwrap();
 }

@@ -77,9 +77,11 @@ impl Play {
             text,
             tool_calls: Vec::new(),
             reasoning: Vec::new(),
+            messages: Vec::new(),
             usage,
             report: None,
             cut_off: false,
+            refused: false,
         };
         self.session.execute(Actor::System, reply).await.unwrap();
         prompt

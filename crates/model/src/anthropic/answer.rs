@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::reading::{self, Fault, complete};
-use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
+use crate::{ChatAnswer, Finish, OnDelta, Piece, ToolCall, Usage};
 
 /// One event of a stream, or a whole answer. Unknown types are ignored, since the API may add some at any time, and null is
 /// absent.
@@ -129,6 +129,8 @@ pub(super) struct Assembly {
     aside: String,
     calls: Vec<(u64, ToolCall)>,
     reasoning: Vec<(u64, Map<String, Value>)>,
+    /// What came, in its order; what is given in the form is not among it.
+    pieces: Vec<Piece>,
     usage: Option<WireUsage>,
     finish: Option<Finish>,
     model: Option<String>,
@@ -153,7 +155,7 @@ impl Assembly {
         let model = self.model.unwrap_or_else(|| asked.to_owned());
         let reasoning = self.reasoning.into_iter().map(|(_, block)| block).collect();
         let usage = self.usage.filter(WireUsage::is_told).map(Usage::from);
-        ChatAnswer { text: self.text, reasoning, tool_calls, usage, finish, model }
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces: self.pieces, usage, finish, model }
     }
 
     fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {
@@ -194,6 +196,7 @@ impl Assembly {
             Block::ToolUse { id, name, input } => {
                 let id = id.unwrap_or_default();
                 if self.form.as_ref() != Some(&name) {
+                    self.pieces.push(Piece::Call(self.calls.len()));
                     self.calls.push((index, ToolCall { id, name, arguments: String::new() }));
                 } else if self.given.is_none() {
                     self.given = Some(index);
@@ -212,6 +215,7 @@ impl Assembly {
 
     fn begin_thought(&mut self, index: u64, kind: &str, mut block: Map<String, Value>) {
         block.insert("type".to_owned(), kind.into());
+        self.pieces.push(Piece::Thought(self.reasoning.len()));
         self.reasoning.push((index, block));
     }
 
@@ -227,9 +231,15 @@ impl Assembly {
     fn say(&mut self, text: &str, on_delta: &mut OnDelta<'_>) {
         if self.form.is_some() {
             self.aside.push_str(text);
-        } else {
-            self.give(text, on_delta);
+            return;
         }
+        let (begin, end) = (self.text.len(), self.text.len() + text.len());
+        match self.pieces.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Piece::Text(range)) => range.end = end,
+            _ => self.pieces.push(Piece::Text(begin..end)),
+        }
+        self.give(text, on_delta);
     }
 
     fn call_with(&mut self, index: u64, json: &str, on_delta: &mut OnDelta<'_>) {

@@ -42,7 +42,11 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     match form {
         Some(Form::Tool(schema)) => {
             tools.push(form_tool(schema));
-            choice = Some(json!({"type": "tool", "name": schema.name, "disable_parallel_tool_use": true}));
+            // Where it has tools, it may call one of them before it answers.
+            choice = Some(match request.tools.is_empty() {
+                true => json!({"type": "tool", "name": schema.name, "disable_parallel_tool_use": true}),
+                false => json!({"type": "any", "disable_parallel_tool_use": true}),
+            });
         }
         Some(Form::Words(ResponseSchema { schema, .. })) => {
             let words =
@@ -149,13 +153,18 @@ mod tests {
     #[test]
     fn a_form_is_a_tool_that_has_to_be_called_or_is_told_in_words() {
         let (request, schema) = (request(), json!({"type": "object"}));
-        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true };
+        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None };
         let as_tool = body(&request, Some(Form::Tool(&form)));
         assert_eq!((&as_tool["tools"][0]["input_schema"], &as_tool["tools"][0]["strict"]), (&schema, &json!(true)));
         assert_eq!(
             (&as_tool["tool_choice"]["type"], &as_tool["tool_choice"]["name"]),
             (&json!("tool"), &json!("form"))
         );
+        let function = json!({"name": "look", "description": "Looks.", "parameters": {}});
+        let mut with_tools = request.clone();
+        with_tools.tools = vec![json!({"type": "function", "function": function})];
+        let beside = body(&with_tools, Some(Form::Tool(&form)));
+        assert_eq!((&beside["tools"][1]["name"], &beside["tool_choice"]["type"]), (&json!("form"), &json!("any")));
         let in_words = body(&request, Some(Form::Words(&form)));
         assert!(in_words["system"][0]["text"].as_str().unwrap().ends_with(
             r#":

@@ -202,7 +202,8 @@ impl Assembly {
         let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);
         let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
         let model = self.model.unwrap_or_else(|| asked.to_owned());
-        ChatAnswer { text: self.text, reasoning, tool_calls, usage: self.usage, finish, model }
+        let pieces = Vec::new();
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage: self.usage, finish, model }
     }
 }
 

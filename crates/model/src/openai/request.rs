@@ -51,7 +51,7 @@ mod tests {
         request.temperature = Some(0.0);
         let schema = json!({"type": "object"});
         request.response_schema =
-            Some(ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true });
+            Some(ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None });
         let full = body(&request, false);
         assert_eq!((&full["max_tokens"], &full["temperature"]), (&json!(5), &json!(0.0)));
         let form = json!({"name": "form", "schema": schema, "strict": true});

@@ -12,7 +12,7 @@ const ANTHROPIC: Provider = Provider::Anthropic;
 fn structured() -> ChatRequest {
     let mut request = request(ANTHROPIC, "hi");
     let schema = json!({"type": "object"});
-    request.response_schema = Some(ResponseSchema { name: "directive".to_owned(), schema, strict: false });
+    request.response_schema = Some(ResponseSchema { name: "directive".to_owned(), schema, strict: false, plain: None });
     request
 }
 

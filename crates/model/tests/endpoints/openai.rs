@@ -14,7 +14,7 @@ async fn a_schema_is_asked_for() {
     let mut request = request(OPENAI, "hi");
     let schema = json!({"type": "object"});
     request.response_schema =
-        Some(ResponseSchema { name: "directive".to_owned(), schema: schema.clone(), strict: true });
+        Some(ResponseSchema { name: "directive".to_owned(), schema: schema.clone(), strict: true, plain: None });
     assert_eq!(ask(settings(&endpoint), &request).await.0.unwrap().text, r#"{"done":true}"#);
     assert_eq!(endpoint.requests()[0]["response_format"]["json_schema"]["schema"], schema);
 }

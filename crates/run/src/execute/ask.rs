@@ -3,13 +3,14 @@
 use callboard_core::{
     conversation::thoughts::split_thoughts, error::Error as Refusal, state::State, workflow::work::AskModel,
 };
-use callboard_model::{ChatRequest, ModelName, Provider, ResponseSchema};
+use callboard_model::{ChatRequest, ModelName, Provider};
 use serde_json::{Value, json};
 
 use super::{
     Executor,
     node::{Worked, done, worked},
 };
+use crate::turn::structured;
 
 /// How often a model is asked for one answer.
 const TRIES: usize = 2;
@@ -45,8 +46,7 @@ impl Executor {
             Provider::Anthropic => request.system = vec![json!({"type": "text", "text": hidden(&instructions)})],
         }
         request.messages.push(json!({"role": "user", "content": hidden(&ask.prompt)}));
-        let schema = ask.schema.clone();
-        request.response_schema = Some(ResponseSchema { name: "answer".to_owned(), schema, strict: false });
+        request.response_schema = Some(structured(&model, "answer", ask.schema.clone()));
         let mut why = String::new();
         for _ in 0..TRIES {
             let answer = match self.models.chat(&request, &mut |_| {}).await {

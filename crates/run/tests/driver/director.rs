@@ -376,6 +376,19 @@ async fn a_scout_that_wanders_fails_or_cannot_begin_says_so() {
 }
 
 #[tokio::test]
+async fn what_a_scout_thinks_is_no_report() {
+    let (session, run, pages) = started(None).await;
+    let models = Models::new(move |request, nth| match (nth, is_scouts(request)) {
+        (0, _) => Reply::tool_calls([("deploy_scout", json!({"instruction": "The login?", "url": "http://a"}))]),
+        (_, false) => Reply::text("A pity."),
+        (_, true) => Reply::text("<think>A form, perhaps.</think>"),
+    });
+    assert_eq!(drive(&models, &session, &run, &pages).await, Status::Completed);
+    let said = texts(&session, "main").await.join("\n---\n");
+    assert!(said.contains("the model said nothing") && !said.contains("perhaps"), "{said}");
+}
+
+#[tokio::test]
 async fn a_scout_that_was_cut_off_goes_on_where_it_was() {
     let store = memory();
     let session = session_on(&store).await;

@@ -6,7 +6,7 @@ use callboard_engine::core::{
     conversation::{NewMessage, Role},
     entry::{Actor, Hash},
     id::ThreadId,
-    run::{Status, ToolResults},
+    run::{Due, Status, ToolResults, Wait},
 };
 use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
@@ -20,6 +20,7 @@ use crate::fixture::{
 
 const CLAUDE: Option<&str> = Some("anthropic:claude");
 const SMALL: Option<&str> = Some("openai:small");
+const DEEPSEEK: Option<&str> = Some("openai:deepseek-chat");
 
 /// The hash of the prompt in a request for Anthropic's messages.
 fn hash(request: &Value) -> String {
@@ -168,7 +169,7 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         json!({"type": "redacted_thinking", "data": "ZW5jcnlwdGVk"}),
         json!({"type": "thinking", "thinking": "One more.", "signature": "YWdhaW4="}),
     ];
-    for model in [CLAUDE, SMALL] {
+    for model in [CLAUDE, DEEPSEEK] {
         let store = memory();
         let session = session_asking(&store, CLAUDE, model).await;
         let run = start(&session).await;
@@ -198,9 +199,10 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         let of_first = if model == CLAUDE { 2 } else { 1 };
         assert_eq!(thoughts(&requests[2]), expected[..of_first], "{}", requests[2]);
         assert_eq!(thoughts(&requests[3]), expected, "{}", requests[3]);
-        // The manager gets none of it, and neither does the writer once it was asked something new.
+        // The manager gets none of it, and neither does the writer once it was asked something new. DeepSeek wants it for ever.
         for request in &requests[4..] {
-            assert!(!request.to_string().contains("A word to look up."), "{request}");
+            let is_kept = model == DEEPSEEK && asked(request) == "work";
+            assert_eq!(request.to_string().contains("A word to look up."), is_kept, "{request}");
         }
         assert!(requests.len() > 5 && asked(&requests[5]) == "work", "{:?}", models.asked());
         // It is kept with the message, and counted where it is sent.
@@ -214,5 +216,135 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
             prompt["tokens"].as_f64().unwrap() / prompt["factor"].as_f64().unwrap_or(1.0)
         };
         assert!(size(3) > size(2), "{} {}", size(3), size(2));
+    }
+}
+
+#[tokio::test]
+async fn what_a_model_thinks_between_its_words_and_its_calls_goes_back_in_its_place() {
+    let content = json!([
+        {"type": "thinking", "thinking": "A word to look up.", "signature": "c2lnbmVk"},
+        {"type": "text", "text": "I look it up."},
+        {"type": "thinking", "thinking": "In the dictionary.", "signature": "YWdhaW4="},
+        {"type": "tool_use", "id": "call_1", "name": "look_up", "input": {"word": "tide"}},
+    ]);
+    let session = session_asking(&memory(), SMALL, CLAUDE).await;
+    let run = start(&session).await;
+    let whole = json!({"type": "message", "content": content, "stop_reason": "tool_use"}).to_string();
+    let models = Models::new(move |request, nth| match (asked(request), nth) {
+        ("directive", 0) => to("writer", "Look it up."),
+        ("work", 1) => Reply::raw(200, "application/json", whole.clone()),
+        ("work", _) => Reply::text("A tide is a tide."),
+        _ => done("Done."),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    user(&session, ToolResults { run: run.clone(), results: vec![("call_1".to_owned(), "found".to_owned())] }).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    let mut said = requests[2]["messages"].clone();
+    let said = said.as_array_mut().unwrap().iter_mut().find(|message| message["role"] == "assistant").unwrap();
+    for block in said["content"].as_array_mut().unwrap() {
+        block.as_object_mut().unwrap().remove("cache_control");
+    }
+    assert_eq!(said["content"], content);
+    assert_eq!(
+        texts(&session, "agent:writer").await,
+        ["Look it up.", "I look it up.", "", "found", "A tide is a tide."]
+    );
+}
+
+/// The schema of the answer that a request asks for, and whether it is enforced.
+fn schema(request: &Value) -> (&Value, bool) {
+    let of_openai = &request["response_format"]["json_schema"];
+    if of_openai.is_object() {
+        return (&of_openai["schema"], of_openai["strict"] == true);
+    }
+    let mut tools = request["tools"].as_array().unwrap().iter();
+    let form = tools.find(|tool| tool["name"] == "directive").unwrap();
+    (&form["input_schema"], form["strict"] == true)
+}
+
+#[tokio::test]
+async fn a_schema_is_enforced_where_a_provider_does_that_and_plain_where_it_refuses_it() {
+    const GPT: Option<&str> = Some("openai:gpt-4o");
+    for (model, refuses, enforced) in [
+        (GPT, false, vec![true]),
+        (GPT, true, vec![true, false]),
+        (CLAUDE, false, vec![true]),
+        (CLAUDE, true, vec![true, false]),
+        (SMALL, true, vec![false]),
+    ] {
+        let store = memory();
+        let session = session_asking(&store, model, SMALL).await;
+        let run = start(&session).await;
+        let models = Models::new(move |request, _| match refuses && schema(request).1 {
+            true => Reply::error(400, "Invalid schema for 'directive': it is too complex"),
+            false => Reply::json(&json!({
+                "messageTo": "user", "message": "Done.", "workflowComplete": true, "form": null, "expectedOutput": null,
+                "isInfoRequest": null, "contextSetUpdate": {"contextSets": [
+                    {"name": "Tides", "context": "High.", "newOrUpdate": null, "visibleToAgents": null},
+                ]},
+            })),
+        });
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model:?}");
+        let requests = models.endpoint.requests();
+        let asked: Vec<_> = requests.iter().map(schema).collect();
+        assert_eq!(asked.iter().map(|(_, strict)| *strict).collect::<Vec<_>>(), enforced, "{model:?}");
+        for (schema, strict) in asked {
+            assert_eq!(schema["required"].is_array(), strict && model == GPT, "{schema}");
+            assert_eq!(schema.to_string().contains("maxLength"), !strict, "{schema}");
+        }
+        assert_eq!(of_type(&journal(&store).await, "context_set.updated").len(), 1, "{model:?}");
+    }
+}
+
+/// What is wrong with a request by the rules of the provider of a model that thinks before it calls.
+fn fault(model: &str, request: &Value) -> Option<&'static str> {
+    let messages = request["messages"].as_array().unwrap();
+    let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap();
+    let calling = |message: &&Value| message.get("tool_calls").is_some();
+    let is_signed = |message: &Value| message["tool_calls"][0]["extra_content"] == signature();
+    let is_thought = |message: &Value| message["reasoning_content"] == "Hm.";
+    let (is_deepseek, is_gemini) = (model.contains("deepseek"), model.contains("gemini"));
+    if is_deepseek && !messages.iter().filter(calling).all(is_thought) {
+        return Some("a call without its reasoning_content");
+    }
+    if is_gemini && !messages[asked..].iter().filter(calling).all(is_signed) {
+        return Some("a call without its thought_signature");
+    }
+    let sent = json!(messages).to_string();
+    let is_foreign =
+        (!is_deepseek && sent.contains("reasoning_content")) || (!is_gemini && sent.contains("extra_content"));
+    is_foreign.then_some("an unknown field")
+}
+
+/// What Gemini gives with a call.
+fn signature() -> Value {
+    json!({"google": {"thought_signature": "c2lnbmVk"}})
+}
+
+#[tokio::test]
+async fn a_loop_of_calls_has_what_its_provider_asks_for_and_nothing_else() {
+    for model in ["openai:deepseek-chat", "openai:gemini-3-pro", "openai:small", "openai:gpt-4o"] {
+        let session = session_asking(&memory(), SMALL, Some(model)).await;
+        let run = start(&session).await;
+        let function = json!({"name": "look_up", "arguments": "{}"});
+        let call = json!({"id": "call_1", "type": "function", "function": function, "extra_content": signature()});
+        let message = json!({"role": "assistant", "content": null, "reasoning_content": "Hm.", "tool_calls": [call]});
+        let calls = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+        let models = Models::new(move |request, nth| match (asked(request), nth) {
+            ("directive", 0) => to("writer", "Look it up."),
+            ("work", _) if fault(model, request).is_some() => Reply::error(400, fault(model, request).unwrap()),
+            ("work", 1..=2) => Reply::raw(200, "application/json", calls.clone()),
+            ("work", _) => Reply::text("A tide is a tide."),
+            _ => done("Done."),
+        });
+        for _ in 0..2 {
+            assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
+            let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("{model}") };
+            let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();
+            user(&session, ToolResults { run: run.clone(), results }).await;
+        }
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
+        assert_eq!(models.asked(), ["directive", "work", "work", "work", "directive"], "{model}");
     }
 }

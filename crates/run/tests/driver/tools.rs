@@ -5,7 +5,7 @@ use callboard_engine::{
     core::{
         entry::Actor,
         id::RunId,
-        run::{ClaimRun, Epoch, StartTool, Status},
+        run::{ClaimRun, Epoch, StartTool, Status, ToolResults},
     },
 };
 use callboard_model::scripted::Reply;
@@ -123,4 +123,45 @@ async fn a_tool_that_was_cut_off_is_done_again_where_that_does_no_harm() {
 async fn first_call(store: &std::sync::Arc<dyn callboard_engine::store::Store>) -> String {
     let answered = of_type(&journal(store).await, "turn.answered");
     answered[1]["due"]["own"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_manager_of_a_team_calls_its_tools_in_main_before_it_directs() {
+    for model in ["openai:small", "anthropic:claude"] {
+        let session = session_on(&memory()).await;
+        let tools = json!([{"name": "callboard:read_context_set"}, {"name": "look_up", "description": "Looks it up."}]);
+        let team = patch(json!({"agents": [
+            {"name": "lead", "role": "manager", "model": model, "tools": tools}, {"name": "writer", "role": "worker"},
+        ]}));
+        user(&session, team).await;
+        let run = start(&session).await;
+        let models = Models::new(|_, nth| match nth {
+            0 => Reply::tool_calls([("read_context_set", json!({"name": "Brief"})), ("fly", json!({}))]),
+            1 => Reply::tool_calls([("look_up", json!({"word": "tide"}))]),
+            2 => to("writer", "Write it."),
+            3 => Reply::text("Waters come and go"),
+            _ => done("Here it is."),
+        });
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
+        let results = vec![("call_1".to_owned(), "a table of tides".to_owned())];
+        user(&session, ToolResults { run: run.clone(), results }).await;
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
+
+        let requests = models.endpoint.requests();
+        assert_eq!(requests.len(), 5, "{model}");
+        for request in [&requests[0], &requests[1], &requests[2], &requests[4]] {
+            assert!(request["tools"].to_string().contains("look_up"), "{request}");
+        }
+        let told = prompt(&requests[2]);
+        for result in ["there is no context set", "there is no tool", "a table of tides"] {
+            assert!(told.contains(result), "{result}: {told}");
+        }
+        assert!(!prompt(&requests[3]).contains("a table of tides"), "what the manager looks up is for the manager");
+        let said = texts(&session, "main").await;
+        assert!(
+            said.contains(&"a table of tides".to_owned()) && said.ends_with(&["Here it is.".to_owned()]),
+            "{said:?}"
+        );
+        assert_eq!(texts(&session, "agent:writer").await, ["Write it.", "Waters come and go"]);
+    }
 }

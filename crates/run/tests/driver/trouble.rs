@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        Models, PATIENCE, asked, done, journal, memory, of_type, patch, reason, run_of, session, session_on, soon,
-        start, texts, to, user, whole_run,
+        Models, PATIENCE, asked, done, journal, memory, of_type, patch, prompt, reason, run_of, session, session_on,
+        soon, start, texts, to, user, whole_run,
     },
 };
 
@@ -151,4 +151,32 @@ async fn a_session_that_goes_during_a_call_ends_the_drive_at_once() {
     let other: Board = crate::fixture::board(&store);
     other.delete(session.id()).await.unwrap();
     assert_eq!(soon("the end", driving).await.unwrap().unwrap_err(), "there is no session s");
+}
+
+#[tokio::test]
+async fn a_refusal_is_kept_as_one_and_the_manager_is_told_of_it() {
+    const WHY: &str = "I will not write that.";
+    let message = json!({"role": "assistant", "content": null, "refusal": WHY});
+    let of_model = json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
+    for (reply, why) in [
+        (Reply::raw(200, "application/json", of_model), WHY),
+        (Reply::text(WHY).finish("content_filter"), WHY),
+        (Reply::text("").finish("content_filter"), ""),
+    ] {
+        let store = memory();
+        let session = session_on(&store).await;
+        let run = start(&session).await;
+        let models = Models::new(move |_, nth| match nth {
+            0 => to("writer", "Write it."),
+            1 => reply.clone(),
+            _ => done("It was refused."),
+        });
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+        let told = prompt(&models.endpoint.requests()[2]);
+        assert!(told.contains("[the model refused]") && told.contains(why), "{told}");
+        let said = of_type(&journal(&store).await, "message.added");
+        let refusals: Vec<_> =
+            said.iter().filter_map(|message| message["as_given"]["fields"]["refusal"].as_str()).collect();
+        assert_eq!(refusals, [why]);
+    }
 }

@@ -5,7 +5,7 @@ use crate::{
     conversation,
     decision::{DecisionBuilder, Undecided},
     id::{AgentName, ThreadId},
-    run::outcome::{Outcome, said},
+    run::outcome::{Outcome, called, said},
     run::tools::{self, Called, Caller},
     run::{Due, TurnReply},
     tool::DIRECTOR_TOOLS,
@@ -18,8 +18,8 @@ pub(in crate::run) fn answer(
     director: &AgentName,
 ) -> Result<Outcome, Undecided> {
     let (main, said) = (ThreadId::main(), said(reply));
-    let calls = said.tool_calls.clone();
-    conversation::decide::say(decision, &main, &[said])?;
+    let calls = called(&said);
+    conversation::decide::say(decision, &main, &said)?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if calls.is_empty() {
         return Ok(Outcome { completed: true, ..spoken(Duty::Build.into()) });

@@ -14,15 +14,22 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{Outcome, said},
+    run::outcome::{Outcome, called, said},
     run::tools::{self, Called, Caller},
     run::{Due, TurnReply, Wait},
     text::shortened,
 };
 
-/// Records the answer to a turn. Returns what follows from it.
-pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<Outcome, Undecided> {
+/// Records the answer of `agent` to a turn. Returns what follows from it.
+pub(crate) fn answer(
+    duty: &Duty,
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    agent: &AgentName,
+) -> Result<Outcome, Undecided> {
+    let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
     match duty {
+        Duty::Directive | Duty::Answered { .. } | Duty::Repair { .. } if calls => call(decision, reply, agent),
         Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),
         Duty::Repair { .. } => direct(decision, reply, true),
         Duty::Form { request } => fill_form(decision, reply, request),
@@ -32,6 +39,19 @@ pub(crate) fn answer(duty: &Duty, decision: &mut DecisionBuilder<'_>, reply: &Tu
             Ok(Outcome::due(Duty::Directive))
         }
     }
+}
+
+/// Records the calls of a manager: they come first, and it directs once they have their results. A directive beside them is none.
+fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentName) -> Result<Outcome, Undecided> {
+    let (main, mut said) = (ThreadId::main(), said(reply));
+    let is_directive = json::object_in(&reply.text).is_some();
+    said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
+    let calls = called(&said);
+    conversation::decide::say(decision, &main, &said)?;
+    let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
+    let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
+    let due = wait.map_or_else(|| Duty::Directive.into(), Due::from);
+    Ok(Outcome { idle: all_refused, is_message: !is_directive, ..Outcome::due(due) })
 }
 
 /// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
@@ -146,8 +166,8 @@ fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Ar
 fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let said = said(reply);
-    let calls = said.tool_calls.clone();
-    let receipts = conversation::decide::say(decision, &thread, &[said])?;
+    let calls = called(&said);
+    let receipts = conversation::decide::say(decision, &thread, &said)?;
     let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
     if !calls.is_empty() {
         let caller = Caller { agent, thread: None, own_tools: None };

@@ -56,10 +56,18 @@ impl AskModel {
         let fault = |problem: String| vec![Fault { pointer: String::new(), problem }];
         let value = json::value_in(said).ok_or_else(|| fault("the answer is no JSON: give JSON alone".to_owned()))?;
         let validator = jsonschema::validator_for(&self.schema).map_err(|error| fault(error.to_string()))?;
-        let wrong = validator.iter_errors(&value).take(TOLD);
-        let wrong: Vec<_> = wrong
-            .map(|error| Fault { pointer: error.instance_path().to_string(), problem: error.to_string() })
-            .collect();
-        if wrong.is_empty() { Ok(value) } else { Err(wrong) }
+        let faults = |value: &Value| -> Vec<Fault> {
+            let errors = validator.iter_errors(value).take(TOLD);
+            errors
+                .map(|error| Fault { pointer: error.instance_path().to_string(), problem: error.to_string() })
+                .collect()
+        };
+        let wrong = faults(&value);
+        if wrong.is_empty() {
+            return Ok(value);
+        }
+        // Models that must give every field give null for those that they mean to leave out.
+        let said = json::without_nulls(value);
+        if faults(&said).is_empty() { Ok(said) } else { Err(wrong) }
     }
 }

@@ -130,9 +130,11 @@ fn an_expression_refers_to_nodes() {
 
 #[test]
 fn an_answer_of_a_model_is_checked() {
-    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let properties = json!({"n": {"type": "integer"}, "why": {"type": "string"}});
+    let schema = json!({"type": "object", "properties": properties, "required": ["n"]});
     let ask = AskModel { prompt: "?".into(), instructions: None, schema, model: None };
     assert_eq!(ask.answer("Sure:\n```json\n{\"n\": 3}\n```"), Ok(json!({"n": 3})));
+    assert_eq!(ask.answer("{\"n\": 3, \"why\": null}"), Ok(json!({"n": 3})));
     assert_eq!(ask.answer("{\"n\": \"3\"}").unwrap_err()[0].pointer, "/n");
     assert!(ask.answer("three").unwrap_err()[0].problem.contains("no JSON"));
 }

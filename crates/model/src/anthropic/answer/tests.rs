@@ -112,6 +112,28 @@ fn a_whole_answer_is_one_piece() {
 }
 
 #[test]
+fn what_came_is_told_in_its_order() {
+    let thought = |index: u64, thinking: &str| begin(index, json!({"type": "thinking", "thinking": thinking}));
+    let later = json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "look."}});
+    let events = [
+        thought(0, "A word."),
+        begin(1, json!({"type": "text", "text": "I "})),
+        later,
+        thought(2, "Where?"),
+        call(3, "a", "find"),
+        call(4, "b", "find"),
+        end("tool_use"),
+    ];
+    let mut assembly = Assembly::new(None);
+    for event in events {
+        assert!(assembly.take(&event.to_string(), &mut |_| {}).is_ok(), "{event}");
+    }
+    let answer = assembly.answer("asked", &mut |_| {});
+    let expected = [Piece::Thought(0), Piece::Text(0..7), Piece::Thought(1), Piece::Call(0), Piece::Call(1)];
+    assert_eq!((answer.text.as_str(), answer.pieces), ("I look.", expected.to_vec()));
+}
+
+#[test]
 fn reasons_for_the_end_have_their_meaning() {
     for (reason, finish) in [
         ("stop_sequence", "Stop"),
