@@ -33,8 +33,8 @@ use crate::{
 pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among};
 pub use self::{
     file::FileCall,
-    part::{TextPart, part_of},
     own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
+    part::{TextPart, part_of},
     recall::Asked,
 };
 
@@ -85,8 +85,8 @@ pub enum Read {
     Variables(Vec<Variable>),
     /// A node is executed alone, and this is its result.
     TestNode(NodeId),
-    /// The result of a node, as JSON, which this entry has.
-    NodeResult(Seq),
+    /// The result of this node, as JSON, which this entry has.
+    NodeResult(NodeId, Seq),
     /// One message of a thread, whole.
     Message(ThreadId, MessageId),
     /// What answers a question.

@@ -4,6 +4,7 @@ use callboard_core::{
     conversation::MessageView,
     entry::Actor,
     error::Error as Refusal,
+    prompt::escape::page_text,
     recall::Source,
     text::Text,
     tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
@@ -52,11 +53,23 @@ impl Session {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
         let (arguments, part) = part_of(name, arguments)?;
-        Ok(part.of(self.read_with(viewer, |view| read(view, &arguments), outside).await?))
+        let mut of_node = None;
+        let look = |view: &View<'_>| {
+            let read = read(view, &arguments)?;
+            if let Read::TestNode(node) | Read::NodeResult(node, _) = &read {
+                of_node = Some(*node);
+            }
+            Ok(read)
+        };
+        let told = part.of(self.read_with(viewer, look, outside).await?);
+        // What a page says is data, also where a node read it.
+        let Some(node) = of_node else { return Ok(told) };
+        let has_page_text = self.state().await?.workflow.with_page_text().contains(&node);
+        Ok(if has_page_text { page_text(&told) } else { told })
     }
 
     /// What a model is told of what `look` finds through the eyes of `viewer`.
-    pub async fn read_with(
+    async fn read_with(
         &self,
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
@@ -102,7 +115,7 @@ impl Session {
                 let problem = "a scout needs a model, which only a run of a director has".to_owned();
                 Err(Refusal::invalid("/tool", problem).into())
             }
-            Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
+            Read::NodeResult(_, seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit, before) => {
                 let before = match before {
                     Some(id) => Some(self.message(viewer, &thread, &id).await?),
