@@ -139,3 +139,27 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
     server.kill();
     until("the end of Chromium, which ends when its server does", || (count() == 0).then_some(()));
 }
+
+#[test]
+fn the_options_of_browsers_are_for_a_workflow_on_a_store_too() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    let config = json!({"action": "navigate", "url": format!("http://127.0.0.1:{port}/")});
+    home.json(&format!("workflow add browser_action --config '{config}' --session mails"));
+    let run = |option: &str| {
+        let mut run = home.command(["workflow", "run", "--session", "mails", option, "127.0.0.1"]);
+        run.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+        run.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        run.output().unwrap()
+    };
+    let denied = run("--browser-deny");
+    let said = String::from_utf8_lossy(&denied.stderr);
+    assert!(!denied.status.success() && said.contains("is forbidden by `127.0.0.1`"), "{said}");
+    let allowed = run("--browser-host");
+    assert!(allowed.status.success(), "{}", String::from_utf8_lossy(&allowed.stderr));
+    for line in ["workflow run --browser-window --session mails", "director Hello --browser http://127.0.0.1:2"] {
+        let (status, error) = home.error(&format!("{line} --url http://127.0.0.1:1"));
+        assert_eq!((status, &error["code"]), (2, &json!("usage")), "at a server it has the browsers: {error}");
+    }
+}
