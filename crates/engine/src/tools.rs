@@ -112,7 +112,10 @@ impl Session {
                 outside.workflows.test_node(self, by, node).await
             }
             Read::Scout(_) => {
-                let problem = "a scout needs a model, which only a run of a director has".to_owned();
+                let problem =
+                    "a scout needs a model, which only a run of a director has: start one with `callboard director` \
+                    or by `POST …/runs` with the kind `director`, or look at the page yourself with `inspect_tab`"
+                        .to_owned();
                 Err(Refusal::invalid("/tool", problem).into())
             }
             Read::NodeResult(_, seq) => Ok(self.result_in(seq).await?.result.to_string()),

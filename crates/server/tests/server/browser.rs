@@ -167,6 +167,11 @@ async fn only_those_see_the_browser_who_may() {
         let body = json!({"agent": agent, "arguments": arguments});
         server.send("POST", &format!("{team}/tools/{name}"), body).await
     };
+    let listed = server.get(&format!("{team}/tools?agent=lead")).await.is(200).raw;
+    assert!(listed.contains("inspect_tab") && !listed.contains("deploy_scout"), "a scout needs a run: {listed}");
+    let scout = tool("deploy_scout", "lead", &json!({"instruction": "Look around."})).await;
+    let told = scout.is(200).text("result").to_owned();
+    assert!(told.contains("`callboard director`") && told.contains("`inspect_tab`"), "it says what to do: {told}");
     server.get(&format!("{browser}?as=writer")).await.problem(403, "forbidden");
     tool("inspect_tab", "writer", &look).await.tool_error();
     server.send("PATCH", &team, json!({"share": ["browser"]})).await.is(200);
