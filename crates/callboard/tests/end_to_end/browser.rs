@@ -20,6 +20,11 @@ const PAGE: &str = "<!doctype html><title>Sign in</title><h1>Sign in</h1>\
 
 /// Serves one page, and says on which port. It goes on until the tests have ended.
 pub fn page() -> u16 {
+    site(&[("/", PAGE)])
+}
+
+/// The same with several pages, each with its path. The first of them is everywhere else, too.
+pub fn site(pages: &'static [(&'static str, &'static str)]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -27,10 +32,14 @@ pub fn page() -> u16 {
             let mut stream = stream.unwrap();
             thread::spawn(move || {
                 // The browser may open connections that it does not use, and close them.
-                let _ = stream.read(&mut [0; 16_384]);
-                let length = PAGE.len();
+                let mut head = [0; 16_384];
+                let read = stream.read(&mut head).unwrap_or(0);
+                let head = String::from_utf8_lossy(&head[..read]).into_owned();
+                let path = head.split(' ').nth(1).unwrap_or("/");
+                let page = pages.iter().find(|(at, _)| *at == path).unwrap_or(&pages[0]).1;
+                let length = page.len();
                 let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}");
-                let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{PAGE}");
+                let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{page}");
             });
         }
     });
