@@ -4,10 +4,12 @@ use callboard_core::{
     conversation::MessageView,
     entry::Actor,
     error::Error as Refusal,
+    id::NodeId,
     prompt::escape::page_text,
     recall::Source,
     text::Text,
     tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
+    variable::Variable,
     view::View,
     viewer::Viewer,
 };
@@ -53,19 +55,19 @@ impl Session {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
         let (arguments, part) = part_of(name, arguments)?;
-        let mut of_node = None;
-        let look = |view: &View<'_>| {
+        let mut nodes = Vec::new();
+        let look = |view: &View<'_>| -> Result<Read, Refusal> {
             let read = read(view, &arguments)?;
-            if let Read::TestNode(node) | Read::NodeResult(node, _) = &read {
-                of_node = Some(*node);
-            }
+            nodes = found_by(&read);
             Ok(read)
         };
         let told = part.of(self.read_with(viewer, look, outside).await?);
         // What a page says is data, also where a node read it.
-        let Some(node) = of_node else { return Ok(told) };
-        let has_page_text = self.state().await?.workflow.with_page_text().contains(&node);
-        Ok(if has_page_text { page_text(&told) } else { told })
+        if nodes.is_empty() {
+            return Ok(told);
+        }
+        let with_page_text = self.state().await?.workflow.with_page_text();
+        Ok(if nodes.iter().any(|node| with_page_text.contains(node)) { page_text(&told) } else { told })
     }
 
     /// What a model is told of what `look` finds through the eyes of `viewer`.
@@ -131,6 +133,17 @@ impl Session {
                 Ok(Value::from(messages).to_string())
             }
         }
+    }
+}
+
+/// The nodes that found what is read.
+fn found_by(read: &Read) -> Vec<NodeId> {
+    let node_of = |variable: &Variable| variable.name.node().map(NodeId);
+    match read {
+        Read::TestNode(node) | Read::NodeResult(node, _) => vec![*node],
+        Read::Variable(variable) => node_of(variable).into_iter().collect(),
+        Read::Variables(variables) => variables.iter().filter_map(node_of).collect(),
+        _ => Vec::new(),
     }
 }
 

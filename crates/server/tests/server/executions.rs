@@ -380,6 +380,11 @@ async fn a_workflow_works_with_real_pages() {
         let result = told.text("result");
         assert!(result.starts_with("<page_text from=\"outside\"") && result.ends_with("</page_text>"), "{result}");
     }
+    for (name, is_of_page) in [("node5.emails", true), ("node7.line", true), ("all", true), ("creds", false)] {
+        let body = json!({"agent": "lead", "arguments": {"variableName": name}});
+        let told = stage.server.send("POST", "/v1/sessions/s/tools/get_workflow_variable", body).await.is(200);
+        assert_eq!(told.text("result").starts_with("<page_text "), is_of_page, "{name}: {}", told.raw);
+    }
 
     let fails = async |config: Value, kind: &str, code: &str, says: &str| {
         stage.put(json!([node(kind, config)])).await;
