@@ -88,7 +88,7 @@ enum Measure {
     Sweep,
     /// How long context files take.
     Files,
-    /// How long it takes to read a large page in a browser.
+    /// How long it takes to read a large page in a browser, and until a change is known; and whether others are slowed down.
     Snapshot,
 }
 

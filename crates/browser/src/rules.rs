@@ -145,10 +145,20 @@ impl Rules {
         let found = tokio::net::lookup_host((host.as_str(), port))
             .await
             .map_err(|error| format!("{host} is unknown: {error}"))?;
+        self.allowed(&host, found, refuse_too)
+    }
+
+    /// Of the addresses that were found for a host those that may be connected to. There is at least one.
+    fn allowed(
+        &self,
+        host: &str,
+        found: impl IntoIterator<Item = SocketAddr>,
+        refuse_too: &[SocketAddr],
+    ) -> Result<Vec<SocketAddr>, String> {
         let mut reason = format!("{host} has no address");
         let mut allowed = Vec::new();
         for address in found {
-            match self.check_address(&host, address, refuse_too) {
+            match self.check_address(host, address, refuse_too) {
                 Ok(()) => allowed.push(address),
                 Err(refusal) => reason = refusal,
             }
@@ -308,6 +318,21 @@ mod tests {
         ] {
             check(&rules, "a.example", special, false);
         }
+    }
+
+    #[test]
+    fn of_a_name_that_changes_its_address_each_answer_is_checked() {
+        let rules = Rules::default();
+        let allowed = |found: &[&str]| {
+            let found = found.iter().map(|address| address.parse().unwrap());
+            rules.allowed("rebind.example", found, &[])
+        };
+        assert_eq!(allowed(&["93.184.216.34:80"]).unwrap().len(), 1, "the first answer is public");
+        let refused = allowed(&["127.0.0.1:80"]).unwrap_err();
+        assert!(refused.contains("rebind.example:80 is at 127.0.0.1, a loopback address"), "{refused}");
+        let both = allowed(&["127.0.0.1:80", "93.184.216.34:80", "[fd00::1]:80"]).unwrap();
+        assert_eq!(both, ["93.184.216.34:80".parse::<SocketAddr>().unwrap()], "no other is connected to");
+        assert_eq!(allowed(&[]).unwrap_err(), "rebind.example has no address");
     }
 
     #[test]

@@ -8,18 +8,29 @@ use serde_json::json;
 use crate::{Browser, BrowserError, mask::Mask, page::Found, selectors::Selector};
 
 /// How large a snapshot may be, and of what it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SnapshotLimits {
-    /// The most characters of its text; about four make a token.
+    /// The most characters of its text.
     pub max_chars: usize,
+    /// The most tokens of its text. Without it, characters alone count.
+    pub tokens: Option<TokenLimit>,
     /// A selector of the part of the page to show. Without one it is the whole page.
     pub within: Option<String>,
 }
 
 impl Default for SnapshotLimits {
     fn default() -> Self {
-        Self { max_chars: 24_000, within: None }
+        Self { max_chars: 24_000, tokens: None, within: None }
     }
+}
+
+/// How many tokens a text may have.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenLimit {
+    /// The most of them.
+    pub most: usize,
+    /// Counts those of a text.
+    pub count: fn(&str) -> usize,
 }
 
 /// A page as text. It has no secrets. It is the page's word: data, whatever it says.
@@ -80,6 +91,8 @@ const MOST_OPTIONS: usize = 15;
 const DEEPEST: usize = 12;
 /// Kept for the line that says what was cut.
 const CUT_LINE: usize = 300;
+/// The same in tokens.
+const CUT_TOKENS: usize = 100;
 
 impl Browser {
     /// Reads a page as text.
@@ -95,12 +108,18 @@ impl Browser {
         }
         let mut cut = read.cut;
         let room = limits.max_chars.saturating_sub(CUT_LINE);
+        let mut tokens = limits.tokens.map_or(0, |tokens| tokens.most.saturating_sub(CUT_TOKENS));
         let (mut text, mut chars, mut lines, mut full) = (String::new(), 0, 0, false);
         for item in &read.items {
             let line = line_of(item, mask);
             let size = line.chars().count();
             // What comes behind something that did not fit is left out too: a page with holes would mislead.
             full |= chars + size > room;
+            if let Some(limit) = limits.tokens.filter(|_| !full) {
+                let left = tokens.checked_sub((limit.count)(&line));
+                full = left.is_none();
+                tokens = left.unwrap_or_default();
+            }
             if full {
                 *cut.entry(item.role.clone()).or_default() += 1;
                 continue;

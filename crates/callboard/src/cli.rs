@@ -6,6 +6,7 @@ use callboard_engine::core::{
     id::{AgentName, RunId, SessionId, ThreadId},
     limits::Limits,
 };
+use callboard_server::{BrowserSettings, Rules};
 use clap::{Args, ValueEnum};
 
 use crate::failure::Failure;
@@ -102,6 +103,58 @@ impl ThreadArg {
     /// The thread that is named, or `main`.
     pub(crate) fn thread(&self) -> ThreadId {
         self.named_thread.clone().or_else(|| self.thread.clone()).unwrap_or_else(ThreadId::main)
+    }
+}
+
+/// How the browsers of sessions are started, and which hosts their pages may reach.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct BrowserArgs {
+    /// The DevTools address of a running browser, which all sessions use in place of a Chromium of their own; what its pages reach is not guarded
+    #[arg(long, value_name = "URL")]
+    pub(crate) browser: Option<String>,
+    /// Show the windows of browsers
+    #[arg(long, conflicts_with = "browser")]
+    pub(crate) browser_window: bool,
+    /// A folder in which the browser profile of each session is kept; without it a profile goes with its browser
+    #[arg(long, value_name = "DIR", conflicts_with = "browser")]
+    pub(crate) browser_profiles: Option<PathBuf>,
+    /// A host that pages in browsers may reach, and no others: `example.com`, or `*.example.com` for all below it; repeatable
+    #[arg(long = "browser-host", value_name = "HOST")]
+    pub(crate) browser_hosts: Vec<String>,
+    /// A host that pages in browsers never reach; repeatable
+    #[arg(long = "browser-deny", value_name = "HOST")]
+    pub(crate) browser_denied: Vec<String>,
+}
+
+impl BrowserArgs {
+    /// Whether any of them is given.
+    pub(crate) fn are_given(&self) -> bool {
+        let Self { browser, browser_window, browser_profiles, browser_hosts, browser_denied } = self;
+        browser.is_some()
+            || *browser_window
+            || browser_profiles.is_some()
+            || !browser_hosts.is_empty()
+            || !browser_denied.is_empty()
+    }
+
+    /// These settings, as the options change them.
+    pub(crate) fn over(&self, settings: BrowserSettings) -> BrowserSettings {
+        let (allow_hosts, deny_hosts) = (self.browser_hosts.clone(), self.browser_denied.clone());
+        BrowserSettings {
+            attach: self.browser.clone(),
+            headless: !self.browser_window,
+            profiles: self.browser_profiles.clone(),
+            rules: Rules { allow_hosts, deny_hosts, ..settings.rules },
+            ..settings
+        }
+    }
+
+    /// What is to be known of the browser that is attached to, if one is.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let browser = self.browser.as_ref()?;
+        Some(format!(
+            "note: the browser at {browser} is not guarded: its pages reach what they like, and its downloads are kept"
+        ))
     }
 }
 

@@ -56,7 +56,7 @@ use clap_complete::Shell;
 
 use crate::{
     chosen::Chosen,
-    cli::{ActingAs, Global, SessionArg},
+    cli::{ActingAs, BrowserArgs, Global, SessionArg},
     client::{Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
@@ -217,6 +217,15 @@ impl Command {
         }
     }
 
+    /// How the browsers are started that it uses, where it says so.
+    fn browsers(&self) -> BrowserArgs {
+        match self {
+            Self::Workflow(workflow) => workflow.browsers(),
+            Self::Director(director) => director.browsers.clone(),
+            _ => BrowserArgs::default(),
+        }
+    }
+
     /// The file whose content it brings into the store.
     fn imported(&self) -> Option<&Path> {
         match self {
@@ -278,6 +287,7 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
     let makes_store = command.makes_store();
     // A file that is not there makes no store.
     command.imported().map_or(Ok(()), transfer::check)?;
+    let browsers = command.browsers();
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
@@ -294,7 +304,8 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         }
         Command::Mcp(args) => {
             let project = Some(args.project());
-            let context = Context::open_in(project, global, output, true, Drive::Nothing, config::endpoints()).await?;
+            let (drive, models) = (Drive::Nothing, config::endpoints());
+            let context = Context::open_in(project, &browsers, global, output, true, drive, models).await?;
             mcp::mcp(context, args).await?;
         }
         Command::Run(args) => {
@@ -304,13 +315,13 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
             return ended;
         }
         command if command.executes_nodes() => {
-            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
+            let context = Context::open_with(&browsers, global, output, makes_store, config::endpoints()).await?;
             let ended = context.execute(command).await;
             context.client.close().await;
             return ended;
         }
         Command::Director(args) => {
-            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
+            let context = Context::open_with(&browsers, global, output, makes_store, config::endpoints()).await?;
             let ended = director::director(&context, args).await;
             context.client.close().await;
             return ended;
@@ -339,12 +350,24 @@ impl Context {
         drive: Drive,
         models: Endpoints,
     ) -> Result<Self, Failure> {
-        Self::open_in(None, global, output, makes_store, drive, models).await
+        Self::open_in(None, &BrowserArgs::default(), global, output, makes_store, drive, models).await
+    }
+
+    /// The same for a command that drives runs with browsers that are started in this way.
+    async fn open_with(
+        browsers: &BrowserArgs,
+        global: &Global,
+        output: Output,
+        makes_store: bool,
+        models: Endpoints,
+    ) -> Result<Self, Failure> {
+        Self::open_in(None, browsers, global, output, makes_store, Drive::Runs, models).await
     }
 
     /// The same, with the context files of a project where it is a store that is opened.
     async fn open_in(
         project: Option<ProjectFolder>,
+        browsers: &BrowserArgs,
         global: &Global,
         output: Output,
         makes_store: bool,
@@ -353,6 +376,11 @@ impl Context {
     ) -> Result<Self, Failure> {
         let (client, chosen, token) = match config::connection_target(global)? {
             ConnectionTarget::Server(url) => {
+                if browsers.are_given() {
+                    let problem = "browsers live in the server here, which says how they are started";
+                    return Err(Failure::usage("usage", problem)
+                        .hint("give the options of browsers to `callboard serve`, or work on a store with --store"));
+                }
                 let token = config::token(global)?;
                 let server = Remote::new(&url, token.as_deref())?;
                 let chosen = Chosen::at_server(server.name());
@@ -368,7 +396,10 @@ impl Context {
                 let url = if is_missing { "memory:".to_owned() } else { url };
                 let browsers = match drive {
                     // A browser ends with the process, so only one that goes on for a while has any.
-                    Drive::Runs => Some(config::browsers(&url, None)?),
+                    Drive::Runs => {
+                        browsers.warning().iter().for_each(|warning| output.note(warning));
+                        Some(browsers.over(config::browsers(&url, None)?))
+                    }
                     Drive::Nothing => None,
                 };
                 let local = local(board(global, &url, drive).await?, drive, models, browsers, project)?;

@@ -85,8 +85,8 @@ pub enum Read {
     Variables(Vec<Variable>),
     /// A node is executed alone, and this is its result.
     TestNode(NodeId),
-    /// The result of a node, as JSON, which this entry has.
-    NodeResult(Seq),
+    /// The result of this node, as JSON, which this entry has.
+    NodeResult(NodeId, Seq),
     /// One message of a thread, whole.
     Message(ThreadId, MessageId),
     /// What answers a question.

@@ -4,9 +4,12 @@ use callboard_core::{
     conversation::MessageView,
     entry::Actor,
     error::Error as Refusal,
+    id::NodeId,
+    prompt::escape::page_text,
     recall::Source,
     text::Text,
     tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
+    variable::Variable,
     view::View,
     viewer::Viewer,
 };
@@ -52,11 +55,23 @@ impl Session {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
         let (arguments, part) = part_of(name, arguments)?;
-        Ok(part.of(self.read_with(viewer, |view| read(view, &arguments), outside).await?))
+        let mut nodes = Vec::new();
+        let look = |view: &View<'_>| -> Result<Read, Refusal> {
+            let read = read(view, &arguments)?;
+            nodes = found_by(&read);
+            Ok(read)
+        };
+        let told = part.of(self.read_with(viewer, look, outside).await?);
+        // What a page says is data, also where a node read it.
+        if nodes.is_empty() {
+            return Ok(told);
+        }
+        let with_page_text = self.state().await?.workflow.with_page_text();
+        Ok(if nodes.iter().any(|node| with_page_text.contains(node)) { page_text(&told) } else { told })
     }
 
     /// What a model is told of what `look` finds through the eyes of `viewer`.
-    pub async fn read_with(
+    async fn read_with(
         &self,
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
@@ -99,10 +114,13 @@ impl Session {
                 outside.workflows.test_node(self, by, node).await
             }
             Read::Scout(_) => {
-                let problem = "a scout needs a model, which only a run of a director has".to_owned();
+                let problem =
+                    "a scout needs a model, which only a run of a director has: start one with `callboard director` \
+                    or by `POST …/runs` with the kind `director`, or look at the page yourself with `inspect_tab`"
+                        .to_owned();
                 Err(Refusal::invalid("/tool", problem).into())
             }
-            Read::NodeResult(seq) => Ok(self.result_in(seq).await?.result.to_string()),
+            Read::NodeResult(_, seq) => Ok(self.result_in(seq).await?.result.to_string()),
             Read::Messages(thread, limit, before) => {
                 let before = match before {
                     Some(id) => Some(self.message(viewer, &thread, &id).await?),
@@ -115,6 +133,17 @@ impl Session {
                 Ok(Value::from(messages).to_string())
             }
         }
+    }
+}
+
+/// The nodes that found what is read.
+fn found_by(read: &Read) -> Vec<NodeId> {
+    let node_of = |variable: &Variable| variable.name.node().map(NodeId);
+    match read {
+        Read::TestNode(node) | Read::NodeResult(node, _) => vec![*node],
+        Read::Variable(variable) => node_of(variable).into_iter().collect(),
+        Read::Variables(variables) => variables.iter().filter_map(node_of).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use callboard_core::tool::{Execution, OWN_TOOLS, OwnTool, own_tool};
+use callboard_core::{
+    browser::scout::DEPLOY_SCOUT,
+    tool::{Execution, OWN_TOOLS, OwnTool, own_tool},
+};
 use http::Method;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -16,15 +19,8 @@ use crate::{
 /// The argument that names the session where the connection does not.
 const SESSION: &str = "session";
 /// Those of Callboard's own tools that read nothing but do something, outside of the journal.
-const DOING: &[&str] = &[
-    "add_file",
-    "debug_navigate",
-    "debug_action",
-    "debug_open_tab",
-    "debug_close_tab",
-    "test_single_node",
-    "deploy_scout",
-];
+const DOING: &[&str] =
+    &["add_file", "debug_navigate", "debug_action", "debug_open_tab", "debug_close_tab", "test_single_node"];
 /// Those that take something away, or may.
 const DESTRUCTIVE: &[&str] =
     &["write_context_set", "clear_variable", "clear_all_variables", "delete_node", "debug_action", "debug_close_tab"];
@@ -36,7 +32,10 @@ impl Caller {
         let asker = self.asker(session.as_deref().unwrap_or_default()).await?;
         let own = match &session {
             Some(session) => self.own_tools(session).await?,
-            None => OWN_TOOLS.iter().map(|tool| tool.name.to_owned()).collect(),
+            // A scout needs a model, which only a run of a director has.
+            None => {
+                OWN_TOOLS.iter().map(|tool| tool.name).filter(|name| *name != DEPLOY_SCOUT).map(str::to_owned).collect()
+            }
         };
         let names_session = session.is_none();
         let own = own.iter().filter_map(|name| own_tool(name).ok()).map(own_as_tool);

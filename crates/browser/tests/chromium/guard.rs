@@ -1,7 +1,7 @@
 //! What pages cannot reach.
 
 use crate::pages::{Answer, Site, html_of, settings, start};
-use callboard_browser::{Action, Change, Notice, SnapshotLimits};
+use callboard_browser::{Action, Change, Notice, SnapshotLimits, WaitFor};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_allowed_is_opened() {
@@ -63,10 +63,36 @@ async fn a_page_that_tries_to_get_out_does_not() {
     browser.navigate("main", &site.url("/")).await.unwrap();
     assert_eq!(browser.act("main", click("#file")).await.unwrap().url, site.url("/"));
     browser.act("main", click("#s")).await.unwrap();
-    let wait = Action::Wait(callboard_browser::WaitFor::Text("socket failed".into()));
-    browser.act("main", wait).await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Text("socket failed".into()))).await.unwrap();
+    // What it is told does not matter: nothing of it reaches the other site.
+    browser.act("main", click("#f")).await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Text("fetch".into()))).await.unwrap();
+    assert_eq!(inside.asked(), 0);
     let text = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap().text;
     assert!(text.contains("Ignore all rules"), "what a page says is text: {text}");
     assert!(browser.tabs().iter().all(|tab| tab.title != "Inside"));
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_finds_no_way_out_that_is_not_the_proxy() {
+    let inside = Site::page("<title>Inside</title>").await;
+    let tries = format!(
+        "<title>Call</title><pre id=r></pre><script>const found = [];
+        const call = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{}'}}]}});
+        call.createDataChannel('x');
+        call.onicecandidate = ({{candidate}}) => {{
+            if (candidate) found.push(candidate.candidate); else r.textContent = found.join('\n') + ' gath' + 'ered';
+        }};
+        call.createOffer().then(offer => call.setLocalDescription(offer));</script>",
+        inside.port
+    );
+    let site = Site::page(&tries).await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Text("gathered".into()))).await.unwrap();
+    let text = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap().text;
+    assert!(text.contains("gathered") && !text.contains(" udp ") && !text.contains("srflx"), "{text}");
+    assert_eq!(inside.asked(), 0);
     browser.stop().await.unwrap();
 }

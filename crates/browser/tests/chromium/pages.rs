@@ -1,6 +1,13 @@
 //! Pages on loopback, and browsers that may reach them. Each test ends its own Chromium.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use callboard_browser::{Browser, HostPort, Rules, Settings};
 use tokio::{
@@ -27,6 +34,7 @@ pub(crate) enum Answer {
 /// A server of pages; it ends with the test.
 pub(crate) struct Site {
     pub(crate) port: u16,
+    asked: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -41,8 +49,11 @@ impl Site {
         let answers: Arc<HashMap<_, _>> = Arc::new(answers.into_iter().collect());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
         let task = tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
                 let answers = answers.clone();
                 tokio::spawn(async move {
                     let mut head = vec![0; 16_384];
@@ -70,12 +81,17 @@ impl Site {
                 });
             }
         });
-        Self { port, task }
+        Self { port, asked, task }
     }
 
     /// One page for every test that needs no more.
     pub(crate) async fn page(html: &str) -> Self {
         Self::start([("/", html_of(html))]).await
+    }
+
+    /// How often somebody has connected to it.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

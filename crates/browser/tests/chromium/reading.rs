@@ -5,7 +5,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::pages::{Answer, Site, html_of, settings, start};
-use callboard_browser::{Action, Browser, BrowserError, LooksLike, Piece, Secret, SnapshotLimits, Timeouts, WaitFor};
+use callboard_browser::{
+    Action, Browser, BrowserError, LooksLike, Piece, Secret, SnapshotLimits, Timeouts, TokenLimit, WaitFor,
+};
 
 fn click(selector: &str) -> Action {
     Action::Click { selector: selector.into() }
@@ -196,5 +198,10 @@ async fn a_page_of_five_thousand_elements_is_read_and_bounded() {
     }
     let limits = SnapshotLimits { within: Some("#b7".into()), ..SnapshotLimits::default() };
     assert_eq!(browser.snapshot("main", &limits).await.unwrap().text, "- button \"Button 7\" #b7\n");
+    let words = TokenLimit { most: 500, count: |text| text.split_whitespace().count() };
+    let limits = SnapshotLimits { tokens: Some(words), ..SnapshotLimits::default() };
+    let snapshot = browser.snapshot("main", &limits).await.unwrap();
+    let said = (words.count)(&snapshot.text);
+    assert!((350..=500).contains(&said) && snapshot.text.ends_with("by a selector]\n"), "{said} words");
     browser.stop().await.unwrap();
 }

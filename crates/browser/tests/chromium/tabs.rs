@@ -170,6 +170,50 @@ async fn a_browser_that_was_killed_is_started_again_by_the_next_call() {
     assert!(!runs(pid) && !runs(status.pid.unwrap()), "no process and no zombie is left");
 }
 
+/// The processes that this one started, and those that they started.
+fn below(pid: u32) -> Vec<u32> {
+    let parent = |id: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // The name of the process stands in parentheses, and may have any character in it.
+        status.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<u32>().ok()
+    };
+    let all: Vec<u32> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|process| process.unwrap().file_name().to_str()?.parse().ok())
+        .collect();
+    let mut found = vec![pid];
+    loop {
+        let more = all.iter().filter(|id| !found.contains(id) && parent(**id).is_some_and(|it| found.contains(&it)));
+        let more: Vec<u32> = more.copied().collect();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_crashes_is_told_of_and_another_one_opens_in_its_tab() {
+    let site = Site::page("<title>Here</title><button id=b>b</button>").await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut changes = browser.changes();
+    let is_of_page = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("--type=renderer")
+    };
+    for pid in below(browser.status().pid.unwrap()).into_iter().filter(is_of_page) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    assert_eq!(notice(&mut changes).await, Notice::TabCrashed { tab: "main".into() });
+    assert_eq!(browser.act("main", click("#b")).await.unwrap_err().code(), "tab_crashed");
+    assert_eq!(browser.navigate("main", &site.url("/")).await.unwrap().title, "Here");
+    let acted = browser.act("main", click("#b")).await.unwrap();
+    assert!(!acted.restarted, "the browser itself went on");
+    browser.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_tabs_work_at_once() {
     let site =

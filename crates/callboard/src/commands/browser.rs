@@ -244,7 +244,7 @@ fn status(browser: &api::Browser, output: Output) {
     };
     output.table(&["TAB", "", "ADDRESS", "TITLE"], &browser.tabs.iter().map(row).collect::<Vec<_>>());
     if !status.guarded {
-        output.line("not guarded: its pages reach what they like");
+        output.line("not guarded: its pages reach what they like, and what they download is kept");
     } else if !status.sandboxed {
         output.line("without Chromium's sandbox, since the server runs as root");
     }

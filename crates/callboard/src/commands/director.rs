@@ -25,7 +25,7 @@ use super::{
     watch::{Watch, Watched},
 };
 use crate::{
-    cli::{On, RunLimits},
+    cli::{BrowserArgs, On, RunLimits},
     client::OnSession,
     failure::Failure,
     output::{self, Output, Style, counted},
@@ -60,6 +60,8 @@ pub(crate) struct Director {
     pub(crate) new: bool,
     #[command(flatten)]
     pub(crate) limits: RunLimits,
+    #[command(flatten)]
+    pub(crate) browsers: BrowserArgs,
 }
 
 /// A chat with the director of a session.

@@ -19,7 +19,7 @@ use callboard_engine::{
     store::{Lease, Store},
     tasks::Supervisor,
 };
-use callboard_server::{BrowserSettings, Limits, ProjectFolder, PublicUrl, Rules, Server, Settings, Tls};
+use callboard_server::{BrowserSettings, Limits, ProjectFolder, PublicUrl, Server, Settings, Tls};
 use clap::Args;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ use tokio::net::TcpListener;
 use self::node::Node;
 use super::durability;
 use crate::{
-    cli::Global,
+    cli::{BrowserArgs, Global},
     config,
     failure::Failure,
     master_keys,
@@ -97,21 +97,8 @@ pub(crate) struct Serve {
     /// A file with one user token per line, added to those of CALLBOARD_USER_TOKENS; with any, calls need a token
     #[arg(long, value_name = "FILE")]
     pub(crate) user_token_file: Option<PathBuf>,
-    /// The DevTools address of a running browser, which all sessions use in place of a Chromium of their own; what its pages reach is not guarded
-    #[arg(long, value_name = "URL")]
-    pub(crate) browser: Option<String>,
-    /// Show the windows of browsers
-    #[arg(long, conflicts_with = "browser")]
-    pub(crate) browser_window: bool,
-    /// A folder in which the browser profile of each session is kept; without it a profile goes with its browser
-    #[arg(long, value_name = "DIR", conflicts_with = "browser")]
-    pub(crate) browser_profiles: Option<PathBuf>,
-    /// A host that pages in browsers may reach, and no others: `example.com`, or `*.example.com` for all below it; repeatable
-    #[arg(long = "browser-host", value_name = "HOST")]
-    pub(crate) browser_hosts: Vec<String>,
-    /// A host that pages in browsers never reach; repeatable
-    #[arg(long = "browser-deny", value_name = "HOST")]
-    pub(crate) browser_denied: Vec<String>,
+    #[command(flatten)]
+    pub(crate) browsers: BrowserArgs,
     /// Another host name that clients may use for the server; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
@@ -181,9 +168,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     board.check_master_keys().await?;
     let server = Server::ready(board.clone(), settings, listener)?;
     announce(&server, &url, &*store, ttl, output);
-    if let Some(browser) = &args.browser {
-        output.note(format!("note: the browser at {browser} is not guarded: its pages reach what they like"));
-    }
+    args.browsers.warning().iter().for_each(|warning| output.note(warning));
     store.warnings().iter().for_each(|remark| output.note(format!("note: {remark}")));
     tokio::select! {
         () = server.serve(signals.sent(1)) => {}
@@ -203,15 +188,8 @@ fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -
 /// How the browsers of sessions are started.
 fn browsers(args: &Serve, url: &str, folder: Option<&Path>) -> Result<BrowserSettings, Failure> {
     let settings = config::browsers(url, folder)?;
-    let (allow_hosts, deny_hosts) = (args.browser_hosts.clone(), args.browser_denied.clone());
-    Ok(BrowserSettings {
-        attach: args.browser.clone(),
-        headless: !args.browser_window,
-        profiles: args.browser_profiles.clone(),
-        rules: Rules { allow_hosts, deny_hosts, ..settings.rules },
-        sweep_every: args.sweep_seconds.0.unwrap_or(settings.sweep_every),
-        ..settings
-    })
+    let sweep_every = args.sweep_seconds.0.unwrap_or(settings.sweep_every);
+    Ok(args.browsers.over(BrowserSettings { sweep_every, ..settings }))
 }
 
 /// The archive of expired sessions. It reads the store through a handle of its own, by whose clock nothing has expired.

@@ -14,7 +14,11 @@ use super::{
     Context,
     variable::{read_value, without_line_end},
 };
-use crate::{cli::On, failure::Failure, terminal};
+use crate::{
+    cli::{BrowserArgs, On},
+    failure::Failure,
+    terminal,
+};
 
 pub(crate) use self::args::Workflow;
 use self::args::{Content, Record, Version, WorkflowCommand};
@@ -92,6 +96,14 @@ impl Workflow {
     /// Whether it executes the workflow, and so needs models and browsers.
     pub(super) fn executes(&self) -> bool {
         matches!(self.command, Some(WorkflowCommand::Run(_)))
+    }
+
+    /// How the browsers of its execution are started.
+    pub(super) fn browsers(&self) -> BrowserArgs {
+        match &self.command {
+            Some(WorkflowCommand::Run(run)) => run.browsers.clone(),
+            _ => BrowserArgs::default(),
+        }
     }
 }
 

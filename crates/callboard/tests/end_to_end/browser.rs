@@ -20,6 +20,11 @@ const PAGE: &str = "<!doctype html><title>Sign in</title><h1>Sign in</h1>\
 
 /// Serves one page, and says on which port. It goes on until the tests have ended.
 pub fn page() -> u16 {
+    site(&[("/", PAGE)])
+}
+
+/// The same with several pages, each with its path. The first of them is everywhere else, too.
+pub fn site(pages: &'static [(&'static str, &'static str)]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -27,10 +32,14 @@ pub fn page() -> u16 {
             let mut stream = stream.unwrap();
             thread::spawn(move || {
                 // The browser may open connections that it does not use, and close them.
-                let _ = stream.read(&mut [0; 16_384]);
-                let length = PAGE.len();
+                let mut head = [0; 16_384];
+                let read = stream.read(&mut head).unwrap_or(0);
+                let head = String::from_utf8_lossy(&head[..read]).into_owned();
+                let path = head.split(' ').nth(1).unwrap_or("/");
+                let page = pages.iter().find(|(at, _)| *at == path).unwrap_or(&pages[0]).1;
+                let length = page.len();
                 let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}");
-                let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{PAGE}");
+                let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{page}");
             });
         }
     });
@@ -138,4 +147,28 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
     assert_ne!(count(), 0);
     server.kill();
     until("the end of Chromium, which ends when its server does", || (count() == 0).then_some(()));
+}
+
+#[test]
+fn the_options_of_browsers_are_for_a_workflow_on_a_store_too() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    let config = json!({"action": "navigate", "url": format!("http://127.0.0.1:{port}/")});
+    home.json(&format!("workflow add browser_action --config '{config}' --session mails"));
+    let run = |option: &str| {
+        let mut run = home.command(["workflow", "run", "--session", "mails", option, "127.0.0.1"]);
+        run.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+        run.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        run.output().unwrap()
+    };
+    let denied = run("--browser-deny");
+    let said = String::from_utf8_lossy(&denied.stderr);
+    assert!(!denied.status.success() && said.contains("is forbidden by `127.0.0.1`"), "{said}");
+    let allowed = run("--browser-host");
+    assert!(allowed.status.success(), "{}", String::from_utf8_lossy(&allowed.stderr));
+    for line in ["workflow run --browser-window --session mails", "director Hello --browser http://127.0.0.1:2"] {
+        let (status, error) = home.error(&format!("{line} --url http://127.0.0.1:1"));
+        assert_eq!((status, &error["code"]), (2, &json!("usage")), "at a server it has the browsers: {error}");
+    }
 }

@@ -1,24 +1,65 @@
 //! A director at work, as it is talked with: on a scripted model, with a real Chromium, and on a real small model.
 
-use std::process::{Command, Output};
+use std::{
+    process::{Command, Output},
+    sync::LazyLock,
+};
 
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::page,
+    browser::{page, site},
     home::Home,
     play::Played,
     real_model::model_url,
     server::{PATIENCE, Server, words},
 };
 
-/// A command line of `callboard director` that may look at the page on this port.
-fn director(home: &Home, port: u16, message: &[&str]) -> Command {
-    let mut command = home.command(["director", "--json", "--session", "demo"].iter().chain(message));
-    command.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+/// The password of the mails, which nobody but the user may read.
+const PASSWORD: &str = "osprey-9920-quartz";
+
+/// Mails on two pages, behind a login.
+const MAILS: &[(&str, &str)] = &[
+    (
+        "/",
+        "<!doctype html><title>Sign in</title><h1>Sign in</h1><form onsubmit=\"event.preventDefault(); \
+        if (mail.value == 'ann@example.com' && pass.value == 'osprey-9920-quartz') location = '/inbox'\">\
+        <label>Email <input id=mail></label><input id=pass type=password><button id=next>Next</button></form>",
+    ),
+    (
+        "/inbox",
+        "<!doctype html><title>Inbox</title><h1>Page 1</h1><table>\
+        <tr class=mail><td class=from>ann</td><td class=amount>1,200</td></tr>\
+        <tr class=mail><td class=from>bob</td><td class=amount>7.5</td></tr></table><a id=more href=/inbox/2>More</a>",
+    ),
+    (
+        "/inbox/2",
+        "<!doctype html><title>Inbox</title><h1>Page 2</h1><table>\
+        <tr class=mail><td class=from>cyd</td><td class=amount>30</td></tr></table>",
+    ),
+];
+
+/// The site to which the amounts are copied.
+static LEDGER: LazyLock<u16> = LazyLock::new(|| {
+    site(&[(
+        "/",
+        "<!doctype html><title>Ledger</title><form onsubmit=\"event.preventDefault(); \
+        const row = document.createElement('li'); row.textContent = who.value; rows.append(row); who.value = ''\">\
+        <input id=who><button id=add>Add</button></form><ul id=rows></ul>",
+    )])
+});
+
+/// Lets a command line look at the page on this port, and at the ledger.
+fn allowed(mut command: Command, port: u16) -> Command {
+    command.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port},127.0.0.1:{}", *LEDGER));
     command.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
     command
+}
+
+/// A command line of `callboard director` that may look at the page on this port.
+fn director(home: &Home, port: u16, message: &[&str]) -> Command {
+    allowed(home.command(["director", "--json", "--session", "demo"].iter().chain(message)), port)
 }
 
 fn say(home: &Home, port: u16, message: &[&str]) -> Played {
@@ -50,20 +91,44 @@ fn click(selector: &str) -> (&'static str, Value) {
     ("debug_action", json!({"action": "click", "selector": selector, "tabName": "Main Tab", "reason": "to test it"}))
 }
 
+/// The node that signs in, by a button with this selector.
+fn sign_in(button: &str) -> Value {
+    json!({"tab_name": "Main Tab", "actions": [
+        {"action": "type", "selector": "#mail", "value": "{{mail_creds.email}}"},
+        {"action": "type", "selector": "#pass", "value": "{{secret:mail_creds.password}}"},
+        {"action": "click", "selector": button},
+        {"action": "wait", "value": "Page 1"},
+    ]})
+}
+
 /// What the director answers, one turn after the other.
 fn story(port: u16) -> Vec<Reply> {
     let url = format!("http://127.0.0.1:{port}/");
-    let node = |action: &str, selector: &str| {
-        let config = match action {
-            "navigate" => json!({"action": action, "url": url, "tab_name": "Main Tab"}),
-            _ => json!({"action": action, "selector": selector, "tab_name": "Main Tab"}),
-        };
-        json!({"type": "browser_action", "config": config, "description": format!("To {action}")})
+    let node = |kind: &str, config: Value, what: &str| {
+        ("create_node", json!({"type": kind, "config": config, "description": what}))
     };
+    let each = json!({"from": {"selector": ".from"}, "amount": {"selector": ".amount", "type": "number"}});
+    let mails = json!({"tab_name": "Main Tab", "fields": {"mails": {"selector": "tr.mail", "each": each}}});
+    let more = json!([{"action": "click", "selector": "#more"}, {"action": "wait", "value": "Page 2"}]);
+    let sums = json!({"mails": "[node3.mails[0], node3.mails[1], node5.mails[0]]",
+        "total": "mails[0].amount + mails[1].amount + mails[2].amount"});
+    let write = json!([
+        {"action": "type", "selector": "#who", "value": "{{node8.item.from}} {{node8.item.amount}}"},
+        {"action": "click", "selector": "#add"},
+    ]);
+    let repeat = json!({"over": "{{node6.mails}}", "last": "node_9", "collect": "node8.item.from"});
+    let rows = json!({"tab_name": "Ledger", "fields": {"rows": {"selector": "#rows li", "all": true}},
+        "expect": "rows|length == node6.mails|length"});
+    let ledger =
+        json!({"variableName": "ledger_url", "value": format!("http://127.0.0.1:{}/", *LEDGER), "reason": "r"});
+    let open = |url: &str, tab: &str| json!({"action": "navigate", "url": url, "tab_name": tab});
     vec![
         Reply::tool_calls([plan("in_progress", "the first draft")]),
         Reply::tool_calls([("deploy_scout", json!({"instruction": "Which button logs in?", "url": url}))]),
-        Reply::tool_calls([("create_node", node("navigate", "")), ("create_node", node("click", "#nxt"))]),
+        Reply::tool_calls([
+            node("browser_action", open(&url, "Main Tab"), "To open the mails"),
+            node("browser_action", sign_in("#nxt"), "To sign in"),
+        ]),
         Reply::text("Two nodes are there. Shall I test them?"),
         Reply::text("I keep these rules in mind."),
         Reply::tool_calls([
@@ -72,9 +137,24 @@ fn story(port: u16) -> Vec<Reply> {
             ("inspect_tab", json!({"tabName": "Main Tab", "inspectionType": "dom_snapshot"})),
         ]),
         Reply::tool_calls([
-            ("update_node", json!({"nodeId": "node_2", "config": node("click", "#next")["config"]})),
+            ("update_node", json!({"nodeId": "node_2", "config": sign_in("#next")})),
             click("#next"),
             ("test_single_node", json!({"nodeId": "node_2"})),
+        ]),
+        Reply::tool_calls([
+            node("browser_query", mails.clone(), "To read the first page"),
+            ("test_single_node", json!({"nodeId": "node_3"})),
+            node("browser_action", json!({"tab_name": "Main Tab", "actions": more}), "To turn the page"),
+            node("browser_query", mails, "To read the second page"),
+            node("transform", json!({ "set": sums }), "To put them together"),
+        ]),
+        Reply::tool_calls([
+            ("set_variable", ledger),
+            node("browser_action", open("{{ledger_url}}", "Ledger"), "To open the ledger"),
+            node("iterate", json!({}), "For each mail"),
+            node("browser_action", json!({"tab_name": "Ledger", "actions": write}), "To write a row"),
+            ("update_node", json!({"nodeId": "node_8", "config": repeat})),
+            node("browser_query", rows, "To check the ledger"),
         ]),
         Reply::tool_calls([plan("completed", "#next is stable")]),
         Reply::text("It works."),
@@ -152,7 +232,7 @@ fn rules() -> String {
 
 #[test]
 fn a_director_plans_scouts_builds_tests_and_mends_and_is_killed_three_times_on_the_way() {
-    let port = page();
+    let port = site(MAILS);
     let mut silent = 0;
     let endpoint = storyteller(port, move |request, _| {
         let dies = match silent {
@@ -166,7 +246,10 @@ fn a_director_plans_scouts_builds_tests_and_mends_and_is_killed_three_times_on_t
         dies
     });
     let home = home(&endpoint);
-    say_and_die(&home, port, &["Log me in."], &endpoint, 1);
+    let creds = json!({"email": "ann@example.com", "password": PASSWORD});
+    home.json(&format!("var set mail_creds '{creds}' --origin http://127.0.0.1:{port} --session demo"));
+    let wish = "Hi I would like to build a workflow that copies the amounts of my mails into the ledger.";
+    say_and_die(&home, port, &[wish], &endpoint, 1);
     // The plan, the scout's turns, of which the second is silent.
     say_and_die(&home, port, &[], &endpoint, 1 + 4);
     let built = say(&home, port, &[]);
@@ -183,19 +266,32 @@ fn a_director_plans_scouts_builds_tests_and_mends_and_is_killed_three_times_on_t
         journal.iter().filter(|entry| entry["type"] == kind).map(|entry| &entry["data"]).collect::<Vec<_>>()
     };
     assert_eq!((of("plan.updated").len(), of("run.ended").len()), (2, 3));
-    assert_eq!(of("conversation.compressed").len(), 1);
+    assert_ne!(of("conversation.compressed").len(), 0);
     let said: Vec<_> = of("message.added").iter().filter_map(|message| message["content"].as_str()).collect();
     let told = |part: &str| said.iter().any(|text| text.contains(part));
     assert!(told("Scout deployed successfully\nScout Report: {"), "{:?}", &said[..9]);
     assert!(told("`#nxt` matches nothing; nearest:"), "the test finds the fault: {said:?}");
     assert!(told("1. click `#next`: done"), "the test passes once it is mended: {said:?}");
-    let node = home.json("workflow --session demo");
-    assert_eq!(node["nodes"][1]["config"]["selector"], "#next");
-    assert_eq!(node["nodes"][1]["status"], "success", "the node was tested: {node}");
+    let is_read = |text: &&str| text.starts_with("<page_text ") && text.contains("\"from\":\"ann\"");
+    assert!(said.iter().any(is_read), "what a node read is data: {said:?}");
+    let workflow = home.json("workflow --session demo");
+    assert_eq!(workflow["nodes"].as_array().unwrap().len(), 10, "{workflow}");
+    assert_eq!(workflow["nodes"][1]["config"]["actions"][2]["selector"], "#next");
+    assert_eq!(workflow["nodes"][1]["status"], "success", "the node was tested: {workflow}");
     // What was built runs by itself, without any model.
-    let mut execute = home.command(["workflow", "run", "--session", "demo", "--json"]);
-    let output = execute.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}")).output().unwrap();
+    let asked_before = endpoint.requests().len();
+    let execute = home.command(["workflow", "run", "--session", "demo", "--json"]);
+    let output = allowed(execute, port).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(endpoint.requests().len(), asked_before);
+    let variable = |name: &str| home.json(&format!("var get {name} --session demo"))["value"].clone();
+    assert_eq!(variable("node3.mails")[0], json!({"from": "ann", "amount": 1200}));
+    assert_eq!(variable("node5.mails"), json!([{"from": "cyd", "amount": 30}]));
+    assert_eq!(variable("node6.total"), json!(1237.5));
+    assert_eq!(variable("node8.collected"), json!(["ann", "bob", "cyd"]));
+    assert_eq!(variable("node10.rows"), json!(["ann 1200", "bob 7.5", "cyd 30"]));
+    let everything = json!([home.journal("demo"), endpoint.requests()]).to_string();
+    assert!(!everything.contains(PASSWORD), "the password is in no entry and in no request");
     // What was answered was not asked again: one more request than answers for each death in a turn.
     let turns = of("turn.requested").iter().filter(|turn| turn["run"].is_string()).count();
     assert_eq!(turns, of("turn.answered").iter().filter(|turn| turn["run"].is_string()).count());
@@ -297,22 +393,23 @@ fn a_team_that_works_is_not_taken_for_a_director() {
 const TRIES: usize = 4;
 
 #[test]
-fn a_director_on_a_real_model_plans_and_makes_a_node() {
+fn a_director_on_a_real_model_plans_and_makes_a_node_that_works() {
     let home = Home::at(model_url(), "openai:qwen2.5-coder-0.5b");
     let has_built = (1..=TRIES).any(|nth| builds(&home, nth));
-    assert!(has_built, "no node was made in {TRIES} tries");
+    assert!(has_built, "no node that works was made in {TRIES} tries");
     home.assert_sound();
 }
 
-/// Lets the director work in a session of its own, which holds whatever the model says. Whether it made a plan and a node.
-/// Each try is about another page.
+/// Lets the director work in a session of its own, which holds whatever the model says. Whether it made a plan, and a node that
+/// works. Each try is about another page.
 fn builds(home: &Home, nth: usize) -> bool {
-    let (session, page) = (&format!("try-{nth}"), format!("https://example.com/{nth}"));
+    let port = page();
+    let (session, page) = (&format!("try-{nth}"), format!("http://127.0.0.1:{port}/{nth}"));
     home.write("small.toml", DIRECTOR.replace("24000", "15000\nanswer_tokens = 300"));
     home.json(&format!("session new small.toml --id {session}"));
     let line = |message: &str| {
         let words = ["director", "--json", "--session", session, "--limit-turns", "3", message];
-        played(&home.command(words).output().unwrap())
+        played(&allowed(home.command(words), port).output().unwrap())
     };
     let task = json!({"task_id": 1, "description": "Make the node", "status": "pending"});
     let phase = json!({"phase_name": "Open", "status": "pending", "tasks": [task]});
@@ -338,5 +435,11 @@ fn builds(home: &Home, nth: usize) -> bool {
             return false;
         }
     }
-    true
+    let first = home.json(&format!("workflow --session {session}"))["nodes"][0].clone();
+    let Some(id) = first["id"].as_str() else { return false };
+    let execute = home.command(["workflow", "run", "--node", id, "--session", session, "--json"]);
+    let works = allowed(execute, port).output().unwrap().status.success();
+    let after = home.json(&format!("workflow --session {session}"));
+    assert_eq!(works, after["nodes"][0]["status"] == "success", "{after}");
+    works
 }

@@ -84,7 +84,7 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
         view.node(node_id)?;
         Ok(view.node_result(node_id).map_or_else(
             |_| Read::Texts(vec![Text::Inline(format!("{node_id} has no result yet.").into())]),
-            Read::NodeResult,
+            |seq| Read::NodeResult(node_id, seq),
         ))
     }),
     is_for: |view| view.may_see(Share::Workflow),

@@ -115,4 +115,20 @@ impl Workflow {
         }
         edges
     }
+
+    /// The nodes whose results may be what pages say: those that work in the browser, and those that read what these found.
+    pub fn with_page_text(&self) -> BTreeSet<NodeId> {
+        let nodes = self.nodes.iter().map(|held| &held.node);
+        let mut found: BTreeSet<_> =
+            nodes.filter(|node| node.kind.starts_with("browser_")).map(|node| node.id).collect();
+        let reads: Vec<_> = self.edges().into_iter().filter(|edge| edge.kind == EdgeKind::Reads).collect();
+        loop {
+            let more = reads.iter().filter(|edge| found.contains(&edge.to) && !found.contains(&edge.from));
+            let more: Vec<_> = more.map(|edge| edge.from).collect();
+            if more.is_empty() {
+                return found;
+            }
+            found.extend(more);
+        }
+    }
 }

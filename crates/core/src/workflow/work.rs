@@ -193,6 +193,11 @@ impl Node {
         &*self.kind == "browser_action" && (pointer.ends_with("/value") || pointer.ends_with("/text"))
     }
 
+    /// Whether a model reads the text at this place of its configuration.
+    fn asks_model(&self, pointer: &str) -> bool {
+        &*self.kind == "model" && matches!(pointer, "/prompt" | "/instructions")
+    }
+
     /// The variables that executing it reads.
     ///
     /// # Errors
@@ -225,7 +230,11 @@ impl Node {
             if is_expression || !template::is_in(text) {
                 continue;
             }
-            match (template::resolved(text, values, self.takes_secrets(&pointer)), config.pointer_mut(&pointer)) {
+            let resolved = match self.asks_model(&pointer) {
+                true => template::told(text, values),
+                false => template::resolved(text, values, self.takes_secrets(&pointer)),
+            };
+            match (resolved, config.pointer_mut(&pointer)) {
                 (Ok(value), Some(place)) => *place = value,
                 (Err(problem), _) => faults.push(Fault { pointer: format!("/config{pointer}"), problem }),
                 (Ok(_), None) => {}

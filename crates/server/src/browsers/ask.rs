@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use callboard_browser::{Browser, Change, Notice, Screenshot, SnapshotLimits};
+use callboard_browser::{Browser, Change, Notice, Screenshot, SnapshotLimits, TokenLimit};
 use callboard_core::{
     browser::{Act, Action, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
     error::Error as Refusal,
     prompt::observed::{Observed, Tab},
 };
-use callboard_engine::{Error, Session};
+use callboard_engine::{Error, Session, sizes};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
@@ -17,6 +17,13 @@ use super::{
     Browsers, PATIENCE, act,
     told::{self, refused},
 };
+
+/// How many tokens the text of a page has at most.
+const PAGE_TOKENS: usize = 6_000;
+
+fn tokens(text: &str) -> usize {
+    usize::try_from(sizes().count(text).0).unwrap_or(usize::MAX)
+}
 
 impl callboard_engine::Browsers for Browsers {
     fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<String, Error>> {
@@ -129,7 +136,8 @@ impl Browsers {
     async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<String, Error> {
         let Inspect { tab_name, inspection_type, instruction, selector } = inspect;
         let (browser, tab) = self.tab(session, tab_name).await?;
-        let limits = SnapshotLimits { within: selector, ..SnapshotLimits::default() };
+        let limit = TokenLimit { most: PAGE_TOKENS, count: tokens };
+        let limits = SnapshotLimits { tokens: Some(limit), within: selector, ..SnapshotLimits::default() };
         match inspection_type {
             Inspection::DomSnapshot => {
                 let snapshot = browser.snapshot(&tab, &limits).await.map_err(refused)?;

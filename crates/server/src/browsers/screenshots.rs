@@ -23,6 +23,12 @@ pub(crate) struct Screenshots {
 /// What the name of every picture ends with.
 const PNG: &str = ".png";
 
+/// So many pictures of a session are kept.
+const MOST: usize = 200;
+
+/// So many bytes they have together.
+const MOST_BYTES: u64 = 64 << 20;
+
 impl Screenshots {
     pub(super) fn new(kept: Option<PathBuf>) -> Self {
         Self { kept, temporary: OnceLock::new() }
@@ -47,8 +53,27 @@ impl Screenshots {
         Some(self.folder()?.join(session.as_str()))
     }
 
-    /// Keeps a picture and says what it is called.
+    /// Keeps a picture and says what it is called. The oldest ones make room for it.
     pub(crate) async fn keep(&self, session: &SessionId, png: &[u8], now: Timestamp) -> io::Result<String> {
+        let name = self.write(session, png, now).await?;
+        self.bound(session, MOST, MOST_BYTES).await?;
+        Ok(name)
+    }
+
+    /// Removes the oldest pictures of a session where there are more than so many, or where they have more bytes. The newest one
+    /// stays.
+    async fn bound(&self, session: &SessionId, most: usize, most_bytes: u64) -> io::Result<()> {
+        let mut bytes = 0;
+        for (newer, screenshot) in self.list(session).await?.iter().rev().enumerate() {
+            bytes += screenshot.size_bytes;
+            if newer > 0 && (newer >= most || bytes > most_bytes) {
+                self.remove(session, &screenshot.file).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&self, session: &SessionId, png: &[u8], now: Timestamp) -> io::Result<String> {
         let folder = self.made()?.join(session.as_str());
         fs::create_dir_all(&folder).await?;
         let mut number = now.as_millis();
@@ -76,7 +101,9 @@ impl Screenshots {
         while let Some(entry) = entries.next_entry().await? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some(taken_at) = taken_at(&name) else { continue };
-            found.push(api::Screenshot { file: name, size_bytes: entry.metadata().await?.len(), taken_at });
+            // Another call may have removed it meanwhile.
+            let Some(metadata) = there(entry.metadata().await)? else { continue };
+            found.push(api::Screenshot { file: name, size_bytes: metadata.len(), taken_at });
         }
         found.sort_by_key(|screenshot| screenshot.taken_at);
         Ok(found)
@@ -145,4 +172,30 @@ fn taken_at(name: &str) -> Option<Timestamp> {
     let number = name.strip_suffix(PNG)?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     Timestamp::from_millis(number.parse().ok().filter(|_| is_number)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_too_many_pictures_the_newest_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = Screenshots::new(Some(folder.path().to_owned()));
+        let session: SessionId = "s".parse().unwrap();
+        for number in 1..=6 {
+            pictures.keep(&session, b"png", Timestamp::from_millis(number).unwrap()).await.unwrap();
+        }
+        let kept = async || {
+            let list = pictures.list(&session).await.unwrap();
+            list.into_iter().map(|screenshot| screenshot.file).collect::<Vec<_>>()
+        };
+        assert_eq!(kept().await.len(), 6);
+        pictures.bound(&session, 4, 1000).await.unwrap();
+        assert_eq!(kept().await, ["3.png", "4.png", "5.png", "6.png"]);
+        pictures.bound(&session, 4, 7).await.unwrap();
+        assert_eq!(kept().await, ["5.png", "6.png"]);
+        pictures.bound(&session, 0, 0).await.unwrap();
+        assert_eq!(kept().await, ["6.png"], "the newest one stays");
+    }
 }

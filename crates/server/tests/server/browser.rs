@@ -158,24 +158,40 @@ async fn a_server_without_chromium_says_how_to_get_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_those_see_the_browser_who_may() {
+async fn i3_only_those_see_the_browser_who_may() {
+    const CANARY: &str = "Heron Tab 5513";
     let site = Site::start([("/", FORM)]).await;
     let (server, team, browser) = start(&[&site]).await;
-    open(&server, &browser, &site.url("/"), "Main Tab").await.is(200);
-    let look = json!({"tabName": "Main Tab", "inspectionType": "dom_snapshot"});
+    let mut heard = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
+    open(&server, &browser, &site.url("/"), CANARY).await.is(200);
+    let look = json!({"tabName": CANARY, "inspectionType": "dom_snapshot"});
     let tool = async |name: &str, agent: &str, arguments: &Value| {
         let body = json!({"agent": agent, "arguments": arguments});
         server.send("POST", &format!("{team}/tools/{name}"), body).await
     };
-    server.get(&format!("{browser}?as=writer")).await.problem(403, "forbidden");
+    let listed = server.get(&format!("{team}/tools?agent=lead")).await.is(200).raw;
+    assert!(listed.contains("inspect_tab") && !listed.contains("deploy_scout"), "a scout needs a run: {listed}");
+    let scout = tool("deploy_scout", "lead", &json!({"instruction": "Look around."})).await;
+    let told = scout.is(200).text("result").to_owned();
+    assert!(told.contains("`callboard director`") && told.contains("`inspect_tab`"), "it says what to do: {told}");
+    let mut told = vec![server.get(&format!("{browser}?as=writer")).await.problem(403, "forbidden").raw];
+    told.push(tool("inspect_tab", "writer", &json!({})).await.tool_error());
+    told.push(prompt(&server, &team, json!({"agent": "writer"})).await.is(200).raw);
+    server.send("PUT", &format!("{team}/context-sets/Brief"), json!({"content": "x"})).await.is(200);
+    let first = next(&mut heard).await.unwrap();
+    assert_eq!(first.event, "context_set.updated", "a worker hears nothing of the browser");
+    told.push(first.data);
+    for told in &told {
+        assert!(!told.contains(CANARY) && !told.contains(&site.origin()), "{told}");
+    }
     tool("inspect_tab", "writer", &look).await.tool_error();
     server.send("PATCH", &team, json!({"share": ["browser"]})).await.is(200);
     server.get(&format!("{browser}?as=writer")).await.is(200);
     tool("inspect_tab", "writer", &look).await.is(200);
-    tool("debug_close_tab", "writer", &json!({"tabName": "Main Tab"})).await.tool_error();
+    tool("debug_close_tab", "writer", &json!({ "tabName": CANARY })).await.tool_error();
     server.send("POST", &format!("{browser}/close?as=writer"), json!({})).await.problem(403, "forbidden");
-    let closed = tool("debug_close_tab", "lead", &json!({"tabName": "Main Tab"})).await.is(200);
-    assert_eq!(closed.text("result"), "Closed the tab \"Main Tab\".");
+    let closed = tool("debug_close_tab", "lead", &json!({ "tabName": CANARY })).await.is(200);
+    assert_eq!(closed.text("result"), format!("Closed the tab {CANARY:?}."));
     tool("debug_close_tab", "lead", &json!({})).await.tool_error();
     server.stop().await;
 }
@@ -205,6 +221,16 @@ async fn a_prompt_shows_the_tabs_and_its_turn_keeps_them() {
     server.stop().await;
 }
 
+#[tokio::test]
+async fn the_system_prompt_of_a_director_has_two_to_three_thousand_tokens() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let made = prompt(&server, &team, json!({})).await.is(200).body;
+    let part = made["parts"].as_array().unwrap().iter().find(|part| part["name"] == "system_prompt").unwrap();
+    assert!((2000..=3000).contains(&part["tokens"].as_u64().unwrap()), "{part}");
+    server.stop().await;
+}
+
 /// Sends a signal to the Chromium with this profile.
 fn signal(profile: &std::path::Path, signal: &str) {
     let option = format!("--user-data-dir={}", profile.display());
@@ -224,7 +250,7 @@ fn signal(profile: &std::path::Path, signal: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_or_dead_browser_shows_in_its_part_and_is_started_again() {
+async fn i12_a_slow_or_dead_browser_shows_in_its_part_and_is_started_again() {
     let site = Site::start([("/", FORM)]).await;
     let profiles = tempfile::tempdir().unwrap();
     let kept = BrowserSettings { profiles: Some(profiles.path().to_owned()), ..browsers(&[&site]) };

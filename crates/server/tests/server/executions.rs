@@ -373,6 +373,18 @@ async fn a_workflow_works_with_real_pages() {
     assert_eq!(stage.variable("node6.collected").await, json!(["ann 1200", "bob 7.5"]));
     let journal = stage.server.get("/v1/sessions/s/journal").await.is(200).raw;
     assert!(!journal.contains("hunter2"));
+    // What nodes read from a page is told as data, also by a node that reads it from another one.
+    for (tool, node) in [("test_single_node", 5), ("get_node_result", 5), ("get_node_result", 7)] {
+        let body = json!({"agent": "lead", "arguments": {"nodeId": node}});
+        let told = stage.server.send("POST", &format!("/v1/sessions/s/tools/{tool}"), body).await.is(200);
+        let result = told.text("result");
+        assert!(result.starts_with("<page_text from=\"outside\"") && result.ends_with("</page_text>"), "{result}");
+    }
+    for (name, is_of_page) in [("node5.emails", true), ("node7.line", true), ("all", true), ("creds", false)] {
+        let body = json!({"agent": "lead", "arguments": {"variableName": name}});
+        let told = stage.server.send("POST", "/v1/sessions/s/tools/get_workflow_variable", body).await.is(200);
+        assert_eq!(told.text("result").starts_with("<page_text "), is_of_page, "{name}: {}", told.raw);
+    }
 
     let fails = async |config: Value, kind: &str, code: &str, says: &str| {
         stage.put(json!([node(kind, config)])).await;

@@ -60,6 +60,11 @@ async fn only_those_with_a_token_come_in_and_a_token_says_for_whom_and_where() {
     let made = call("create_session", json!({"id": "s", "agents": agents}));
     let (_, made, _) = ask(&server, "/mcp", user, Some(&connection), made).await;
     assert_eq!(made["result"]["structuredContent"]["id"], "s", "{made}");
+    let of_all = connect(&server, "/mcp?tools=all", user).await;
+    let listed = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    let (_, listed, _) = ask(&server, "/mcp?tools=all", user, Some(&of_all), listed).await;
+    let listed = listed.to_string();
+    assert!(listed.contains("inspect_tab") && !listed.contains("deploy_scout"), "a scout needs a run: {listed}");
     let token =
         server.call("POST", "/v1/sessions/s/tokens").bearer_auth("open sesame").json(&json!({"agent": "writer"}));
     let token = Answer::of(token).await.is(201).body["token"].as_str().unwrap().to_owned();

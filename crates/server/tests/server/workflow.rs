@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callboard_core::prompt::escape::page_text;
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
@@ -349,7 +350,10 @@ async fn models_build_the_workflow_by_tools() {
         .send("PUT", &format!("{at}/nodes/node_1/result"), json!({"status": "success", "result": long}))
         .await
         .is(204);
-    assert_eq!(told("get_node_result", json!({"nodeId": "node_1"})).await, long.to_string());
+    let result = told("get_node_result", json!({"nodeId": "node_1"})).await;
+    assert_eq!(result, page_text(&long.to_string()), "what is read in a browser is data");
+    let part = told("get_node_result", json!({"nodeId": "node_1", "limit": 9})).await;
+    assert!(part.starts_with("<page_text") && part.ends_with("\n</page_text>"), "{part}");
     for (tool, arguments) in [
         ("create_node", json!({})),
         ("create_node", json!({"type": "a", "config": {"to": "node_9"}})),

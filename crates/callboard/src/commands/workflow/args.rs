@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callboard_api as api;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{ActingAs, On, SessionArg};
+use crate::cli::{ActingAs, BrowserArgs, On, SessionArg};
 
 /// The workflow: the nodes that the team builds, in their order
 #[derive(Args, Debug)]
@@ -163,6 +163,8 @@ pub(crate) struct Run {
     /// Take at most so many seconds (default: 3600)
     #[arg(long, value_name = "N", value_parser = crate::parse::number)]
     pub(crate) seconds: Option<u64>,
+    #[command(flatten)]
+    pub(crate) browsers: BrowserArgs,
 }
 
 /// An execution of the workflow.

@@ -34,7 +34,7 @@ struct Told {
 
 /// Executes the workflow, shows its nodes as they come, and waits for its end. Ctrl-C cancels it.
 pub(super) async fn run(context: &Context, args: Run) -> Result<(), Failure> {
-    let Run { on, from, nodes, inputs, node_runs, seconds } = args;
+    let Run { on, from, nodes, inputs, node_runs, seconds, browsers: _ } = args;
     let read = |(name, value): (String, String)| Ok((name, read_value(value, false)?));
     let inputs = inputs.into_iter().map(read).collect::<Result<Map<_, _>, Failure>>()?;
     let default = api::ExecutionLimits::default();
