@@ -7,6 +7,7 @@ use callboard_core::{
     context_set::{HeldSet, SetView},
     count::{TokenCounter, Tokens},
     entry::Hash,
+    id::Seq,
     prompt::{
         Amount, PartName, Shares,
         escape::{attribute, escape},
@@ -66,12 +67,14 @@ struct Shown<'a> {
     held: &'a HeldSet,
     attributes: Vec<(&'static str, String)>,
     content: Option<Arc<str>>,
+    /// Whether the store has lost it.
+    is_damaged: bool,
     whole: Tokens,
 }
 
 impl<'a> Sets<'a> {
     /// Gathers the sets, or says which long texts have to be read first.
-    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>) -> Result<Self, Vec<Hash>> {
+    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>) -> Result<Self, Vec<(Hash, Seq)>> {
         let (count, fetch) = (renderer.count, renderer.by("fetch it by its name", "read_context_set"));
         let mut lacking = Vec::new();
         let mut sets = Vec::new();
@@ -84,13 +87,14 @@ impl<'a> Sets<'a> {
             let content = match held.set.content.whole(values) {
                 Ok(text) => shown.then(|| text.clone()),
                 Err(hash) if shown => {
-                    lacking.push(hash);
+                    lacking.push((hash, held.seq));
                     continue;
                 }
                 Err(_) => None,
             };
             let attributes = attributes(held, &view.state.team, view.is_in_charge(), content.is_some());
-            sets.push(Shown { held, attributes, content, whole: Tokens(0) });
+            let is_damaged = content.is_some() && held.set.content.is_damaged(values);
+            sets.push(Shown { held, attributes, content, is_damaged, whole: Tokens(0) });
         }
         if !lacking.is_empty() {
             return Err(lacking);
@@ -165,12 +169,14 @@ impl Content for Sets<'_> {
         for shown in &self.sets {
             let shortened = shown.whole > level && shown.whole > self.named(shown).1;
             let (text, tokens) = if !shortened {
+                rendered.omitted.extend(shown.is_damaged.then(|| shown.held.set.name.to_string()));
                 (shown.render(shown.content.as_deref()), shown.whole)
             } else {
                 rendered.omitted.push(shown.held.set.name.to_string());
                 self.shorten(shown, level)
             };
             let seq = shown.content.is_some().then_some(shown.held.seq);
+            let shortened = shortened || shown.is_damaged;
             prompt.text_of(&text, &[Span { seq, shortened, ..Span::unsaid(tokens, text.len()) }]);
             rendered.tokens += tokens;
             rendered.shows.extend(seq);

@@ -156,7 +156,8 @@ impl Content for Task<'_> {
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
         let passes = self.is_given || self.shortened;
-        PartOutcome { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
+        let omitted: Vec<_> = self.pieces.iter().flat_map(Piece::damaged).collect();
+        PartOutcome { tokens, shortened: self.shortened || !omitted.is_empty(), omitted, shows, passes }
     }
 }
 
