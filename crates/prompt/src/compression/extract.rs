@@ -127,12 +127,12 @@ impl Plan {
         };
         // What stands word for word beside the summary is not in it.
         let is_beside = |spoken: &&Spoken| self.kept.contains(&spoken.seq) && spoken.size <= self.kept_tokens;
-        let old = self.old.iter().filter(|spoken| !is_beside(spoken));
+        let old = self.said().filter(|spoken| !is_beside(spoken));
         let earlier: Vec<_> = earlier.map(kept_line).collect();
         let skipped = earlier.len();
         let lines = earlier.into_iter().chain(old.map(|spoken| excerpt(spoken, &finder)));
         // What is newer weighs a little more.
-        let all = self.old.len().max(1);
+        let all = self.said().count().max(1);
         let line = |(at, (weight, text, named))| Line { at, weight: weight * 8, text, named };
         let mut lines: Vec<Line> = lines.enumerate().map(line).collect();
         for line in lines.iter_mut().skip(skipped) {

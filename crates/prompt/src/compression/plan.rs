@@ -118,8 +118,10 @@ pub struct Plan {
     pub through: Seq,
     /// The earlier summary, whose place the new one takes.
     pub earlier: Option<Earlier>,
-    /// What is summarised, the oldest first.
-    pub old: Vec<Spoken>,
+    /// What the summary covers, the oldest first.
+    old: Vec<Spoken>,
+    /// Whether the prompts that it is for show nothing that the system said.
+    hides_system: bool,
     /// The most tokens of a summary.
     pub allowed: Tokens,
     /// The size of the history before.
@@ -217,7 +219,8 @@ impl Plan {
             let problem = format!("keep less than the {} tokens that are aimed at", aim.target);
             return Err(Error::contradiction("/keep_recent_tokens", problem));
         }
-        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
+        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, hides_system, .. } =
+            material;
         let (task, answered) = task(&messages, &scope, aim.target);
         let pins: BTreeMap<Seq, Tokens> = messages
             .iter()
@@ -280,7 +283,9 @@ impl Plan {
         let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
         let is_whole = |spoken: &&Spoken| kept.contains(&spoken.seq) && spoken.size <= kept_tokens;
         let beside: Vec<Seq> = shown.iter().copied().chain(old.iter().filter(is_whole).map(|it| it.seq)).collect();
-        let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &beside, earlier.as_ref());
+        let held =
+            old.iter().filter(|spoken| !beside.contains(&spoken.seq) && !(hides_system && spoken.is_of_system()));
+        let needed = needed(naming.chain(pinned.iter().rev()), plan, held, earlier.as_ref());
         Ok(Outlook::Compress(Box::new(Self {
             thread,
             scope,
@@ -289,6 +294,7 @@ impl Plan {
             through,
             earlier,
             old,
+            hides_system,
             allowed,
             tokens_before,
             needed,
@@ -337,6 +343,11 @@ impl Plan {
     /// What a summary takes in a prompt, with all that stands around it.
     pub(super) fn summary_tokens(&self, summary: &Summary) -> Tokens {
         summary.tokens_after.minus(self.rest) + frame(&self.open_calls)
+    }
+
+    /// What is summarised, the oldest first. Where prompts show nothing that the system said, their summaries do not either.
+    pub fn said(&self) -> impl DoubleEndedIterator<Item = &Spoken> {
+        self.old.iter().filter(|spoken| !(self.hides_system && spoken.is_of_system()))
     }
 
     /// How many messages the summary covers, those of the earlier summary among them.
@@ -410,7 +421,7 @@ impl Plan {
 
     /// Whether what was said is mostly in Latin letters without accents and the summary is not, or the other way round.
     fn is_in_other_script(&self, text: &str) -> bool {
-        let said = self.old.iter().rev().take(JUDGED).map(|spoken| &*spoken.text);
+        let said = self.said().rev().take(JUDGED).map(|spoken| &*spoken.text);
         let said = share_of_ascii(said.flat_map(str::chars).take(JUDGED_CHARS));
         let of_summary = share_of_ascii(text.chars());
         matches!((said, of_summary), (Some(said), Some(own)) if (said > 90 && own < 30) || (said < 30 && own > 90))
@@ -631,12 +642,11 @@ fn question(messages: &[Spoken]) -> Option<usize> {
     messages.iter().rposition(|spoken| is_said(&spoken) && author(spoken) != last)
 }
 
-/// The identifiers that the messages in `naming` or the plan name and the old ones hold, in the order of the former.
+/// The identifiers that the messages in `naming` or the plan name and those in `old` hold, in the order of the former.
 fn needed<'a>(
     naming: impl Iterator<Item = &'a Spoken>,
     plan: Option<String>,
-    old: &[Spoken],
-    shown: &[Seq],
+    old: impl Iterator<Item = &'a Spoken>,
     earlier: Option<&Earlier>,
 ) -> Vec<Arc<str>> {
     let texts: Vec<String> =
@@ -649,7 +659,7 @@ fn needed<'a>(
             held.get_mut(which).into_iter().for_each(|held| *held = true);
         }
     };
-    for spoken in old.iter().filter(|spoken| !shown.contains(&spoken.seq)) {
+    for spoken in old {
         look(&spoken.text);
         spoken.texts().for_each(|text| look(&text));
     }

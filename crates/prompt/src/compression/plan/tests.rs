@@ -2,6 +2,7 @@
 
 use callboard_core::{
     conversation::{AddMessages, NewMessage, ToolCall},
+    prompt::LayoutName,
     testing::Board,
 };
 use serde_json::json;
@@ -224,5 +225,22 @@ fn many_open_calls_of_one_answer_are_all_shown_or_listed_and_the_rest_is_counted
         let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
         let shown = (0..40).filter(|number| prompt.contains(&format!("boat{number}x"))).count();
         assert!(shown == 40 || prompt.contains(&format!("{} more", 40 - shown)), "{shown} of 40: {prompt}");
+    }
+}
+
+#[test]
+fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
+    let mut board = Board::team("lead writer");
+    let messages = vec![
+        NewMessage::text(Role::System, "The harbour closes at noon."),
+        NewMessage::text(Role::User, "Count the boats."),
+    ];
+    board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    steps(&mut board, 0);
+    for (layout, is_told) in [(None, true), (Some(LayoutName::Director), false)] {
+        let plan = planned(&board, Scope { layout, ..Scope::default() }, 1000);
+        let summary = plan.extract(board.count).unwrap();
+        assert_eq!(summary.text().contains("harbour"), is_told, "{}", summary.text());
+        assert_eq!(plan.said().any(|spoken| spoken.transcript().contains("harbour")), is_told);
     }
 }
