@@ -45,29 +45,10 @@ const A_FEW_WORDS: Tokens = Tokens(6);
 /// No more of the id and the name of an open call is listed.
 const LISTED_CHARS: usize = 100;
 
-/// How replies and refusals of models begin.
-const REPLIES: &[&str] = &[
-    "sure",
-    "certainly",
-    "of course",
-    "okay",
-    "ok,",
-    "got it",
-    "i'm sorry",
-    "i am sorry",
-    "sorry",
-    "i apologize",
-    "i can't",
-    "i cannot",
-    "i'm unable",
-    "i am unable",
-    "i won't",
-    "as an ai",
-    "let me",
-];
-
-/// A reply is shorter than this. What is longer holds something, however it begins.
+/// A reply or a refusal is shorter than this, and says in so many times fewer tokens what was said. What is longer holds
+/// something, however it begins.
 const SHORT_REPLY: Tokens = Tokens(40);
+const SHORTER_THAN_SAID: u64 = 20;
 
 /// The script of a conversation is judged by so many of its newest old messages, and so many of their characters.
 const JUDGED: usize = 64;
@@ -376,11 +357,11 @@ impl Plan {
     /// Says whether what a model wrote is a good summary, and lists after it what it does not hold.
     pub fn check_written(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
         let text = split_thoughts(text).1.trim();
-        if self.is_reply(text, count) {
-            return Err(Shortcoming::Reply);
-        }
         if self.is_in_other_script(text) {
             return Err(Shortcoming::OtherLanguage);
+        }
+        if self.is_reply(text, count) {
+            return Err(Shortcoming::Reply);
         }
         self.check(text, count)
     }
@@ -411,12 +392,20 @@ impl Plan {
         })
     }
 
-    /// Whether a short text begins as a reply or a refusal does, and holds nothing that a summary needs.
+    /// Whether a text is so short for all that was said, and has no identifier of it, that it can only be a reply or a refusal.
     fn is_reply(&self, text: &str, count: &dyn TokenCounter) -> bool {
-        let beginning = text.get(..text.floor_char_boundary(64)).unwrap_or_default().to_lowercase().replace('’', "'");
-        REPLIES.iter().any(|reply| beginning.starts_with(reply))
-            && count.count(text) < SHORT_REPLY
-            && (self.needed.is_empty() || self.missing(text).len() == self.needed.len())
+        let (tokens, said) = (count.count(text), self.said().map(|spoken| spoken.message.tokens).sum::<Tokens>());
+        if text.is_empty() || tokens >= SHORT_REPLY || tokens.0 * SHORTER_THAN_SAID > said.0 {
+            return false;
+        }
+        let finder = Finder::new(&of_all([text]));
+        let is_named = |said: &str| !finder.find(said).is_empty();
+        let in_earlier = self
+            .earlier
+            .iter()
+            .any(|earlier| is_named(&earlier.text) || earlier.compressed.identifiers.iter().any(|one| is_named(one)));
+        let mut said = self.said();
+        !in_earlier && !said.any(|spoken| is_named(&spoken.text) || spoken.texts().any(|text| is_named(&text)))
     }
 
     /// Whether what was said is mostly in Latin letters without accents and the summary is not, or the other way round.

@@ -137,6 +137,24 @@ fn lines_that_differ_in_their_numbers_alone_are_one_line_with_a_count() {
     assert!(prompt.contains("Mend the shop."), "it stands beside the summary");
 }
 
+#[test]
+fn two_lines_that_are_equal_to_the_letter_are_one_line_with_a_count() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Mend the shop.");
+    for round in ["first", "second"] {
+        let messages = vec![
+            NewMessage::text(Role::Ai, format!("The {round} window is whole.")),
+            NewMessage::text(Role::Ai, "The door is closed."),
+        ];
+        board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    }
+    steps(&mut board, 0);
+    let summary = planned(&board, Scope::default(), 1000).extract(board.count).unwrap();
+    let text = summary.text();
+    assert_eq!(text.matches("The door is closed.").count(), 1, "{text}");
+    assert!(text.contains("The door is closed. (×2)") && text.contains("The first window is whole."), "{text}");
+}
+
 fn say(board: &mut Board, agent: &str, text: String) {
     let messages = vec![NewMessage::text(Role::Ai, text)];
     board.by(agent, AddMessages { thread: ThreadId::main(), messages }).unwrap();
@@ -196,7 +214,13 @@ fn what_the_reader_said_last_is_a_part_of_its_history() {
 fn a_reply_a_refusal_and_another_language_are_no_summary_and_thoughts_are_left_out() {
     let (board, plan) = talk_of_nodes();
     let checked = |text: &str| plan.check_written(text, board.count);
-    for reply in ["Sure! Let me continue.", "I’m sorry, but I can't help with that.", "<think>Hm.</think>\n\nOkay."] {
+    for reply in [
+        "Sure! Let me continue.",
+        "I’m sorry, but I can't help with that.",
+        "<think>Hm.</think>\n\nOkay.",
+        "Gerne! Ich mache weiter.",
+        "Je ne peux pas vous aider.",
+    ] {
         assert_eq!(checked(reply), Err(Shortcoming::Reply), "{reply}");
     }
     assert_eq!(checked("<think>They opened node_101."), Err(Shortcoming::Empty));
