@@ -57,6 +57,14 @@ const JUDGED_CHARS: usize = 1 << 14;
 /// The script of fewer letters is not judged.
 const FEW_LETTERS: usize = 40;
 
+/// The language is told by so many of the commonest words that have so many letters at the most.
+const COMMON_WORDS: usize = 20;
+const SHORT_WORD: usize = 4;
+
+/// The language of a summary of fewer words is not judged, nor where fewer different ones were said.
+const FEW_WORDS: usize = 30;
+const FEW_DIFFERENT_WORDS: usize = 80;
+
 /// How short a history is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
@@ -167,7 +175,7 @@ pub enum Shortcoming {
     /// It answers whoever asked, or refuses to.
     #[error("it is a reply, not a summary")]
     Reply,
-    /// It is in another script than what it stands for.
+    /// It is in another script or in other words than what it stands for.
     #[error("it is not in the language of the conversation")]
     OtherLanguage,
     /// It is too long.
@@ -357,7 +365,7 @@ impl Plan {
     /// Says whether what a model wrote is a good summary, and lists after it what it does not hold.
     pub fn check_written(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
         let text = split_thoughts(text).1.trim();
-        if self.is_in_other_script(text) {
+        if self.is_in_other_script(text) || self.is_in_other_words(text) {
             return Err(Shortcoming::OtherLanguage);
         }
         if self.is_reply(text, count) {
@@ -416,6 +424,33 @@ impl Plan {
         matches!((said, of_summary), (Some(said), Some(own)) if (said > 90 && own < 30) || (said < 30 && own > 90))
     }
 
+    /// Whether a summary lacks the commonest short words of what was said, such as `the` and `of`: these are the same in whatever
+    /// is said in a language. Nothing is judged by few words, nor where they are mostly the same ones.
+    fn is_in_other_words(&self, text: &str) -> bool {
+        let is_spoken = |spoken: &&Spoken| matches!(spoken.message.role, Role::User | Role::Ai);
+        let (mut counts, mut chars): (HashMap<String, usize>, usize) = (HashMap::new(), 0);
+        for spoken in self.said().rev().filter(is_spoken).take(JUDGED) {
+            words(&spoken.text).for_each(|word| *counts.entry(word).or_default() += 1);
+            chars += spoken.text.len();
+            if chars > JUDGED_CHARS {
+                break;
+            }
+        }
+        let (said, own): (usize, Vec<String>) = (counts.values().sum(), words(text).collect());
+        if counts.len() < FEW_DIFFERENT_WORDS || own.len() < FEW_WORDS {
+            return false;
+        }
+        let is_short = |word: &str| word.chars().count() <= SHORT_WORD;
+        let mut common: Vec<(&str, usize)> =
+            counts.iter().map(|(word, count)| (word.as_str(), *count)).filter(|(word, _)| is_short(word)).collect();
+        common.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
+        common.truncate(COMMON_WORDS);
+        let of_said: usize = common.iter().map(|(_, count)| count).sum();
+        let of_own = own.iter().filter(|word| common.iter().any(|(common, _)| common == word)).count();
+        // A seventh of all words at the least, and in the summary a fifth of their share.
+        of_said * 7 >= said && of_own * 5 * said < of_said * own.len()
+    }
+
     /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
     fn allowed_list(&self) -> Tokens {
         Tokens((self.target.0 / 10).min(self.allowed.0 / 2))
@@ -428,6 +463,12 @@ fn share_of_ascii(chars: impl Iterator<Item = char>) -> Option<usize> {
         .filter(|c| c.is_alphabetic())
         .fold((0, 0), |(ascii, letters), c| (ascii + usize::from(c.is_ascii()), letters + 1));
     (letters >= FEW_LETTERS).then(|| ascii * 100 / letters)
+}
+
+/// The words of a text, in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
 }
 
 /// What stands around a summary and what is listed after it.

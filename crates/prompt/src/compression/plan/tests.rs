@@ -268,3 +268,37 @@ fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
         assert_eq!(plan.said().any(|spoken| spoken.transcript().contains("harbour")), is_told);
     }
 }
+
+/// What is said of a harbour, in German or in English.
+const IN_GERMAN: &[&str] = &[
+    "Der Hafen liegt hinter der Mauer, und die Boote kommen mit der Flut herein.",
+    "Wir haben die Kisten auf dem Steg gezählt, es sind mehr als im letzten Jahr.",
+    "Das alte Lager ist zu klein, und der Regen läuft durch das Dach auf die Säcke.",
+    "Am Morgen fährt ein Wagen mit dem Fisch in die Stadt, wenn die Straße frei ist.",
+    "Die Händler wollen das Salz nicht vor dem Winter, weil es im Keller feucht wird.",
+    "Wer die Netze flickt, bekommt den Lohn am Ende der Woche und nicht im Voraus.",
+    "Der Wirt hat uns die Schlüssel zu dem Boden gegeben, und wir räumen ihn bald auf.",
+    "Es gibt einen Plan für die neue Brücke, aber das Geld ist noch nicht da.",
+];
+const IN_ENGLISH: &[&str] = &[
+    "The harbour lies behind the wall, and the boats come in with the tide.",
+    "We have counted the crates on the jetty, and there are more of them than last year.",
+    "The old store is too small, and the rain comes through the roof on to the sacks.",
+    "In the morning a cart takes the fish to the town, if the road is free of snow.",
+    "The merchants do not want the salt before winter, as it gets damp in the cellar.",
+    "Who mends the nets is paid at the end of the week and not ahead of it.",
+    "The landlord gave us the keys to the attic, and we are going to clear it soon.",
+    "There is a plan for the new bridge, but the money for it is not there yet.",
+];
+
+#[test]
+fn a_summary_is_in_the_language_in_which_most_was_said() {
+    for (said, other) in [(IN_GERMAN, IN_ENGLISH), (IN_ENGLISH, IN_GERMAN)] {
+        let mut board = Board::team("lead writer");
+        (0..400).for_each(|number| ask(&mut board, said[number % said.len()]));
+        let plan = planned(&board, Scope::default(), 6000);
+        let checked = |lines: &[&str]| plan.check_written(&lines[..6].join(" "), board.count);
+        assert!(checked(said).is_ok(), "{said:?}");
+        assert_eq!(checked(other), Err(Shortcoming::OtherLanguage));
+    }
+}
