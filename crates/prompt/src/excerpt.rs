@@ -321,6 +321,6 @@ fn step(allowed: Tokens) -> Tokens {
 }
 
 /// The largest power of two up to `most`: it is the same for budgets that differ by little.
-fn power_of_two(most: u64) -> Tokens {
+pub(super) fn power_of_two(most: u64) -> Tokens {
     Tokens(1 << most.max(1).ilog2())
 }

@@ -1,6 +1,7 @@
 //! The cut of the history stays in place for several turns, so that a provider's prompt cache keeps its prefix.
 
 use callboard_core::{
+    context_set::PutSet,
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
     id::Seq,
@@ -92,6 +93,43 @@ fn in_a_long_loop_of_tool_calls_the_cut_moves_in_steps() {
             last = prompt;
         }
         assert!(cuts > 10 && moves > 0 && moves * 2 <= cuts, "{moves} moves in {cuts} turns");
+    }
+}
+
+#[test]
+fn a_set_that_changes_with_each_turn_can_stand_behind_what_was_said() {
+    let put = |board: &mut Board, name: &str, content: &str| {
+        board.user(PutSet::new(name.parse().unwrap(), content)).unwrap();
+    };
+    for format in [Format::Text, Format::OpenAi] {
+        let mut moves = [0, 0];
+        for (moves, changing_last) in moves.iter_mut().zip([false, true]) {
+            let mut board = Board::team("lead writer");
+            put(&mut board, "Brief", &"Four lines, and they rhyme. ".repeat(20));
+            (0..40)
+                .for_each(|n| say(&mut board, "user", "main", Role::User, &format!("Line {n} of the poem, please.")));
+            let profile = serde_json::from_value(json!({"changing_parts_last": changing_last})).unwrap();
+            let (lead, main) = ("lead".parse().unwrap(), "main".parse().unwrap());
+            let spec = ResolvedSpec::new(lead, main, Tokens(8000), board.count);
+            let spec = ResolvedSpec { format, profile: Some(profile), ..spec };
+            let mut last = String::new();
+            for turn in 0..30 {
+                put(&mut board, "Score", &format!("So far there are {turn} lines. "));
+                say(&mut board, "user", "main", Role::User, &format!("question {turn}"));
+                let prompt = board.prompt_for("lead", &spec, 100).unwrap();
+                let text = match &prompt.body {
+                    Body::Text(text) => text.clone(),
+                    body => serde_json::to_string(body).unwrap(),
+                };
+                assert!(prompt.text().contains(&format!("So far there are {turn} lines.")), "{}", prompt.text());
+                assert!(prompt.tokens <= Tokens(8000));
+                *moves += usize::from(common(&last, &text) * 10 < last.len() * 6);
+                last = text;
+                say(&mut board, "lead", "main", Role::Ai, &format!("answer {turn}"));
+            }
+        }
+        let [before, behind] = moves;
+        assert!(before >= 20 && behind <= 5, "{before} moves where it stands before, and {behind} behind");
     }
 }
 
