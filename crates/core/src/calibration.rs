@@ -23,12 +23,13 @@ const FAR: u32 = 8;
 /// A learned factor is higher by this many thousandths than what was reported on average.
 const MARGIN: u32 = 20;
 
-/// No factor is learned outside of these bounds, whatever is reported: from half of what a similar vocabulary counts to twice
-/// what the highest estimate makes of that. A provider may report a part of a prompt only, such as what it did not cache.
+/// No factor is taken from a report outside of these bounds: from half of what a similar vocabulary counts to twice what the
+/// highest estimate makes of that. Besides, none corrects the estimate of its model beyond half or twice of it, since a provider
+/// may report a part of a prompt only, such as what it did not cache.
 const BOUNDS: (u32, u32) = (500, 2700);
 
-/// The bounds for a model that is counted by its bytes, which are more than its tokens.
-const BOUNDS_OF_BYTES: (u32, u32) = (125, 2000);
+/// The bounds for a model that is counted by its bytes. These bound its tokens; its estimate is a quarter to half of them.
+const BOUNDS_OF_BYTES: (u32, u32) = (125, 1000);
 
 /// What a provider reported of one prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct Report {
     /// What it was expected to come to.
     #[serde(default = "one")]
     pub estimate: Factor,
+    /// Whether the vocabulary is the bytes of the prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_bytes: bool,
 }
 
 /// What a session has learned of each model.
@@ -57,6 +61,9 @@ struct Learned {
     newest: Factor,
     /// How many reports there were, as far as that matters, and the estimate before the first.
     reports: u32,
+    /// The estimate before the first report.
+    #[serde(default = "one")]
+    estimate: Factor,
 }
 
 impl Report {
@@ -67,7 +74,7 @@ impl Report {
         let factor = Factor::between(used, counted).filter(|_| counted >= SMALLEST && used > Tokens(0))?;
         let (least, most) = if by_bytes { BOUNDS_OF_BYTES } else { BOUNDS };
         let within = |factor: Factor| Factor::thousandths(factor.as_thousandths().clamp(least, most));
-        Some(Self { model: model.into(), factor: within(factor), estimate: within(estimate) })
+        Some(Self { model: model.into(), factor: within(factor), estimate: within(estimate), by_bytes })
     }
 }
 
@@ -78,9 +85,14 @@ impl Calibration {
         if before.is_none() && self.learned.size() >= MODELS {
             return;
         }
-        let Report { factor, estimate, .. } = *report;
-        let Learned { average, newest, reports } =
-            before.unwrap_or(Learned { average: estimate, newest: estimate, reports: 1 });
+        let Report { factor, estimate, by_bytes, .. } = *report;
+        let Learned { average, newest, reports, estimate } =
+            before.unwrap_or(Learned { average: estimate, newest: estimate, reports: 1, estimate });
+        let (least, most) = match (by_bytes, estimate.as_thousandths()) {
+            (true, _) => BOUNDS_OF_BYTES,
+            (false, estimate) => (estimate / 2, estimate.saturating_mul(2)),
+        };
+        let factor = Factor::thousandths(factor.as_thousandths().clamp(least, most));
         let (reports, one_in) = match () {
             () if is_near(factor, average, 10) => (MEMORY.min(reports + 1), MEMORY.min(reports + 1)),
             () if is_near(factor, newest, 4) => (1, 2),
@@ -88,7 +100,7 @@ impl Calibration {
         };
         let (known, said) = (i64::from(average.as_thousandths()), i64::from(factor.as_thousandths()));
         let average = u32::try_from(known + (said - known) / i64::from(one_in)).map_or(average, Factor::thousandths);
-        self.learned.insert_mut(report.model.clone(), Learned { average, newest: factor, reports });
+        self.learned.insert_mut(report.model.clone(), Learned { average, newest: factor, reports, estimate });
     }
 
     /// What a token of the vocabulary comes to for `model`, with a small margin, where something was learned of it.
@@ -120,7 +132,8 @@ mod tests {
     use super::*;
 
     fn report(factor: u32) -> Report {
-        Report { model: "m".into(), factor: Factor::thousandths(factor), estimate: Factor::ONE }
+        let (factor, estimate) = (Factor::thousandths(factor), Factor::ONE);
+        Report { model: "m".into(), factor, estimate, by_bytes: false }
     }
 
     proptest! {
@@ -165,6 +178,21 @@ mod tests {
         assert_eq!((learned(&[500]), learned(&[500, 510])), (956, 738));
         // What was reported of a part of the prompts, now and then.
         assert!(learned(&[1000, 500, 1000, 1000, 500, 1000, 1000]) > 930);
+    }
+
+    #[test]
+    fn no_report_corrects_an_estimate_beyond_half_or_twice_of_it() {
+        for (estimate, factor, learned) in [(1350, 500, 675), (1200, 2700, 2400), (1000, 500, 500)] {
+            let (estimate, factor) = (Factor::thousandths(estimate), Factor::thousandths(factor));
+            let mut calibration = Calibration::default();
+            // What comes later is estimated by what was learned, which is no bound.
+            for _ in 0..130 {
+                let estimate = calibration.factor("m").unwrap_or(estimate);
+                calibration.learn(&Report { model: "m".into(), factor, estimate, by_bytes: false });
+            }
+            let found = calibration.factor("m").unwrap().as_thousandths();
+            assert!(found.abs_diff(learned + learned * MARGIN / 1000) <= 10, "{found} for {learned}");
+        }
     }
 
     #[test]

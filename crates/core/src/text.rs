@@ -72,6 +72,12 @@ impl Text {
         }
     }
 
+    /// Whether `values` have something else in its place, such as a note that the store has lost it.
+    pub fn is_damaged(&self, values: &Values) -> bool {
+        let Self::Stored(stored) = self else { return false };
+        values.get(&stored.sha256).is_some_and(|text| text.len() as u64 != stored.size_bytes)
+    }
+
     /// Whether the text is empty or white space alone.
     pub fn is_blank(&self) -> bool {
         matches!(self, Self::Inline(text) if text.trim().is_empty())

@@ -63,6 +63,8 @@ pub(crate) struct Remembered {
     /// The long texts of context sets.
     pub(crate) values: Values,
     pub(crate) made: MadePrompts,
+    /// Whether notes stand in it in the place of texts that the store has lost. They may be there again the next time.
+    pub(crate) has_damage: bool,
 }
 
 /// The pieces of prompts that were made before.

@@ -151,7 +151,9 @@ impl<'a> History<'a> {
             let is_long = piece.tokens()? > allowed;
             is_long.then(|| Some(format!("a part of entry {}", piece.seq()?))).flatten()
         });
-        before.into_iter().chain(shortened).collect()
+        let shown = self.kept_pieces(excerpt).chain(self.pieces(excerpt));
+        let damaged = shown.flat_map(|(piece, _)| piece.damaged());
+        before.into_iter().chain(shortened).chain(damaged).collect()
     }
 
     /// The pieces of an excerpt, each with the tokens that it may have.
@@ -319,6 +321,6 @@ fn step(allowed: Tokens) -> Tokens {
 }
 
 /// The largest power of two up to `most`: it is the same for budgets that differ by little.
-fn power_of_two(most: u64) -> Tokens {
+pub(super) fn power_of_two(most: u64) -> Tokens {
     Tokens(1 << most.max(1).ilog2())
 }

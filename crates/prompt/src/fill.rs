@@ -126,6 +126,15 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
             body.mark();
         }
     }
+    for claim in claims {
+        body.begin(claim.part.name());
+        let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
+        shows.extend(shown);
+        if tokens > Tokens(0) {
+            let name = claim.part.name().to_owned();
+            report_last(&mut parts, PartReport { name, tokens, shortened, omitted });
+        }
+    }
     let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
     let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
     let of_parts = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
@@ -150,13 +159,23 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
 /// Adds a report; what follows under the same name is a part of it.
 fn report(parts: &mut Vec<PartReport>, more: PartReport) {
     match parts.last_mut().filter(|last| last.name == more.name) {
-        Some(last) => {
-            last.tokens += more.tokens;
-            last.shortened |= more.shortened;
-            last.omitted.extend(more.omitted);
-        }
+        Some(last) => join(last, more),
         None => parts.push(more),
     }
+}
+
+/// Adds a report of what stands behind all other parts to that of the part that it belongs to.
+fn report_last(parts: &mut Vec<PartReport>, more: PartReport) {
+    match parts.iter_mut().find(|part| part.name == more.name) {
+        Some(part) => join(part, more),
+        None => parts.push(more),
+    }
+}
+
+fn join(report: &mut PartReport, more: PartReport) {
+    report.tokens += more.tokens;
+    report.shortened |= more.shortened;
+    report.omitted.extend(more.omitted);
 }
 
 /// Sizes in tokens of the vocabulary become sizes in tokens of the model, which add up. Returns their sum.

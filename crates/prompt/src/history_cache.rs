@@ -220,7 +220,7 @@ impl HistoryCache {
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
-                Err(hash) => lacking.push(hash),
+                Err(hash) => lacking.push((hash, item.header.seq)),
             }
         }
         if lacking.is_empty() { Ok(utterances) } else { Err(Lacking::Values(lacking)) }
@@ -495,6 +495,12 @@ impl Piece {
                 *piece = Self { place: piece.place, ..Self::of(group, renderer) };
             }
         }
+    }
+
+    /// The names of those of its entries whose texts the store has lost.
+    pub(super) fn damaged(&self) -> impl Iterator<Item = String> {
+        let damaged = self.group.iter().filter(|utterance| utterance.is_damaged);
+        damaged.map(|utterance| format!("the text of entry {}, which is damaged", utterance.seq))
     }
 
     /// The call of this id that it makes.

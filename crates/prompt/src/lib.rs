@@ -220,9 +220,10 @@ pub enum Lacking {
     /// The tail does not reach back far enough: read on, and ask again.
     #[error("older entries have to be read first")]
     Older,
-    /// Long texts have to be read first.
+    /// Long texts have to be read first: their hashes, each with the entry that needs it. In the place of one that cannot be
+    /// read a note may stand, which has another length; the prompt then says so.
     #[error("{} long texts have to be read first", .0.len())]
-    Values(Vec<Hash>),
+    Values(Vec<(Hash, Seq)>),
     /// There is no such prompt, or it does not fit.
     #[error(transparent)]
     Refused(#[from] Error),

@@ -64,6 +64,11 @@ pub(super) trait Content {
 
     /// Puts it into a prompt, as it was settled.
     fn render(&self, prompt: &mut Assembly) -> PartOutcome;
+
+    /// Puts what stands behind all other parts of a prompt into it, as it was settled; most have nothing there.
+    fn render_last(&self, _prompt: &mut Assembly) -> PartOutcome {
+        PartOutcome::default()
+    }
 }
 
 /// What became of a part.

@@ -148,8 +148,8 @@ impl Shows for Board {
                     tail.extend_back(&read)?;
                     tail.complete = older.peek().is_none();
                 }
-                Err(Lacking::Values(hashes)) => {
-                    for hash in hashes {
+                Err(Lacking::Values(lacking)) => {
+                    for (hash, _) in lacking {
                         let text = self.values.get(&hash).unwrap().clone();
                         assert!(values.insert(hash, text).is_none(), "{hash} was given");
                     }

@@ -1,17 +1,21 @@
 //! Names of tools that providers refuse, in a form that they take. Such names come from histories that another provider or
-//! client wrote, such as `fs.read`; tools of one's own are checked when an agent gets them.
+//! client wrote, such as `fs.read`; tools of one's own are checked when an agent gets them. What such a name becomes depends on
+//! the name alone, so that it stays the same from prompt to prompt, whatever else is called or on offer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use callboard_core::{agent::Tool, prompt::Format};
+use callboard_core::{agent::Tool, entry::Hash, prompt::Format};
 
 /// The most characters of a name in most formats.
 const LONGEST: usize = 64;
 
 /// The same for Anthropic.
 const LONGEST_OF_ANTHROPIC: usize = 128;
+
+/// So many digits of the hash of a name tell it from others that look alike.
+const DIGITS: usize = 6;
 
 /// What the tools of a prompt are called in it. No two have the same name, and what is on offer keeps its own.
 pub(super) struct ToolNames {
@@ -40,13 +44,8 @@ impl ToolNames {
         if self.written.contains_key(name) {
             return;
         }
-        let plain = cleaned(name, self.longest);
-        let numbered = |n: u64| {
-            let end = format!("_{n}");
-            plain.chars().take(self.longest - end.len()).collect::<String>() + &end
-        };
         let free = |name: &String| !self.taken.contains(name);
-        let written = Some(plain.clone()).filter(free).or_else(|| (2..).map(numbered).find(free));
+        let written = (DIGITS..self.longest).map(|digits| with_hash(name, digits, self.longest)).find(free);
         if let Some(written) = written {
             self.taken.insert(written.clone());
             self.written.insert(name.to_owned(), written);
@@ -83,9 +82,16 @@ pub(super) fn as_written(tool: Tool, renamed: &BTreeMap<String, String>) -> Tool
 }
 
 /// The text of which the tokens are counted for a name, at the most: one that is taken as it is, and any other as it is
-/// written, with a number.
+/// written.
 pub(super) fn counted(name: &str) -> String {
-    if is_taken(name, LONGEST) { name.to_owned() } else { cleaned(name, LONGEST_OF_ANTHROPIC) + "_100" }
+    if is_taken(name, LONGEST) { name.to_owned() } else { with_hash(name, DIGITS, LONGEST_OF_ANTHROPIC) }
+}
+
+/// A name in the characters that are taken, and so many digits of its hash.
+fn with_hash(name: &str, digits: usize, longest: usize) -> String {
+    let hash = Hash::of(name.as_bytes()).to_string();
+    let end = format!("_{}", hash.get(..digits).unwrap_or(&hash));
+    cleaned(name, longest.saturating_sub(end.len())) + &end
 }
 
 /// Whether a provider takes this name.
@@ -115,9 +121,23 @@ mod tests {
         let names = ToolNames::new(Format::OpenAi, ["fs_read"], ["fs.read", "fs/read", "look", "", "fs.read", "a.b"]);
         assert_eq!(
             ["fs_read", "fs.read", "fs/read", "look", "", "a.b"].map(|name| names.of(name)),
-            ["fs_read", "fs_read_2", "fs_read_3", "look", "tool", "a_b"]
+            ["fs_read", "fs_read_4074bc", "fs_read_963799", "look", "tool_e3b0c4", "a_b_2e7336"]
         );
-        assert_eq!(names.renamed()["fs_read_2"], "fs.read");
+        assert_eq!(names.renamed()["fs_read_4074bc"], "fs.read");
+    }
+
+    #[test]
+    fn a_name_stays_the_same_when_others_are_shown_no_more() {
+        let all = ToolNames::new(Format::OpenAi, [], ["fs.read", "fs/read", "fs_read"]);
+        let fewer = ToolNames::new(Format::OpenAi, [], ["fs/read"]);
+        assert_eq!(all.of("fs/read"), fewer.of("fs/read"));
+    }
+
+    #[test]
+    fn a_name_that_is_on_offer_is_given_to_no_other() {
+        let names = ToolNames::new(Format::OpenAi, ["fs_read_4074bc"], ["fs.read"]);
+        let written = names.of("fs.read");
+        assert!(written.starts_with("fs_read_4074bc") && written.len() == "fs_read_4074bc".len() + 1, "{written}");
     }
 
     #[test]

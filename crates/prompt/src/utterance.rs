@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Message, Role, Speaker, ToolCall, part_type, reasoning},
+    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, reasoning},
     count::Tokens,
     directive::Received,
     entry::Hash,
@@ -53,6 +53,8 @@ pub(super) struct Utterance {
     pub(super) replaced: bool,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,
+    /// Whether the store has lost its text.
+    pub(super) is_damaged: bool,
     pub(super) kind: Kind,
 }
 
@@ -143,6 +145,7 @@ impl Utterance {
             media: Vec::new(),
             replaced: false,
             shortened: matches!(kind, Kind::LeftOut(_)),
+            is_damaged: false,
             kind,
         }
     }
@@ -293,7 +296,9 @@ fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> 
         text += &format!("\n[and {more_identifiers} more names that are used later]");
     }
     let place = fetch::entry(seq);
-    Ok(Utterance::note(Kind::Summary { through: *through, text: text.into(), place }))
+    let is_damaged = compressed.summary.is_damaged(values);
+    let kind = Kind::Summary { through: *through, text: text.into(), place };
+    Ok(Utterance { is_damaged, shortened: is_damaged, ..Utterance::note(kind) })
 }
 
 /// What others are told of a message in which a model refuses to answer, before what it says.
@@ -354,7 +359,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
-    Ok(Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) })
+    let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
+    let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
+    Ok(Utterance { is_damaged, shortened: is_damaged, ..said })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

@@ -219,6 +219,7 @@ impl Compressor {
             behind: wanted.behind,
             reader: group.reader.clone(),
             is_alone: group.is_alone,
+            layout: wanted.layout,
         };
         Ok(self.session.plan_compression(&wanted.thread, scope, aim).await?)
     }
@@ -437,7 +438,7 @@ impl Author<'_> {
     /// The messages in pieces that each have at most `room` tokens.
     fn pieces(&self, room: Tokens) -> Vec<String> {
         let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), Tokens(0));
-        for spoken in &self.plan.old {
+        for spoken in self.plan.said() {
             let mut rest = spoken.transcript();
             while !rest.is_empty() {
                 let tokens = self.measure.count(&rest);

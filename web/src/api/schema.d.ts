@@ -3305,8 +3305,9 @@ export interface components {
             /** @description The most tokens of a prompt whose request names no budget. If absent: the model's window less room for the answer. */
             budget?: number | null;
             /**
-             * @description Whether the parts that change often, such as the plan, the workflow, the variables and the browser's tabs, come
-             *     after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
+             * @description Whether the parts that change often, such as the plan, the workflow, the variables, the browser's tabs and context
+             *     sets that changed lately, come after the conversation. A provider's cache then keeps more of the prompt from one
+             *     turn to the next.
              * @default false
              */
             changing_parts_last: boolean;

@@ -44,8 +44,9 @@ pub struct Profile {
     /// The session's own layout: its parts in order. Prompts that name no layout use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layout_parts: Vec<LayoutPart>,
-    /// Whether the parts that change often, such as the plan, the workflow, the variables and the browser's tabs, come
-    /// after the conversation. A provider's cache then keeps more of the prompt from one turn to the next.
+    /// Whether the parts that change often, such as the plan, the workflow, the variables, the browser's tabs and context
+    /// sets that changed lately, come after the conversation. A provider's cache then keeps more of the prompt from one
+    /// turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
     /// How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and

@@ -38,7 +38,9 @@ impl Session {
         let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
         prompt.answer_tokens = wanted.answer_tokens;
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
-        self.live.prompts.remember(wanted.memory_key(), remembered);
+        if !remembered.has_damage {
+            self.live.prompts.remember(wanted.memory_key(), remembered);
+        }
         (prompt.erased, prompt.rewritten) = self.changed_in(&wanted, &prompt).await?;
         Ok(prompt)
     }

@@ -125,3 +125,35 @@ async fn an_agent_that_is_not_in_the_team_has_no_prompt() {
     let query = PromptSpec { budget: Some(Tokens(10)), ..PromptSpec::default() };
     assert_eq!(code(session.prompt(&query).await), "budget_exceeded");
 }
+
+#[tokio::test]
+async fn a_long_text_that_the_store_has_lost_costs_its_part_and_not_the_prompt() {
+    for damage in ["DELETE FROM value", "UPDATE value SET text = CAST(x'ff' AS TEXT)"] {
+        let file = File::new();
+        let session = board(&file.open(&clock()), 1_000_000).create(new("s")).await.unwrap();
+        let brief = run(&session, put("Brief", &"A long brief.\n".repeat(6000))).await.head;
+        run(&session, put("Tone", "Friendly.")).await;
+        let early = say(&session, &"An early word. ".repeat(6000)).await;
+        session.execute(agent("writer"), add("main", vec![text("I see.")])).await.unwrap();
+        let task = say(&session, &"A long task. ".repeat(6000)).await;
+        let query = PromptSpec { agent: "writer".parse().ok(), budget: Some(Tokens(200_000)), ..PromptSpec::default() };
+        let db = rusqlite::Connection::open(file.folder().join("callboard.db")).unwrap();
+        assert!(db.execute(damage, []).unwrap() > 0, "{damage}");
+        for format in [Format::Text, Format::OpenAi] {
+            let prompt = session.prompt(&PromptSpec { format, ..query.clone() }).await.unwrap();
+            let shown = prompt.text();
+            for seq in [brief, early, task] {
+                assert!(shown.contains(&format!("[this text is damaged: entry {seq}]")), "{damage}: {shown}");
+            }
+            assert!(shown.contains("Friendly.") && shown.contains("I see."), "{damage}: {shown}");
+            for (name, omitted) in [
+                ("context_sets", "Brief".to_owned()),
+                ("history", format!("the text of entry {early}, which is damaged")),
+                ("task", format!("the text of entry {task}, which is damaged")),
+            ] {
+                let part = prompt.parts.iter().find(|part| part.name == name).unwrap();
+                assert!(part.shortened && part.omitted == [omitted], "{damage}: {part:?}");
+            }
+        }
+    }
+}

@@ -16,42 +16,6 @@ use crate::compression::{
     transcript::Spoken,
 };
 
-/// Words that tell what matters later: what was wanted, decided and found out, and what went wrong.
-const TELLING: &[&str] = &[
-    "must",
-    "never",
-    "always",
-    "prefer",
-    "want",
-    "need",
-    "require",
-    "only",
-    "important",
-    "remember",
-    "decide",
-    "agree",
-    "chose",
-    "because",
-    "instead",
-    "plan",
-    "goal",
-    "error",
-    "fail",
-    "cannot",
-    "fix",
-    "solved",
-    "works",
-    "found",
-    "result",
-    "conclusion",
-    "recommend",
-    "todo",
-    "next",
-    "done",
-    "created",
-    "updated",
-];
-
 /// No more of a text is looked at for its beginning.
 const LOOKED_AT_BYTES: usize = 4096;
 
@@ -63,6 +27,15 @@ const SHOWN_IDENTIFIERS: usize = 3;
 
 /// So many lines that differ in their numbers alone are a pattern, of which the newest one is shown.
 const PATTERN: usize = 4;
+
+/// So many lines that are equal to the letter are one.
+const EQUAL: usize = 2;
+
+/// A word in at most one line more than one in so many is rare.
+const RARE_IN: usize = 32;
+
+/// No more rare words of a line weigh.
+const RARE_WORDS: usize = 8;
 
 /// A line that may be a part of the summary.
 struct Line {
@@ -122,28 +95,49 @@ impl Plan {
         let earlier = earlier.map(str::trim_end).filter(|line| !line.trim().is_empty() && !line.starts_with('['));
         let kept_line = |line: &str| {
             let named = named(&finder, line);
-            let weight = 6 + 2 * u32::from(is_telling(line)) + 3 * u32::from(!named.is_empty());
+            let weight = 6 + 3 * u32::from(!named.is_empty());
             (weight, format!("{}\n", one_line(line, 600)), named)
         };
         // What stands word for word beside the summary is not in it.
         let is_beside = |spoken: &&Spoken| self.kept.contains(&spoken.seq) && spoken.size <= self.kept_tokens;
-        let old = self.old.iter().filter(|spoken| !is_beside(spoken));
+        let old = self.said().filter(|spoken| !is_beside(spoken));
         let earlier: Vec<_> = earlier.map(kept_line).collect();
         let skipped = earlier.len();
         let lines = earlier.into_iter().chain(old.map(|spoken| excerpt(spoken, &finder)));
         // What is newer weighs a little more.
-        let all = self.old.len().max(1);
+        let all = self.said().count().max(1);
         let line = |(at, (weight, text, named))| Line { at, weight: weight * 8, text, named };
         let mut lines: Vec<Line> = lines.enumerate().map(line).collect();
         for line in lines.iter_mut().skip(skipped) {
             line.weight += u32::try_from((line.at - skipped) * 16 / all).unwrap_or(0);
         }
+        weigh_rare_words(&mut lines);
         without_repeats(lines)
     }
 }
 
-/// Of the lines of a pattern the newest one, which says how many there are. A line that has more of what newer messages name
-/// stands for itself.
+/// What is said in words that few lines have says more than what is said again and again, in any language.
+fn weigh_rare_words(lines: &mut [Line]) {
+    let most = lines.len() / RARE_IN + 1;
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for word in lines.iter().flat_map(|line| words(&line.text)) {
+        *known.entry(word).or_default() += 1;
+    }
+    for line in lines {
+        let is_rare = |word: &String| known.get(word).is_some_and(|lines| *lines <= most);
+        let rare = words(&line.text).iter().filter(|word| is_rare(word)).count().min(RARE_WORDS);
+        line.weight += 2 * u32::try_from(rare).unwrap_or(0);
+    }
+}
+
+/// The words of a line, each once; numbers are none.
+fn words(line: &str) -> BTreeSet<String> {
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| word.contains(char::is_alphabetic));
+    words.map(str::to_lowercase).collect()
+}
+
+/// Of the lines of a pattern, and of lines that are equal to the letter, the newest one, which says how many there are. A line
+/// that has more of what newer messages name stands for itself.
 fn without_repeats(lines: Vec<Line>) -> Vec<Line> {
     struct Pattern {
         lines: usize,
@@ -152,17 +146,19 @@ fn without_repeats(lines: Vec<Line>) -> Vec<Line> {
         named: BTreeSet<usize>,
         stands_for: usize,
     }
-    let mut patterns: HashMap<String, Pattern> = HashMap::new();
+    let mut patterns: HashMap<Alike, Pattern> = HashMap::new();
     for line in &lines {
-        let (pattern, count) = pattern(&line.text);
-        let new = || Pattern { lines: 0, newest: None, named: BTreeSet::new(), stands_for: 0 };
-        patterns.entry(pattern).or_insert_with(new).lines += count;
+        let (alike, count) = alike(&line.text);
+        for alike in alike {
+            let new = || Pattern { lines: 0, newest: None, named: BTreeSet::new(), stands_for: 0 };
+            patterns.entry(alike).or_insert_with(new).lines += count;
+        }
     }
     let mut left: Vec<Line> = Vec::with_capacity(lines.len());
     for line in lines.into_iter().rev() {
-        let (of, count) = pattern(&line.text);
-        let known = patterns.get_mut(&of).filter(|known| known.lines >= PATTERN);
-        if let Some(known) = known {
+        let (alike, count) = alike(&line.text);
+        let is_enough = |alike: &Alike| patterns.get(alike).is_some_and(|known| known.lines >= alike.least());
+        if let Some(known) = alike.into_iter().find(is_enough).and_then(|alike| patterns.get_mut(&alike)) {
             let says_more = known.newest.is_none() || !line.named.is_subset(&known.named);
             if !says_more || known.newest.is_none() {
                 known.stands_for += count;
@@ -193,9 +189,31 @@ fn named(finder: &Finder, text: &str) -> BTreeSet<usize> {
 /// Before the number of lines that a line stands for.
 const TIMES: &str = " (×";
 
-/// A line without its numbers, and for how many lines it stands.
-fn pattern(line: &str) -> (String, usize) {
+/// What lines have in common that say the same.
+#[derive(PartialEq, Eq, Hash)]
+enum Alike {
+    /// All but their numbers.
+    Pattern(String),
+    /// Every letter.
+    Letters(String),
+}
+
+impl Alike {
+    /// How many lines have to be alike to be one.
+    fn least(&self) -> usize {
+        match self {
+            Self::Pattern(_) => PATTERN,
+            Self::Letters(_) => EQUAL,
+        }
+    }
+}
+
+/// What a line may have in common with others, and for how many lines it stands.
+fn alike(line: &str) -> ([Alike; 2], usize) {
     let (said, times) = line.trim_end().split_once(TIMES).unwrap_or((line.trim_end(), ""));
+    // Which message it was tells nothing.
+    let number = said.strip_prefix('#').and_then(|said| said.split_once(' '));
+    let letters = number.filter(|(number, _)| number.parse::<u64>().is_ok()).map_or(said, |(_, said)| said);
     let mut pattern = String::with_capacity(said.len());
     for c in said.chars() {
         let c = if c.is_numeric() { '0' } else { c };
@@ -203,7 +221,8 @@ fn pattern(line: &str) -> (String, usize) {
             pattern.push(c);
         }
     }
-    (pattern, times.trim_end_matches(')').parse().unwrap_or(1))
+    let alike = [Alike::Pattern(pattern), Alike::Letters(letters.to_owned())];
+    (alike, times.trim_end_matches(')').parse().unwrap_or(1))
 }
 
 /// What is shown of a message, and how much it matters.
@@ -228,13 +247,8 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
         .map(|call| format!(" [calls {} {}]", call.name, one_line(&call.arguments_text(), 160)))
         .collect();
     let who = if spoken.message.tool_call_id.is_some() { "result".to_owned() } else { spoken.speaker() };
-    let weight = base + 3 * u32::from(!found.is_empty()) + 2 * u32::from(is_telling(&shown));
+    let weight = base + 3 * u32::from(!found.is_empty());
     (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), named(finder, text))
-}
-
-fn is_telling(text: &str) -> bool {
-    let text = text.to_lowercase();
-    TELLING.iter().any(|word| text.contains(word))
 }
 
 /// The beginning of a text in one line.

@@ -128,6 +128,7 @@ mod tests {
     use callboard_core::{
         conversation::{AddMessages, NewMessage, PutThread, Role},
         id::NodeId,
+        plan::PutPlan,
         testing::Board,
         workflow::{Change, CreateNode, PatchNode},
     };
@@ -159,5 +160,19 @@ mod tests {
         assert!(told(&board, "plans").contains("CONFIG"));
         board.user(node(json!({"say": "CONFIG".repeat(9000)}))).unwrap();
         assert!(!told(&board, "plans").contains("CONFIG") && told(&board, "plans").contains("node_2"));
+    }
+
+    #[test]
+    fn a_director_that_is_alone_is_told_of_its_plan_and_workflow_where_its_thread_is_for_all() {
+        let mut board = Board::team("director");
+        board.user(node(json!({}))).unwrap();
+        let plan = serde_json::from_str(include_str!("../../../core/src/plan/tests/example.json")).unwrap();
+        board.user(PutPlan { plan, reason: "to begin".into(), expected_version: None }).unwrap();
+        let messages = vec![NewMessage::text(Role::User, "hello")];
+        board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+        let audience = &board.state.threads.get(&ThreadId::main()).unwrap().sight.audience;
+        assert_eq!(*audience, Audience::All);
+        let told = context_for(&board.state, &ThreadId::main(), None, None, &board.values);
+        assert!(told.contains("Plan:\n") && told.contains("\"id\": \"node_1\""), "{told}");
     }
 }

@@ -19,6 +19,7 @@ use callboard_core::{
     error::Error,
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
+    prompt::{Layout, LayoutName, Style},
     state::State,
     text::Values,
 };
@@ -36,6 +37,8 @@ pub struct Scope {
     pub reader: Option<AgentName>,
     /// Whether nobody else reads the thread, for whom that could be the task.
     pub is_alone: bool,
+    /// The layout of the prompts that it is for; without, the session's.
+    pub layout: Option<LayoutName>,
 }
 
 /// What is to be read of a journal to compress a thread.
@@ -79,6 +82,8 @@ pub struct Material {
     pub(super) pins: BTreeMap<Seq, Tokens>,
     /// The plan, if all readers may see it.
     pub(super) plan: Option<String>,
+    /// Whether the prompts that it is for show nothing that the system said.
+    pub(super) hides_system: bool,
     /// Which results of tools are not shown any more.
     pub(super) cleared: Option<Cleared>,
 }
@@ -181,7 +186,10 @@ impl Material {
         let pins = held.compression.pins.clone();
         let (thread, scope, base) = (wanted.thread.clone(), wanted.scope.clone(), wanted.base.clone());
         let (plan, cleared) = (plan_for(state, readers), held.compression.cleared);
-        Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, cleared })
+        let settings = &state.session.settings.prompt;
+        let layout = Layout::of(wanted.scope.layout.or(settings.layout), &settings.layout_parts);
+        let hides_system = layout.style() == Style::Labelled;
+        Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, hides_system, cleared })
     }
 }
 

@@ -45,29 +45,10 @@ const A_FEW_WORDS: Tokens = Tokens(6);
 /// No more of the id and the name of an open call is listed.
 const LISTED_CHARS: usize = 100;
 
-/// How replies and refusals of models begin.
-const REPLIES: &[&str] = &[
-    "sure",
-    "certainly",
-    "of course",
-    "okay",
-    "ok,",
-    "got it",
-    "i'm sorry",
-    "i am sorry",
-    "sorry",
-    "i apologize",
-    "i can't",
-    "i cannot",
-    "i'm unable",
-    "i am unable",
-    "i won't",
-    "as an ai",
-    "let me",
-];
-
-/// A reply is shorter than this. What is longer holds something, however it begins.
+/// A reply or a refusal is shorter than this, and says in so many times fewer tokens what was said. What is longer holds
+/// something, however it begins.
 const SHORT_REPLY: Tokens = Tokens(40);
+const SHORTER_THAN_SAID: u64 = 20;
 
 /// The script of a conversation is judged by so many of its newest old messages, and so many of their characters.
 const JUDGED: usize = 64;
@@ -75,6 +56,14 @@ const JUDGED_CHARS: usize = 1 << 14;
 
 /// The script of fewer letters is not judged.
 const FEW_LETTERS: usize = 40;
+
+/// The language is told by so many of the commonest words that have so many letters at the most.
+const COMMON_WORDS: usize = 20;
+const SHORT_WORD: usize = 4;
+
+/// The language of a summary of fewer words is not judged, nor where fewer different ones were said.
+const FEW_WORDS: usize = 30;
+const FEW_DIFFERENT_WORDS: usize = 80;
 
 /// How short a history is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +107,10 @@ pub struct Plan {
     pub through: Seq,
     /// The earlier summary, whose place the new one takes.
     pub earlier: Option<Earlier>,
-    /// What is summarised, the oldest first.
-    pub old: Vec<Spoken>,
+    /// What the summary covers, the oldest first.
+    old: Vec<Spoken>,
+    /// Whether the prompts that it is for show nothing that the system said.
+    hides_system: bool,
     /// The most tokens of a summary.
     pub allowed: Tokens,
     /// The size of the history before.
@@ -184,7 +175,7 @@ pub enum Shortcoming {
     /// It answers whoever asked, or refuses to.
     #[error("it is a reply, not a summary")]
     Reply,
-    /// It is in another script than what it stands for.
+    /// It is in another script or in other words than what it stands for.
     #[error("it is not in the language of the conversation")]
     OtherLanguage,
     /// It is too long.
@@ -217,7 +208,8 @@ impl Plan {
             let problem = format!("keep less than the {} tokens that are aimed at", aim.target);
             return Err(Error::contradiction("/keep_recent_tokens", problem));
         }
-        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, .. } = material;
+        let Material { thread, scope, base, from, earlier, mut messages, pinned, pins, plan, hides_system, .. } =
+            material;
         let (task, answered) = task(&messages, &scope, aim.target);
         let pins: BTreeMap<Seq, Tokens> = messages
             .iter()
@@ -280,7 +272,9 @@ impl Plan {
         let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
         let is_whole = |spoken: &&Spoken| kept.contains(&spoken.seq) && spoken.size <= kept_tokens;
         let beside: Vec<Seq> = shown.iter().copied().chain(old.iter().filter(is_whole).map(|it| it.seq)).collect();
-        let needed = needed(naming.chain(pinned.iter().rev()), plan, &old, &beside, earlier.as_ref());
+        let held =
+            old.iter().filter(|spoken| !beside.contains(&spoken.seq) && !(hides_system && spoken.is_of_system()));
+        let needed = needed(naming.chain(pinned.iter().rev()), plan, held, earlier.as_ref());
         Ok(Outlook::Compress(Box::new(Self {
             thread,
             scope,
@@ -289,6 +283,7 @@ impl Plan {
             through,
             earlier,
             old,
+            hides_system,
             allowed,
             tokens_before,
             needed,
@@ -339,6 +334,11 @@ impl Plan {
         summary.tokens_after.minus(self.rest) + frame(&self.open_calls)
     }
 
+    /// What is summarised, the oldest first. Where prompts show nothing that the system said, their summaries do not either.
+    pub fn said(&self) -> impl DoubleEndedIterator<Item = &Spoken> {
+        self.old.iter().filter(|spoken| !(self.hides_system && spoken.is_of_system()))
+    }
+
     /// How many messages the summary covers, those of the earlier summary among them.
     pub fn messages(&self) -> u64 {
         let again = self.earlier.as_ref().map_or(0, |earlier| earlier.head.kept.len() as u64);
@@ -365,11 +365,11 @@ impl Plan {
     /// Says whether what a model wrote is a good summary, and lists after it what it does not hold.
     pub fn check_written(&self, text: &str, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
         let text = split_thoughts(text).1.trim();
+        if self.is_in_other_script(text) || self.is_in_other_words(text) {
+            return Err(Shortcoming::OtherLanguage);
+        }
         if self.is_reply(text, count) {
             return Err(Shortcoming::Reply);
-        }
-        if self.is_in_other_script(text) {
-            return Err(Shortcoming::OtherLanguage);
         }
         self.check(text, count)
     }
@@ -400,20 +400,55 @@ impl Plan {
         })
     }
 
-    /// Whether a short text begins as a reply or a refusal does, and holds nothing that a summary needs.
+    /// Whether a text is so short for all that was said, and has no identifier of it, that it can only be a reply or a refusal.
     fn is_reply(&self, text: &str, count: &dyn TokenCounter) -> bool {
-        let beginning = text.get(..text.floor_char_boundary(64)).unwrap_or_default().to_lowercase().replace('’', "'");
-        REPLIES.iter().any(|reply| beginning.starts_with(reply))
-            && count.count(text) < SHORT_REPLY
-            && (self.needed.is_empty() || self.missing(text).len() == self.needed.len())
+        let (tokens, said) = (count.count(text), self.said().map(|spoken| spoken.message.tokens).sum::<Tokens>());
+        if text.is_empty() || tokens >= SHORT_REPLY || tokens.0 * SHORTER_THAN_SAID > said.0 {
+            return false;
+        }
+        let finder = Finder::new(&of_all([text]));
+        let is_named = |said: &str| !finder.find(said).is_empty();
+        let in_earlier = self
+            .earlier
+            .iter()
+            .any(|earlier| is_named(&earlier.text) || earlier.compressed.identifiers.iter().any(|one| is_named(one)));
+        let mut said = self.said();
+        !in_earlier && !said.any(|spoken| is_named(&spoken.text) || spoken.texts().any(|text| is_named(&text)))
     }
 
     /// Whether what was said is mostly in Latin letters without accents and the summary is not, or the other way round.
     fn is_in_other_script(&self, text: &str) -> bool {
-        let said = self.old.iter().rev().take(JUDGED).map(|spoken| &*spoken.text);
+        let said = self.said().rev().take(JUDGED).map(|spoken| &*spoken.text);
         let said = share_of_ascii(said.flat_map(str::chars).take(JUDGED_CHARS));
         let of_summary = share_of_ascii(text.chars());
         matches!((said, of_summary), (Some(said), Some(own)) if (said > 90 && own < 30) || (said < 30 && own > 90))
+    }
+
+    /// Whether a summary lacks the commonest short words of what was said, such as `the` and `of`: these are the same in whatever
+    /// is said in a language. Nothing is judged by few words, nor where they are mostly the same ones.
+    fn is_in_other_words(&self, text: &str) -> bool {
+        let is_spoken = |spoken: &&Spoken| matches!(spoken.message.role, Role::User | Role::Ai);
+        let (mut counts, mut chars): (HashMap<String, usize>, usize) = (HashMap::new(), 0);
+        for spoken in self.said().rev().filter(is_spoken).take(JUDGED) {
+            words(&spoken.text).for_each(|word| *counts.entry(word).or_default() += 1);
+            chars += spoken.text.len();
+            if chars > JUDGED_CHARS {
+                break;
+            }
+        }
+        let (said, own): (usize, Vec<String>) = (counts.values().sum(), words(text).collect());
+        if counts.len() < FEW_DIFFERENT_WORDS || own.len() < FEW_WORDS {
+            return false;
+        }
+        let is_short = |word: &str| word.chars().count() <= SHORT_WORD;
+        let mut common: Vec<(&str, usize)> =
+            counts.iter().map(|(word, count)| (word.as_str(), *count)).filter(|(word, _)| is_short(word)).collect();
+        common.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
+        common.truncate(COMMON_WORDS);
+        let of_said: usize = common.iter().map(|(_, count)| count).sum();
+        let of_own = own.iter().filter(|word| common.iter().any(|(common, _)| common == word)).count();
+        // A seventh of all words at the least, and in the summary a fifth of their share.
+        of_said * 7 >= said && of_own * 5 * said < of_said * own.len()
     }
 
     /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
@@ -428,6 +463,12 @@ fn share_of_ascii(chars: impl Iterator<Item = char>) -> Option<usize> {
         .filter(|c| c.is_alphabetic())
         .fold((0, 0), |(ascii, letters), c| (ascii + usize::from(c.is_ascii()), letters + 1));
     (letters >= FEW_LETTERS).then(|| ascii * 100 / letters)
+}
+
+/// The words of a text, in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
 }
 
 /// What stands around a summary and what is listed after it.
@@ -631,12 +672,11 @@ fn question(messages: &[Spoken]) -> Option<usize> {
     messages.iter().rposition(|spoken| is_said(&spoken) && author(spoken) != last)
 }
 
-/// The identifiers that the messages in `naming` or the plan name and the old ones hold, in the order of the former.
+/// The identifiers that the messages in `naming` or the plan name and those in `old` hold, in the order of the former.
 fn needed<'a>(
     naming: impl Iterator<Item = &'a Spoken>,
     plan: Option<String>,
-    old: &[Spoken],
-    shown: &[Seq],
+    old: impl Iterator<Item = &'a Spoken>,
     earlier: Option<&Earlier>,
 ) -> Vec<Arc<str>> {
     let texts: Vec<String> =
@@ -649,7 +689,7 @@ fn needed<'a>(
             held.get_mut(which).into_iter().for_each(|held| *held = true);
         }
     };
-    for spoken in old.iter().filter(|spoken| !shown.contains(&spoken.seq)) {
+    for spoken in old {
         look(&spoken.text);
         spoken.texts().for_each(|text| look(&text));
     }

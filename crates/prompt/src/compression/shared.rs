@@ -24,6 +24,8 @@ pub(super) fn variables_for<'a>(state: &'a State, audience: &Audience) -> impl I
     state.variables.iter().filter(move |_| is_shown).map(|variable| format!("{} = {}", variable.name, variable.display))
 }
 
+/// Whether everyone in `audience` may see it who is in the team today: a manager that is alone is told of its plan also in a
+/// thread that those who join later will see.
 fn is_for(state: &State, share: Share, audience: &Audience) -> bool {
-    state.audience_of(share).covers(audience)
+    state.audience_of(share).covers(&audience.among(state.team.names()))
 }

@@ -40,6 +40,11 @@ impl Spoken {
         }
     }
 
+    /// Whether the system said it.
+    pub(super) fn is_of_system(&self) -> bool {
+        self.message.role == Role::System
+    }
+
     /// It, whole, in a line or more.
     pub fn transcript(&self) -> String {
         let Self { seq, message, text, .. } = self;

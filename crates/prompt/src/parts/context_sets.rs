@@ -7,6 +7,7 @@ use callboard_core::{
     context_set::{HeldSet, SetView},
     count::{TokenCounter, Tokens},
     entry::Hash,
+    id::Seq,
     prompt::{
         Amount, PartName, Shares,
         escape::{attribute, escape},
@@ -18,9 +19,10 @@ use callboard_core::{
 use crate::{
     Lacking,
     assemble::Assembly,
+    excerpt::power_of_two,
     parts::{Changes, Content, Part, PartOutcome, Source},
     placed::Span,
-    rendered::Renderer,
+    rendered::{RenderedPiece, Renderer},
     shorten::{shorten, water_level},
 };
 
@@ -43,7 +45,10 @@ impl Part for ContextSets {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let sets = Sets::gather(from.view, from.values, from.renderer).map_err(Lacking::Values)?;
+        let changing_last = from.spec.profile(from.view.state).changing_parts_last;
+        let head = from.view.state.head.seq;
+        let old_through = if changing_last { old_through(head) } else { head };
+        let sets = Sets::gather(from.view, from.values, from.renderer, old_through).map_err(Lacking::Values)?;
         Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
     }
 }
@@ -51,10 +56,20 @@ impl Part for ContextSets {
 const OPEN: &str = "<SHARED_CONTEXT_SETS>\n";
 const CLOSE: &str = "</SHARED_CONTEXT_SETS>\n";
 
+/// Where what changes stands last, a set stands behind what was said until so many entries were added since it was changed.
+const LATELY: u64 = 16;
+
+/// A set that was last changed after this entry was changed lately. It moves in steps, so that sets seldom change their place.
+fn old_through(head: Seq) -> Seq {
+    let step = power_of_two(head.0 / 4).0.max(LATELY);
+    Seq((head.0 / step).saturating_sub(1) * step)
+}
+
 /// The sets that the reader sees, those that were changed longest ago first: what changes often then spoils least of
 /// what a provider has cached.
 struct Sets<'a> {
     sets: Vec<Shown<'a>>,
+    renderer: Renderer<'a>,
     count: &'a dyn TokenCounter,
     /// How a set can be read, where that is on offer.
     fetch: String,
@@ -66,12 +81,16 @@ struct Shown<'a> {
     held: &'a HeldSet,
     attributes: Vec<(&'static str, String)>,
     content: Option<Arc<str>>,
+    /// Whether the store has lost it.
+    is_damaged: bool,
+    /// Whether it stands behind all other parts.
+    is_last: bool,
     whole: Tokens,
 }
 
 impl<'a> Sets<'a> {
     /// Gathers the sets, or says which long texts have to be read first.
-    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>) -> Result<Self, Vec<Hash>> {
+    fn gather(view: &View<'a>, values: &Values, renderer: Renderer<'a>, old: Seq) -> Result<Self, Vec<(Hash, Seq)>> {
         let (count, fetch) = (renderer.count, renderer.by("fetch it by its name", "read_context_set"));
         let mut lacking = Vec::new();
         let mut sets = Vec::new();
@@ -84,13 +103,15 @@ impl<'a> Sets<'a> {
             let content = match held.set.content.whole(values) {
                 Ok(text) => shown.then(|| text.clone()),
                 Err(hash) if shown => {
-                    lacking.push(hash);
+                    lacking.push((hash, held.seq));
                     continue;
                 }
                 Err(_) => None,
             };
             let attributes = attributes(held, &view.state.team, view.is_in_charge(), content.is_some());
-            sets.push(Shown { held, attributes, content, whole: Tokens(0) });
+            let is_damaged = content.is_some() && held.set.content.is_damaged(values);
+            let is_last = held.seq > old;
+            sets.push(Shown { held, attributes, content, is_damaged, is_last, whole: Tokens(0) });
         }
         if !lacking.is_empty() {
             return Err(lacking);
@@ -99,7 +120,7 @@ impl<'a> Sets<'a> {
         for shown in &mut sets {
             shown.whole = count.count(&shown.render(shown.content.as_deref()));
         }
-        Ok(Self { sets, count, fetch, granted: Tokens(0) })
+        Ok(Self { sets, renderer, count, fetch, granted: Tokens(0) })
     }
 
     /// What the part needs to show everything.
@@ -113,7 +134,33 @@ impl<'a> Sets<'a> {
     }
 
     fn frame(&self) -> Tokens {
-        self.count.count(OPEN) + self.count.count(CLOSE)
+        let has = |is_last: bool| self.sets.iter().any(|shown| shown.is_last == is_last);
+        let first = if has(false) { self.count.count(OPEN) + self.count.count(CLOSE) } else { Tokens(0) };
+        let last = if has(true) { self.renderer.section(&format!("{OPEN}{CLOSE}")).tokens } else { Tokens(0) };
+        first + last
+    }
+
+    /// The sets that stand in one of the two places, as they are shown there, and what became of them. Where the room is not
+    /// enough, the largest sets are shortened to the same size.
+    fn written(&self, is_last: bool) -> (Vec<(String, Span)>, PartOutcome) {
+        let (mut texts, mut outcome) = (Vec::new(), PartOutcome::default());
+        let level = self.level(self.granted.minus(self.frame()));
+        for shown in self.sets.iter().filter(|shown| shown.is_last == is_last) {
+            let is_short = shown.whole > level && shown.whole > self.named(shown).1;
+            let (text, tokens) = match is_short {
+                true => self.shorten(shown, level),
+                false => (shown.render(shown.content.as_deref()), shown.whole),
+            };
+            let shortened = is_short || shown.is_damaged;
+            outcome.omitted.extend(shortened.then(|| shown.held.set.name.to_string()));
+            let seq = shown.content.is_some().then_some(shown.held.seq);
+            let span = Span { seq, shortened, ..Span::unsaid(tokens, text.len()) };
+            texts.push((text, span));
+            outcome.tokens += tokens;
+            outcome.shows.extend(seq);
+        }
+        outcome.shortened = !outcome.omitted.is_empty();
+        (texts, outcome)
     }
 
     /// A set whose content is left out, and says so.
@@ -157,27 +204,35 @@ impl Content for Sets<'_> {
         Ok(self.granted)
     }
 
-    /// Where the room is not enough, the largest sets are shortened to the same size.
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        let mut rendered = PartOutcome { tokens: self.frame(), ..PartOutcome::default() };
-        prompt.text(OPEN, self.count.count(OPEN));
-        let level = self.level(self.granted.minus(self.frame()));
-        for shown in &self.sets {
-            let shortened = shown.whole > level && shown.whole > self.named(shown).1;
-            let (text, tokens) = if !shortened {
-                (shown.render(shown.content.as_deref()), shown.whole)
-            } else {
-                rendered.omitted.push(shown.held.set.name.to_string());
-                self.shorten(shown, level)
-            };
-            let seq = shown.content.is_some().then_some(shown.held.seq);
-            prompt.text_of(&text, &[Span { seq, shortened, ..Span::unsaid(tokens, text.len()) }]);
-            rendered.tokens += tokens;
-            rendered.shows.extend(seq);
+        let (texts, mut outcome) = self.written(false);
+        if texts.is_empty() {
+            return outcome;
         }
-        prompt.text(CLOSE, self.count.count(CLOSE));
-        rendered.shortened = !rendered.omitted.is_empty();
-        rendered
+        let (open, close) = (self.count.count(OPEN), self.count.count(CLOSE));
+        prompt.text(OPEN, open);
+        texts.into_iter().for_each(|(text, span)| prompt.text_of(&text, &[span]));
+        prompt.text(CLOSE, close);
+        outcome.tokens += open + close;
+        outcome
+    }
+
+    fn render_last(&self, prompt: &mut Assembly) -> PartOutcome {
+        let (texts, mut outcome) = self.written(true);
+        if texts.is_empty() {
+            return outcome;
+        }
+        let text = texts.iter().fold(OPEN.to_owned(), |text, (set, _)| text + set) + CLOSE;
+        let piece = self.renderer.section(&text);
+        let open = Span::unsaid(self.count.count(OPEN), OPEN.len());
+        let mut spans: Vec<Span> = std::iter::once(open).chain(texts.into_iter().map(|(_, span)| span)).collect();
+        // What the format adds is counted with the end.
+        let tokens: Tokens = spans.iter().map(|span| span.tokens).sum();
+        let bytes: usize = spans.iter().map(|span| span.bytes).sum();
+        spans.push(Span::unsaid(piece.tokens.minus(tokens), piece.only_text().len().saturating_sub(bytes)));
+        prompt.add(&RenderedPiece { spans: spans.into(), ..piece.clone() });
+        outcome.tokens = piece.tokens;
+        outcome
     }
 }
 

@@ -57,6 +57,13 @@ impl Part for CurrentTask {
 /// How many texts of a task are shortened side by side, at the most.
 const LONG_TEXTS: u64 = 4;
 
+/// In a long loop of tool calls the cut moves in steps of at most this part of the task: a provider's cache keeps more then.
+/// At most as much stays empty.
+const STEP: u64 = 8;
+
+/// What is shortened gets shorter in steps of this part of the task.
+const SHORTER: u64 = 32;
+
 /// What is to be done: what was given, or what the reader has not answered.
 struct Task<'a> {
     pieces: Vec<Piece>,
@@ -104,10 +111,17 @@ impl<'a> Task<'a> {
                 continue;
             }
             let pieces = self.beginning_and(newest, &all);
-            let sizes = sizes(&pieces);
-            let level = water_level(&sizes.iter().map(|size| (Tokens(0), *size)).collect::<Vec<_>>(), allowed);
-            if newest > 1 && level < little && sizes.iter().any(|size| *size > level) {
+            let level = level_of(&pieces, allowed);
+            if newest > 1 && level < little && sizes(&pieces).iter().any(|size| *size > level) {
                 continue;
+            }
+            let fewer = steady(newest, &all, allowed);
+            let pieces = if fewer < newest { self.beginning_and(fewer, &all) } else { pieces };
+            let (sizes, mut level) = (sizes(&pieces), level_of(&pieces, allowed));
+            if newest > 1 && sizes.iter().any(|size| *size > level) {
+                // In steps, so that it is the same for a while.
+                let step = (allowed.0 / SHORTER).max(1);
+                level = Tokens(level.0 / step * step).max(little.min(level));
             }
             self.pieces = pieces;
             for (piece, _) in self.pieces.iter_mut().zip(sizes).filter(|(_, size)| *size > level) {
@@ -156,12 +170,42 @@ impl Content for Task<'_> {
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
         let passes = self.is_given || self.shortened;
-        PartOutcome { tokens, omitted: Vec::new(), shortened: self.shortened, shows, passes }
+        let omitted: Vec<_> = self.pieces.iter().flat_map(Piece::damaged).collect();
+        PartOutcome { tokens, shortened: self.shortened || !omitted.is_empty(), omitted, shows, passes }
     }
 }
 
 fn sizes(pieces: &[Piece]) -> Vec<Tokens> {
     pieces.iter().map(|piece| piece.tokens().unwrap_or_default()).collect()
+}
+
+/// To how many tokens the longest of the pieces have to be shortened, so that all fit.
+fn level_of(pieces: &[Piece], allowed: Tokens) -> Tokens {
+    water_level(&sizes(pieces).into_iter().map(|size| (Tokens(0), size)).collect::<Vec<_>>(), allowed)
+}
+
+/// So many of the newest pieces, or a few less, that what is shown begins with the same piece for a while: what was said is
+/// counted, and the cut chosen that passes the roundest number.
+fn steady(newest: usize, all: &[Piece], allowed: Tokens) -> usize {
+    let cut = all.len() - newest;
+    if newest < 2 || cut < 2 {
+        return newest;
+    }
+    let sizes = sizes(all);
+    let mut before: Tokens = sizes.iter().take(cut - 1).copied().sum();
+    let (mut best, mut roundest, mut empty) = (cut, 0, Tokens(0));
+    for (at, size) in (cut..all.len()).zip(sizes.iter().skip(cut - 1)) {
+        empty += if at > cut { *size } else { Tokens(0) };
+        if empty.0 > allowed.0 / STEP {
+            break;
+        }
+        let roundness = (before.0 ^ (before + *size).0).checked_ilog2().unwrap_or(0);
+        if roundness > roundest {
+            (best, roundest) = (at, roundness);
+        }
+        before += *size;
+    }
+    all.len() - best
 }
 
 fn spoken(text: &str, format: Format) -> Utterance {

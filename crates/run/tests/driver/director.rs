@@ -467,7 +467,7 @@ async fn a_long_conversation_is_compressed_before_the_turn_that_would_not_fit() 
     let long = "The tide turns twice a day, and nobody stops it. ".repeat(18);
     let models = Models::new(move |request, _| {
         if prompt(request).contains("Your job is to compress") || prompt(request).contains("You write a summary") {
-            return Reply::text("The director set many variables.");
+            return Reply::text("The director set number_1 and many more.");
         }
         match prompt(request).contains("number_40 = ") {
             true => Reply::text("All are set."),

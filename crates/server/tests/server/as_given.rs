@@ -120,7 +120,7 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
             .cloned()
             .collect::<Vec<_>>()
     };
-    let call = |id: &str| json!([{"id": id, "type": "function", "function": {"name": "fs_read", "arguments": "{\"_raw\":\"{broken\"}"}}]);
+    let call = |id: &str| json!([{"id": id, "type": "function", "function": {"name": "fs_read_4074bc", "arguments": "{\"_raw\":\"{broken\"}"}}]);
     assert_eq!(
         talk("openai:gpt-4o").await,
         [
@@ -141,7 +141,7 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
     assert!(responses["instructions"].is_string() && responses.get("messages").is_none(), "{responses}");
     assert_eq!(
         input[1],
-        json!({"type": "function_call", "call_id": "a_b", "name": "fs_read", "arguments": "{\"_raw\":\"{broken\"}"})
+        json!({"type": "function_call", "call_id": "a_b", "name": "fs_read_4074bc", "arguments": "{\"_raw\":\"{broken\"}"})
     );
     assert_eq!(input[2], json!({"type": "function_call_output", "call_id": "a_b", "output": "wet"}));
 }

@@ -24,7 +24,7 @@ fn counted(prompt: &Value, thousandths: u64) -> u64 {
 
 #[tokio::test]
 async fn an_estimate_comes_near_what_a_loop_reports_and_stays_in_its_session() {
-    for truth in [500, 2000] {
+    for truth in [700, 2000] {
         let server = Server::start().await;
         for session in ["s", "other"] {
             let team = server.team(session).await;
@@ -60,6 +60,26 @@ async fn an_estimate_comes_near_what_a_loop_reports_and_stays_in_its_session() {
         // Who drives a loop of its own teaches its own session alone.
         assert_eq!(prompt(&server, "other", json!({})).await["factor"], 1.35);
     }
+}
+
+#[tokio::test]
+async fn reports_of_the_uncached_part_alone_halve_an_estimate_at_the_most() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    server.send("PATCH", &team, json!({"compression": {"auto": false}})).await.is(200);
+    let words = "The tide turns twice a day, and the harbour with it. ".repeat(40);
+    let said: Vec<_> = (0..40).map(|day| json!({"role": "user", "content": format!("Day {day}. {words}")})).collect();
+    server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
+    let wanted = json!({"record": true, "budget": 9000});
+    let mut sent = prompt(&server, "s", wanted.clone()).await;
+    for _ in 0..130 {
+        let used = json!({"input_tokens": 120, "output_tokens": 3});
+        let answered = format!("{team}/turns/{}", sent["turn"]);
+        server.send("POST", &answered, json!({"text": "It does.", "usage": used})).await.is(200);
+        sent = prompt(&server, "s", wanted.clone()).await;
+    }
+    assert!(sent["factor"].as_f64().unwrap() >= 0.675, "{}", sent["factor"]);
+    assert!(counted(&sent, 1350) <= 2 * 9000, "{} tokens for a budget of 9000", counted(&sent, 1350));
 }
 
 #[tokio::test]

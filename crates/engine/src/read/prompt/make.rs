@@ -2,7 +2,13 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
-use callboard_core::{count::Tokens, entry::Entry, error::Error as Refusal, id::Seq, text::Values};
+use callboard_core::{
+    count::Tokens,
+    entry::{Entry, Hash},
+    error::Error as Refusal,
+    id::Seq,
+    text::Values,
+};
 use callboard_prompt::{
     HistoryCache, Lacking, Pieces, Prompt, prompt_of,
     tail::{Source, Tail},
@@ -45,6 +51,8 @@ struct Ingredients {
     /// How many entries are read next.
     page: usize,
     values: Values,
+    /// Whether one of them is a note that the text is damaged.
+    has_damage: bool,
     made: MadePrompts,
     /// Whether something was read from the store since the state was taken.
     was_read: bool,
@@ -67,13 +75,32 @@ impl Session {
                     return Ok((prompt, pieces, remembered));
                 }
                 Err(Lacking::Refused(error)) => return Err(error.into()),
-                Err(Lacking::Values(hashes)) => {
-                    ingredients.values.extend(self.values(hashes).await?);
+                Err(Lacking::Values(lacking)) => {
+                    for (hash, seq) in lacking {
+                        let text = self.long_text(wanted, hash).await?;
+                        ingredients.has_damage |= text.is_none();
+                        ingredients.values.insert(hash, text.unwrap_or_else(|| damaged(seq)));
+                    }
                     ingredients.was_read = true;
                 }
                 Err(Lacking::Older) => self.read_older(wanted, &mut ingredients).await?,
             }
         }
+    }
+
+    /// A long text; `None` where the store has lost it or cannot read it, which costs the prompt no more than that.
+    async fn long_text(&self, wanted: &Wanted, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+        match self.live.store.value(self.id(), hash).await {
+            Ok(Some(text)) => return Ok(Some(text)),
+            Ok(None) | Err(callboard_store::Error::Damaged { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // Where the session has gone or the text was erased meanwhile, that is why.
+        if self.live.refresh().await?.erased != wanted.erased {
+            return Err(Error::Busy { session: self.id().clone() });
+        }
+        tracing::error!(session = %self.id(), %hash, "a long text is damaged: run `callboard doctor`");
+        Ok(None)
     }
 
     /// Begins with what is remembered and what was said since, or with the newest page.
@@ -162,6 +189,11 @@ impl Session {
     }
 }
 
+/// What stands in the place of a long text that the store has lost.
+fn damaged(seq: Seq) -> Arc<str> {
+    format!("[this text is damaged: entry {seq}]").into()
+}
+
 impl Wanted {
     pub(super) fn source(&self) -> Result<Source, Refusal> {
         Ok(Source::of(&self.view()?, &self.spec.thread))
@@ -224,6 +256,6 @@ impl Ingredients {
         if wanted.spec.profile.is_none() {
             self.made.note(through, wanted.spec.clone(), pieces.clone());
         }
-        Ok(Remembered { history, through, values: self.values, made: self.made })
+        Ok(Remembered { history, through, values: self.values, made: self.made, has_damage: self.has_damage })
     }
 }

@@ -177,8 +177,9 @@ impl Session {
         for entry in self.live.store.read(self.id(), query).await? {
             let MessageAdded(message) = fact::read(&entry)?;
             if view.sees_said(&message.thread_id, entry.header.seq, &entry.header.audience) {
-                let text = message.content.in_text(&self.values(texts::long_texts(&entry)).await?);
-                newest.extend(text.ok());
+                // What the store has lost asks for nothing.
+                let Ok(values) = self.values(texts::long_texts(&entry)).await else { continue };
+                newest.extend(message.content.in_text(&values).ok());
             }
         }
         let newest: Vec<&str> = newest.iter().map(|text| &**text).collect();
@@ -215,9 +216,10 @@ impl Session {
         let Some(said) = recallable(entry)? else { return Ok(None) };
         let mut values = Values::new();
         for hash in said.stored() {
-            match self.live.store.value(journal, hash).await? {
-                Some(text) => drop(values.insert(hash, text)),
-                None => return Ok(None),
+            match self.live.store.value(journal, hash).await {
+                Ok(Some(text)) => drop(values.insert(hash, text)),
+                Ok(None) | Err(callboard_store::Error::Damaged { .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(said.text(&values).ok())

@@ -2,6 +2,7 @@
 
 use callboard_core::{
     conversation::{AddMessages, NewMessage, ToolCall},
+    prompt::LayoutName,
     testing::Board,
 };
 use serde_json::json;
@@ -136,6 +137,24 @@ fn lines_that_differ_in_their_numbers_alone_are_one_line_with_a_count() {
     assert!(prompt.contains("Mend the shop."), "it stands beside the summary");
 }
 
+#[test]
+fn two_lines_that_are_equal_to_the_letter_are_one_line_with_a_count() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Mend the shop.");
+    for round in ["first", "second"] {
+        let messages = vec![
+            NewMessage::text(Role::Ai, format!("The {round} window is whole.")),
+            NewMessage::text(Role::Ai, "The door is closed."),
+        ];
+        board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    }
+    steps(&mut board, 0);
+    let summary = planned(&board, Scope::default(), 1000).extract(board.count).unwrap();
+    let text = summary.text();
+    assert_eq!(text.matches("The door is closed.").count(), 1, "{text}");
+    assert!(text.contains("The door is closed. (×2)") && text.contains("The first window is whole."), "{text}");
+}
+
 fn say(board: &mut Board, agent: &str, text: String) {
     let messages = vec![NewMessage::text(Role::Ai, text)];
     board.by(agent, AddMessages { thread: ThreadId::main(), messages }).unwrap();
@@ -195,7 +214,13 @@ fn what_the_reader_said_last_is_a_part_of_its_history() {
 fn a_reply_a_refusal_and_another_language_are_no_summary_and_thoughts_are_left_out() {
     let (board, plan) = talk_of_nodes();
     let checked = |text: &str| plan.check_written(text, board.count);
-    for reply in ["Sure! Let me continue.", "I’m sorry, but I can't help with that.", "<think>Hm.</think>\n\nOkay."] {
+    for reply in [
+        "Sure! Let me continue.",
+        "I’m sorry, but I can't help with that.",
+        "<think>Hm.</think>\n\nOkay.",
+        "Gerne! Ich mache weiter.",
+        "Je ne peux pas vous aider.",
+    ] {
         assert_eq!(checked(reply), Err(Shortcoming::Reply), "{reply}");
     }
     assert_eq!(checked("<think>They opened node_101."), Err(Shortcoming::Empty));
@@ -224,5 +249,56 @@ fn many_open_calls_of_one_answer_are_all_shown_or_listed_and_the_rest_is_counted
         let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
         let shown = (0..40).filter(|number| prompt.contains(&format!("boat{number}x"))).count();
         assert!(shown == 40 || prompt.contains(&format!("{} more", 40 - shown)), "{shown} of 40: {prompt}");
+    }
+}
+
+#[test]
+fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
+    let mut board = Board::team("lead writer");
+    let messages = vec![
+        NewMessage::text(Role::System, "The harbour closes at noon."),
+        NewMessage::text(Role::User, "Count the boats."),
+    ];
+    board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    steps(&mut board, 0);
+    for (layout, is_told) in [(None, true), (Some(LayoutName::Director), false)] {
+        let plan = planned(&board, Scope { layout, ..Scope::default() }, 1000);
+        let summary = plan.extract(board.count).unwrap();
+        assert_eq!(summary.text().contains("harbour"), is_told, "{}", summary.text());
+        assert_eq!(plan.said().any(|spoken| spoken.transcript().contains("harbour")), is_told);
+    }
+}
+
+/// What is said of a harbour, in German or in English.
+const IN_GERMAN: &[&str] = &[
+    "Der Hafen liegt hinter der Mauer, und die Boote kommen mit der Flut herein.",
+    "Wir haben die Kisten auf dem Steg gezählt, es sind mehr als im letzten Jahr.",
+    "Das alte Lager ist zu klein, und der Regen läuft durch das Dach auf die Säcke.",
+    "Am Morgen fährt ein Wagen mit dem Fisch in die Stadt, wenn die Straße frei ist.",
+    "Die Händler wollen das Salz nicht vor dem Winter, weil es im Keller feucht wird.",
+    "Wer die Netze flickt, bekommt den Lohn am Ende der Woche und nicht im Voraus.",
+    "Der Wirt hat uns die Schlüssel zu dem Boden gegeben, und wir räumen ihn bald auf.",
+    "Es gibt einen Plan für die neue Brücke, aber das Geld ist noch nicht da.",
+];
+const IN_ENGLISH: &[&str] = &[
+    "The harbour lies behind the wall, and the boats come in with the tide.",
+    "We have counted the crates on the jetty, and there are more of them than last year.",
+    "The old store is too small, and the rain comes through the roof on to the sacks.",
+    "In the morning a cart takes the fish to the town, if the road is free of snow.",
+    "The merchants do not want the salt before winter, as it gets damp in the cellar.",
+    "Who mends the nets is paid at the end of the week and not ahead of it.",
+    "The landlord gave us the keys to the attic, and we are going to clear it soon.",
+    "There is a plan for the new bridge, but the money for it is not there yet.",
+];
+
+#[test]
+fn a_summary_is_in_the_language_in_which_most_was_said() {
+    for (said, other) in [(IN_GERMAN, IN_ENGLISH), (IN_ENGLISH, IN_GERMAN)] {
+        let mut board = Board::team("lead writer");
+        (0..400).for_each(|number| ask(&mut board, said[number % said.len()]));
+        let plan = planned(&board, Scope::default(), 6000);
+        let checked = |lines: &[&str]| plan.check_written(&lines[..6].join(" "), board.count);
+        assert!(checked(said).is_ok(), "{said:?}");
+        assert_eq!(checked(other), Err(Shortcoming::OtherLanguage));
     }
 }
