@@ -360,7 +360,8 @@ async fn the_responses_api_is_answered() {
     let output = json!([said, call]);
     let given = output.clone();
     let endpoint = Scripted::start(move |request, nth| {
-        let response = response(&format!("resp_{nth}"), given.clone());
+        let items = if nth == 0 { given.clone() } else { json!([given[0]]) };
+        let response = response(&format!("resp_{nth}"), items);
         match request["stream"] == true {
             true => {
                 let event = json!({"type": "response.completed", "response": response});
