@@ -235,11 +235,11 @@ impl Conversation<'_> {
     /// Reads messages of the client.
     fn read(&self, messages: &[Value]) -> Result<Vec<NewMessage>, Complaint> {
         let given = messages.iter().map(|message| serde_json::from_value(said(message)));
-        let given = given.collect::<Result<Vec<given::GivenMessage>, _>>().map_err(|error| {
-            let list = self.dialect.list();
-            Complaint::new(http::StatusCode::BAD_REQUEST, format!("/{list}: {error}"))
-        })?;
-        Ok(reading::read(given)?)
+        let list = format!("/{}", self.dialect.list());
+        let given = given
+            .collect::<Result<Vec<given::GivenMessage>, _>>()
+            .map_err(|error| Complaint::new(http::StatusCode::BAD_REQUEST, format!("{list}: {error}")))?;
+        Ok(reading::read_at(&list, given)?)
     }
 
     /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent.

@@ -1,4 +1,4 @@
-//! The two APIs: what a request says, and how an answer is given.
+//! The three APIs: what a request says, and how an answer is given.
 
 use axum::{
     body::Body,
