@@ -40,8 +40,8 @@ pub struct Forwarded {
     pub path: String,
     /// The headers that matter to the API. Keys are not among them: the endpoint has its own.
     pub headers: http::HeaderMap,
-    /// The body; without one it is a GET request.
-    pub body: Option<Value>,
+    /// The body, which is JSON; without one it is a GET request.
+    pub body: Option<Bytes>,
 }
 
 /// A request to a model.

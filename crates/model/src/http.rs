@@ -103,8 +103,10 @@ impl Http {
 
     /// Sends a request as it is and waits for an answer to begin, whatever its status.
     pub(crate) async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
-        let call = match &request.body {
-            Some(body) => self.post(&request.path, body),
+        let call = match request.body {
+            Some(body) => {
+                self.client.post(self.below(&request.path)).header(CONTENT_TYPE, "application/json").body(body)
+            }
             None => self.get(&request.path),
         };
         let sent = timeout(self.timeouts.idle, call.headers(request.headers).send()).await;

@@ -12,9 +12,9 @@
 //! assert!(base_url.ends_with("/v1") && endpoint.requests().is_empty());
 //! ```
 //!
-//! It speaks chat completions and Anthropic's messages, streamed if the request says so, and lists one model. Embeddings and
-//! sources of passages (`/v1/passages`) are asked with the same script; their replies are [`Reply::vectors`] and
-//! [`Reply::raw`]. It runs on its
+//! It speaks chat completions and Anthropic's messages, streamed if the request says so, and lists one model. Embeddings,
+//! sources of passages (`/v1/passages`) and responses (`/v1/responses`) are asked with the same script; their replies are
+//! [`Reply::vectors`] and [`Reply::raw`]. It runs on its
 //! own thread, so a test may block while it waits for another process. Dropping it ends it, even in the middle of an answer.
 
 mod reply;
@@ -78,7 +78,9 @@ impl Scripted {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let routes = Router::new()
             .route("/v1/chat/completions", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
+            .route("/v1/responses", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
             .route("/v1/messages", post(|stage, headers, body| chat(&Anthropic, stage, headers, body)))
+            .route("/v1/messages/count_tokens", post(|stage, headers, body| chat(&Anthropic, stage, headers, body)))
             .route("/v1/embeddings", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
             .route("/v1/passages", post(|stage, headers, body| chat(&OpenAi, stage, headers, body)))
             .route("/v1/models", get(models))

@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Settings, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions, files::Files,
-    keyed_lock::KeyedLock, login::Logins, metrics::Metrics, page::Page, secret, secret::Secret,
+    keyed_lock::KeyedLock, login::Logins, metrics::Metrics, open_requests::OpenRequests, page::Page, secret,
+    secret::Secret,
 };
 
 /// What every call works with. Clones share it.
@@ -49,6 +50,8 @@ pub(crate) struct Inner {
     /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
     /// request works, if any, and the key that it claims.
     pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
+    /// The requests of the gateway under idempotency keys that are being answered.
+    pub(crate) open_requests: OpenRequests,
 }
 
 /// An open stream, which the metrics count as long as it lives.
@@ -123,6 +126,7 @@ impl App {
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             locks: KeyedLock::default(),
+            open_requests: OpenRequests::default(),
             board,
             settings,
         })))

@@ -3,6 +3,7 @@
 
 mod conversation;
 mod dialect;
+mod keyed;
 mod pass;
 
 use axum::{
@@ -13,19 +14,21 @@ use axum::{
     response::Response,
     routing::any,
 };
+use bytes::Bytes;
 use callboard_api as api;
 use callboard_core::{
-    id::{AgentName, SessionId},
+    entry::{Actor, Hash},
+    id::{AgentName, SessionId, ThreadId},
     prompt::LayoutName,
     run::own::AnswerTurn,
 };
-use callboard_engine::Session;
+use callboard_engine::{PromptSpec, Session};
 use callboard_model::Forwarded;
 use serde_json::{Map, Value};
 
 use self::{
     conversation::Conversation,
-    dialect::{Asked, Complaint, Dialect},
+    dialect::{Complaint, Dialect, Mode, texts},
 };
 use crate::{
     app::App,
@@ -36,7 +39,7 @@ use crate::{
     rights::{BuildPrompt, CreateSession, ReadSession},
     secret,
     surrogates::repair,
-    write_options::WriteOptions,
+    write_options::{WriteOptions, write_options},
 };
 
 /// The routes: with a session and an agent in the path, or an access token that says them.
@@ -75,22 +78,42 @@ async fn answer(app: &App, dialect: Dialect, names: bool, request: Request) -> R
     let place = place(app, credentials, names.then_some(&segments)).await?;
     let path = segments.get(if names { 3 } else { 1 }..).unwrap_or_default().join("/");
     let path = path.strip_prefix("v1/").unwrap_or(&path);
-    match (dialect, &parts.method, path) {
-        (Dialect::OpenAi, &Method::POST, "chat/completions") | (Dialect::Anthropic, &Method::POST, "messages") => {
-            let asked = dialect.read(read(app, &parts, body).await?)?;
-            chat(app, place, dialect, asked, &parts.headers).await
+    let mode = Mode::of(&parts.headers)?;
+    let dialect = if path == "responses" && dialect == Dialect::OpenAi { Dialect::Responses } else { dialect };
+    let method = parts.method.clone();
+    match (dialect, &method, path) {
+        (Dialect::OpenAi, &Method::POST, "chat/completions")
+        | (Dialect::Responses, &Method::POST, "responses")
+        | (Dialect::Anthropic, &Method::POST, "messages") => {
+            chat(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }).await
         }
-        (Dialect::OpenAi, &Method::POST, "embeddings")
-        | (Dialect::Anthropic, &Method::POST, "messages/count_tokens") => {
-            let body = read(app, &parts, body).await?;
-            pass_on(app, dialect, path, &parts.headers, Some(Value::Object(body))).await
+        (Dialect::Anthropic, &Method::POST, "messages/count_tokens") => {
+            count(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }, path).await
+        }
+        (Dialect::OpenAi, &Method::POST, "embeddings") => {
+            let Sent { bytes, .. } = read(app, &parts, body).await?;
+            pass_on(app, dialect, path, &parts.headers, Some(bytes)).await
         }
         (_, &Method::GET, "models") => pass_on(app, dialect, path, &parts.headers, None).await,
         _ => Err(Complaint::new(
             StatusCode::NOT_FOUND,
-            format!("{} {path} is not answered here: {} are", parts.method, dialect.answered()),
+            format!("{method} {path} is not answered here: {} are", dialect.answered()),
         )),
     }
+}
+
+/// What a client sent.
+struct Sent {
+    bytes: Bytes,
+    object: Map<String, Value>,
+}
+
+/// A call of an API.
+struct Call {
+    dialect: Dialect,
+    mode: Mode,
+    parts: Parts,
+    body: Sent,
 }
 
 fn decoded(segment: &str) -> String {
@@ -98,12 +121,14 @@ fn decoded(segment: &str) -> String {
 }
 
 /// Reads the body, which is a JSON object.
-async fn read(app: &App, parts: &Parts, body: Body) -> Result<Map<String, Value>, Complaint> {
+async fn read(app: &App, parts: &Parts, body: Body) -> Result<Sent, Complaint> {
     let limits = &app.settings.limits;
     let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
     let repaired = repair(&bytes);
-    serde_json::from_slice(repaired.as_ref().map_or(&bytes, |repaired| &repaired.json))
-        .map_err(|error| Complaint::new(StatusCode::BAD_REQUEST, format!("the body is no JSON object: {error}")))
+    let object = serde_json::from_slice(repaired.as_ref().map_or(&bytes, |repaired| &repaired.json));
+    let object = object
+        .map_err(|error| Complaint::new(StatusCode::BAD_REQUEST, format!("the body is no JSON object: {error}")))?;
+    Ok(Sent { bytes, object })
 }
 
 /// The token, in either API's header. Where the server wants none, any key of a client does.
@@ -164,39 +189,47 @@ async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
 }
 
 /// One request of a conversation.
-async fn chat(
-    app: &App,
-    place: Place,
-    dialect: Dialect,
-    mut asked: Asked,
-    headers: &HeaderMap,
-) -> Result<Response, Complaint> {
+async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint> {
+    let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
+    let options = write_options(&parts, &bytes)?;
+    let mut asked = dialect.read(object, mode)?;
     let session = entered(app, &place).await?;
+    let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
+    let keyed = match keyed::begin(app, &session, by, &options).await? {
+        keyed::Begun::Answered(answer) => return Ok(answer),
+        keyed::Begun::Open(keyed) => keyed,
+    };
     let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
-    let thread = {
+    let placed = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
         let _guard = app.locks.take(key).await;
         conversation.append(&asked).await?
     };
-    let wanted = api::PromptBody {
-        agent: Some(place.agent.clone()),
-        thread: Some(thread),
-        layout: Some(LayoutName::Plain),
-        model: Some(format!("{}:{}", dialect.provider().as_str(), asked.model)),
-        format: dialect.format(),
-        record: true,
-        ..api::PromptBody::default()
-    };
     let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
-    let prompt = prompt::build(builder, RequestBody { body: wanted, options: WriteOptions::default() }).await?.body;
+    let wanted = wanted(&place, dialect, &asked.model, placed.thread);
+    let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
+        let api::PromptBody { agent, thread, layout, model, format, .. } = wanted;
+        let spec = PromptSpec { agent, thread, layout, model, format, ..PromptSpec::default() };
+        let spec = PromptSpec { at: placed.before_answer, ..spec };
+        prompt::note(&builder, &spec, (mode == Mode::Record).then(|| Hash::of(&bytes))).await?
+    } else {
+        let body = api::PromptBody { record: true, ..wanted };
+        prompt::build(builder, RequestBody { body, options: WriteOptions::default() }).await?.body
+    };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
-    dialect.fill(&mut asked.body, prompt);
+    let body = match mode {
+        Mode::Record => bytes,
+        Mode::Manage => {
+            dialect.fill(&mut asked.body, prompt);
+            Value::Object(asked.body).to_string().into()
+        }
+    };
     let request = Forwarded {
         provider: dialect.provider(),
         path: dialect.path("chat"),
-        headers: dialect.headers(headers),
-        body: Some(Value::Object(asked.body)),
+        headers: dialect.headers(&parts.headers),
+        body: Some(body),
     };
     let answered = pass::Answered {
         turn,
@@ -204,6 +237,7 @@ async fn chat(
         dialect,
         is_stream: asked.is_stream,
         hides_usage: asked.hides_usage,
+        keyed,
     };
     match app.settings.models.forward(request).await {
         Ok(answer) => Ok(pass::pass(answer, answered)),
@@ -214,13 +248,58 @@ async fn chat(
     }
 }
 
+/// The prompt of a conversation.
+fn wanted(place: &Place, dialect: Dialect, model: &str, thread: ThreadId) -> api::PromptBody {
+    api::PromptBody {
+        agent: Some(place.agent.clone()),
+        thread: Some(thread),
+        layout: Some(LayoutName::Plain),
+        model: Some(format!("{}:{model}", dialect.provider().as_str())),
+        format: dialect.format(),
+        ..api::PromptBody::default()
+    }
+}
+
+/// Counts the tokens of the prompt that the same request would have. Nothing is added to the conversation; one that is not known goes
+/// on as it is.
+async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
+    let Call { dialect, mode, parts, body: Sent { mut bytes, object } } = call;
+    let mut asked = dialect.read(object, mode)?;
+    let session = match Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await {
+        Err(error) if error.code == "not_found" && place.is_user => None,
+        entered => Some(entered?.session),
+    };
+    if let (Some(session), Mode::Manage) = (&session, mode) {
+        let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
+        if let Some(placed) = conversation.known_of(&asked).await? {
+            let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
+            let body = wanted(&place, dialect, &asked.model, placed.thread);
+            let prompt = prompt::build(builder, RequestBody { body, options: WriteOptions::default() }).await?.body;
+            let mut new = asked.messages.split_off(placed.known);
+            // The calls of these results may be in the prompt in another form.
+            let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());
+            for block in blocks.into_iter().flatten() {
+                if block.get("type").and_then(Value::as_str) == Some("tool_result") {
+                    *block = serde_json::json!({"type": "text", "text": texts(block.get("content"))});
+                }
+            }
+            dialect.fill(&mut asked.body, prompt);
+            if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {
+                messages.append(&mut new);
+            }
+            bytes = Value::Object(asked.body).to_string().into();
+        }
+    }
+    pass_on(app, dialect, path, &parts.headers, Some(bytes)).await
+}
+
 /// A request that has nothing to do with a conversation.
 async fn pass_on(
     app: &App,
     dialect: Dialect,
     path: &str,
     headers: &HeaderMap,
-    body: Option<Value>,
+    body: Option<Bytes>,
 ) -> Result<Response, Complaint> {
     let request =
         Forwarded { provider: dialect.provider(), path: dialect.path(path), headers: dialect.headers(headers), body };

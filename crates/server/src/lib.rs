@@ -51,6 +51,7 @@ mod files;
 mod gateway;
 mod mcp;
 mod metrics;
+mod open_requests;
 mod resources;
 mod watch;
 

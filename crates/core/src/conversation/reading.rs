@@ -14,7 +14,7 @@ pub fn read(given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
 }
 
 /// The same where they were given at the place `pointer`.
-pub(crate) fn read_at(pointer: &str, given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
+pub fn read_at(pointer: &str, given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut answer = items::Answer::default();
     for (at, given) in given.into_iter().enumerate() {

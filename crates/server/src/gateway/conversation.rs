@@ -1,11 +1,16 @@
 //! The conversation of a client: what of it is known, and what is new.
 
+use std::cmp::Reverse;
+
 use callboard_core::{
     agent::Role,
     audience::Audience,
-    conversation::{AddMessages, NewMessage, PutThread, given, reading, settings::ThreadPatch, shape::in_shape},
+    conversation::{
+        self, AddMessages, NewMessage, PutThread, ToolCall, given, reading, settings::ThreadPatch, shape::in_shape,
+        thoughts::split_thoughts,
+    },
     entry::Actor,
-    id::{AgentName, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     state::State,
     viewer::Viewer,
 };
@@ -23,41 +28,127 @@ pub(super) struct Conversation<'a> {
     pub(super) dialect: Dialect,
 }
 
+/// Where a request belongs.
+pub(super) struct Placed {
+    pub(super) thread: ThreadId,
+    /// The last entry before the answer, where the client asks again what was answered already.
+    pub(super) before_answer: Option<Seq>,
+    /// How many of its messages are known there.
+    pub(super) known: usize,
+}
+
+/// A message that is known, as what counts of it.
+struct Known {
+    seq: Seq,
+    essence: Value,
+}
+
+/// What a client sends, in comparison with what is known of all its conversations.
+enum Found {
+    /// It belongs to a thread.
+    There(Placed),
+    /// It is a conversation of its own, in the thread `free`: a branch of the one with which it begins, where there is one.
+    New { free: ThreadId, parted: Option<(ThreadId, usize)> },
+}
+
 impl Conversation<'_> {
     /// Appends what is new, and says to which thread. What a client sends that does not go on with what is known begins a branch:
     /// a thread of its own, so that nothing is lost.
-    pub(super) async fn append(&self, asked: &Asked) -> Result<ThreadId, Complaint> {
+    pub(super) async fn append(&self, asked: &Asked) -> Result<Placed, Complaint> {
         let state = self.session.state().await?;
-        // What is known has placeholders for secrets, also where the client sends them.
-        let mask = self.session.mask_of_input().await?;
-        let hidden = |mut essence: Value| {
-            mask.mask_json(&mut essence);
-            essence
-        };
-        let wanted: Vec<Value> = asked.messages.iter().map(|message| hidden(self.essence(message))).collect();
-        let mut best: Option<(ThreadId, usize)> = None;
-        let mut free = None;
-        for thread in self.threads() {
-            let thread = thread?;
-            if state.threads.get(&thread).is_none() {
-                free = Some(thread);
-                break;
+        match self.find(&state, asked).await? {
+            Found::There(placed) => {
+                self.settle(&state, &placed.thread, asked).await?;
+                let messages = self.read(asked.messages.get(self.raw_known(&placed)..).unwrap_or_default())?;
+                self.add(&placed.thread, messages.into_iter().skip(self.read_known(&placed)).collect()).await?;
+                Ok(placed)
             }
-            let known: Vec<Value> = self.known(&thread).await?;
-            let goes_on = wanted.starts_with(&known) && (!known.is_empty() || best.is_none());
-            if goes_on && best.as_ref().is_none_or(|(_, count)| known.len() > *count) {
-                best = Some((thread, known.len()));
+            Found::New { free, parted } => {
+                self.settle(&state, &free, asked).await?;
+                let mut messages = self.read(&asked.messages)?;
+                if let (Some(first), Some((of, common))) = (messages.first_mut(), parted) {
+                    let note = json!({"of": of, "common_messages": common});
+                    first.metadata.get_or_insert_default().insert("branch".to_owned(), note);
+                }
+                self.add(&free, messages).await?;
+                Ok(Placed { thread: free, before_answer: None, known: 0 })
             }
         }
-        let (thread, known) = match (best, free) {
-            (Some(best), _) => best,
-            (None, Some(free)) => (free, 0),
-            // There is always a free one.
-            (None, None) => return Err(Complaint::new(http::StatusCode::CONFLICT, "there are too many branches")),
-        };
-        self.settle(&state, &thread, asked).await?;
-        self.add(&thread, asked.messages.get(known..).unwrap_or_default()).await?;
-        Ok(thread)
+    }
+
+    /// The thread with which a request goes on, and how many of its messages are known there. Nothing is added.
+    pub(super) async fn known_of(&self, asked: &Asked) -> Result<Option<Placed>, Complaint> {
+        let state = self.session.state().await?;
+        Ok(match self.find(&state, asked).await? {
+            Found::There(placed) => Some(placed),
+            Found::New { .. } => None,
+        })
+    }
+
+    /// How many objects of a request are known; in items of the Responses API, messages are counted instead.
+    fn raw_known(&self, placed: &Placed) -> usize {
+        if self.dialect == Dialect::Responses { 0 } else { placed.known }
+    }
+
+    fn read_known(&self, placed: &Placed) -> usize {
+        if self.dialect == Dialect::Responses { placed.known } else { 0 }
+    }
+
+    /// Looks for what a client sends in its threads, first in the one that was used last.
+    async fn find(&self, state: &State, asked: &Asked) -> Result<Found, Complaint> {
+        // What is known has placeholders for secrets, also where the client sends them.
+        let mask = self.session.mask_of_input().await?;
+        let mut wanted = self.wanted(asked)?;
+        for essence in &mut wanted {
+            mask.mask_json(essence);
+        }
+        let (mut there, mut free) = (Vec::new(), None);
+        for thread in self.threads() {
+            let thread = thread?;
+            match state.threads.get(&thread) {
+                Some(known) => there.push((Reverse(known.size().last_at), thread)),
+                None => {
+                    free = Some(thread);
+                    break;
+                }
+            }
+        }
+        // Those with the same time stay in the order of their numbers.
+        there.sort_by_key(|(last_at, _)| *last_at);
+        let mut parted: Option<(ThreadId, usize)> = None;
+        for (_, thread) in there {
+            let known = self.known(&thread).await?;
+            if known.is_empty() {
+                // Nothing was said in it yet.
+                free = Some(thread);
+                continue;
+            }
+            for begin in 0..known.len() {
+                let rest = known.get(begin..).unwrap_or_default();
+                let (through, count) = common(rest, &wanted);
+                // A client may leave out what is old. One message alone does not show that it did.
+                if begin > 0 && count < 2 {
+                    continue;
+                }
+                let left = rest.get(through..).unwrap_or_default();
+                let Some(next) = left.first() else {
+                    return Ok(Found::There(Placed { thread, before_answer: None, known: count }));
+                };
+                let is_asked_again = count == wanted.len()
+                    && !wanted.last().is_some_and(is_answer)
+                    && left.iter().all(|known| is_answer(&known.essence));
+                if is_asked_again && self.patch(state, &thread, asked) == ThreadPatch::default() {
+                    let before_answer = Some(Seq(next.seq.0.saturating_sub(1)));
+                    return Ok(Found::There(Placed { thread, before_answer, known: count }));
+                }
+                if begin == 0 && count > parted.as_ref().map_or(0, |(_, count)| *count) {
+                    parted = Some((thread.clone(), count));
+                }
+            }
+        }
+        // There is always a free one.
+        let none = || Complaint::new(http::StatusCode::CONFLICT, "there are too many branches");
+        Ok(Found::New { free: free.ok_or_else(none)?, parted })
     }
 
     /// The threads of this agent's conversations, in their order.
@@ -69,16 +160,49 @@ impl Conversation<'_> {
         })
     }
 
-    /// What is known of a conversation, as what counts of each message.
-    async fn known(&self, thread: &ThreadId) -> Result<Vec<Value>, Complaint> {
-        let page = self.session.messages(&Viewer::User, thread, MessageQuery::default()).await?;
-        Ok(in_shape(self.dialect.shape(), &page.messages).iter().map(|message| self.essence(message)).collect())
+    /// What counts of what a client sends.
+    fn wanted(&self, asked: &Asked) -> Result<Vec<Value>, Complaint> {
+        if self.dialect != Dialect::Responses {
+            return Ok(asked.messages.iter().map(|message| self.essence(message)).collect());
+        }
+        let essence = |message: NewMessage| {
+            let content = serde_json::to_value(&message.content).unwrap_or_default();
+            essence_of(message.role, &content, &message.tool_calls, message.tool_call_id.as_deref())
+        };
+        Ok(self.read(&asked.messages)?.into_iter().map(essence).collect())
     }
 
-    /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools.
-    async fn settle(&self, state: &State, thread: &ThreadId, asked: &Asked) -> Result<(), Complaint> {
-        let known = state.threads.get(thread);
-        let settings = known.map(|thread| thread.settings.clone()).unwrap_or_default();
+    /// What is known of a conversation, as what counts of each message.
+    async fn known(&self, thread: &ThreadId) -> Result<Vec<Known>, Complaint> {
+        let messages = self.session.messages(&Viewer::User, thread, MessageQuery::default()).await?.messages;
+        let shape = self.dialect.shape();
+        if self.dialect == Dialect::Responses {
+            let known = messages.iter().map(|message| Known {
+                seq: message.seq,
+                essence: essence_of(
+                    message.role,
+                    &message.content,
+                    &message.tool_calls,
+                    message.tool_call_id.as_deref(),
+                ),
+            });
+            return Ok(known.collect());
+        }
+        let is_joined = |next: &conversation::MessageView| {
+            next.as_given.as_ref().is_some_and(|given| given.joined && given.shape == shape)
+        };
+        let mut known = Vec::new();
+        for object in messages.chunk_by(|_, next| is_joined(next)) {
+            let Some(seq) = object.first().map(|message| message.seq) else { continue };
+            let essences = in_shape(shape, object).into_iter();
+            known.extend(essences.map(|message| Known { seq, essence: self.essence(&message) }));
+        }
+        Ok(known)
+    }
+
+    /// What changes in the settings of a thread: the client's instructions and tools hold in it.
+    fn patch(&self, state: &State, thread: &ThreadId, asked: &Asked) -> ThreadPatch {
+        let settings = state.threads.settings(thread).cloned().unwrap_or_default();
         let mut patch = ThreadPatch::default();
         let instructions = asked.instructions.as_deref().filter(|text| !text.is_empty());
         if settings.instructions.as_deref() != instructions {
@@ -88,6 +212,13 @@ impl Conversation<'_> {
         if settings.tools != tools {
             patch.tools = Some(tools);
         }
+        patch
+    }
+
+    /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools.
+    async fn settle(&self, state: &State, thread: &ThreadId, asked: &Asked) -> Result<(), Complaint> {
+        let known = state.threads.get(thread);
+        let patch = self.patch(state, thread, asked);
         let visible_to = known.is_none().then(|| {
             let managers =
                 state.team.agents().filter(|agent| agent.role == Role::Manager).map(|agent| agent.name.clone());
@@ -101,13 +232,18 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent.
-    async fn add(&self, thread: &ThreadId, messages: &[Value]) -> Result<(), Complaint> {
+    /// Reads messages of the client.
+    fn read(&self, messages: &[Value]) -> Result<Vec<NewMessage>, Complaint> {
         let given = messages.iter().map(|message| serde_json::from_value(said(message)));
+        let list = format!("/{}", self.dialect.list());
         let given = given
             .collect::<Result<Vec<given::GivenMessage>, _>>()
-            .map_err(|error| Complaint::new(http::StatusCode::BAD_REQUEST, format!("/messages: {error}")))?;
-        let mut new = reading::read(given)?;
+            .map_err(|error| Complaint::new(http::StatusCode::BAD_REQUEST, format!("{list}: {error}")))?;
+        Ok(reading::read_at(&list, given)?)
+    }
+
+    /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent.
+    async fn add(&self, thread: &ThreadId, mut new: Vec<NewMessage>) -> Result<(), Complaint> {
         while !new.is_empty() {
             let actor = self.actor(new.first());
             let count = new.iter().take_while(|message| self.actor(Some(message)) == actor).count();
@@ -119,7 +255,7 @@ impl Conversation<'_> {
     }
 
     fn actor(&self, message: Option<&NewMessage>) -> Actor {
-        let is_users = message.is_some_and(|message| message.role == callboard_core::conversation::Role::User);
+        let is_users = message.is_some_and(|message| message.role == conversation::Role::User);
         if self.is_user && is_users { Actor::User } else { Actor::Agent(self.agent.clone()) }
     }
 
@@ -130,15 +266,57 @@ impl Conversation<'_> {
             Some("developer") => json!("system"),
             _ => field("role"),
         };
+        let is_said = role == "assistant";
         match self.dialect {
-            Dialect::OpenAi => {
+            Dialect::OpenAi | Dialect::Responses => {
                 let calls = field("tool_calls");
                 let calls: Vec<_> = calls.as_array().into_iter().flatten().map(call).collect();
-                json!([role, parts(message.get("content")), calls, field("tool_call_id")])
+                json!([role, parts(message.get("content"), is_said), calls, field("tool_call_id")])
             }
-            Dialect::Anthropic => json!([role, parts(message.get("content"))]),
+            Dialect::Anthropic => json!([role, parts(message.get("content"), is_said)]),
         }
     }
+}
+
+/// Through which of the known messages, and how many of the wanted ones, both say the same. Where a client asked again, the answers
+/// stand behind each other, and it goes on with one of them.
+fn common(known: &[Known], wanted: &[Value]) -> (usize, usize) {
+    let is_known_answer = |known: &&Known| is_answer(&known.essence);
+    let (mut through, mut count) = (0, 0);
+    while let Some(next) = wanted.get(count) {
+        let rest = known.get(through..).unwrap_or_default();
+        let answers = rest.iter().take_while(is_known_answer).count();
+        let Some(at) = rest.iter().take(answers.max(1)).position(|known| known.essence == *next) else { break };
+        through += at + 1;
+        count += 1;
+        if is_answer(next) && !wanted.get(count).is_some_and(is_answer) {
+            through += known.get(through..).unwrap_or_default().iter().take_while(is_known_answer).count();
+        }
+    }
+    (through, count)
+}
+
+fn is_answer(essence: &Value) -> bool {
+    essence.get(0).and_then(Value::as_str) == Some("assistant")
+}
+
+/// What counts of a message, where the client sends items of the Responses API.
+fn essence_of(role: conversation::Role, content: &Value, calls: &[ToolCall], result_of: Option<&str>) -> Value {
+    let role = match role {
+        conversation::Role::User => "user",
+        conversation::Role::Ai => "assistant",
+        conversation::Role::System => "system",
+        conversation::Role::Tool => "tool",
+    };
+    let call = |call: &ToolCall| json!([call.id, call.name, as_json(&call.arguments)]);
+    let calls: Vec<_> = calls.iter().map(call).collect();
+    json!([role, parts(Some(content), role == "assistant"), calls, result_of])
+}
+
+/// Arguments that came as a text, as what the text says.
+fn as_json(arguments: &Value) -> Value {
+    let text = arguments.as_str();
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| arguments.clone())
 }
 
 /// A message without fields that say nothing, which clients send of all that there once was.
@@ -153,31 +331,49 @@ fn said(message: &Value) -> Value {
 /// A call of a tool, with its arguments as JSON.
 fn call(call: &Value) -> Value {
     let function = call.get("function").cloned().unwrap_or_default();
-    let arguments = function.get("arguments").and_then(Value::as_str).unwrap_or_default();
-    let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
+    let arguments = function.get("arguments").map(as_json).unwrap_or_default();
     json!([call.get("id"), function.get("name"), arguments])
 }
 
-/// The parts of a content; a text is one part, and an empty one none.
-fn parts(content: Option<&Value>) -> Vec<Value> {
-    let parts = match content {
-        Some(Value::String(text)) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
+/// The parts of a content; a text is one part, and an empty one none. What a model thought does not count, and texts that stand
+/// behind each other are one.
+fn parts(content: Option<&Value>, is_said: bool) -> Vec<Value> {
+    let given = match content {
+        Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
         Some(Value::Array(parts)) => parts.clone(),
         _ => Vec::new(),
     };
-    let counts =
-        |part: &Value| !matches!(part.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"));
-    let bare = |mut part: Value| {
+    let mut parts: Vec<Value> = Vec::new();
+    for mut part in given {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "thinking" | "redacted_thinking" => continue,
+            "text" | "input_text" | "output_text" => {
+                let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
+                let text = if is_said { split_thoughts(text).1 } else { text };
+                let before = parts.last().filter(|last| last.get("type") == Some(&json!("text")));
+                let before = before.and_then(|last| last.get("text")?.as_str()).map(str::to_owned);
+                if before.is_some() {
+                    parts.pop();
+                }
+                let text = before.unwrap_or_default() + text;
+                if !text.is_empty() {
+                    parts.push(json!({"type": "text", "text": text}));
+                }
+                continue;
+            }
+            _ => {}
+        }
+        let is_result = kind == "tool_result";
         if let Some(fields) = part.as_object_mut() {
             fields.remove("cache_control");
-            fields.remove("citations");
-            if fields.get("type") == Some(&json!("tool_result")) {
+            if is_result {
                 let text = texts(fields.get("content"));
                 fields.insert("content".to_owned(), text.into());
                 fields.retain(|name, value| name != "is_error" || *value == json!(true));
             }
         }
-        part
-    };
-    parts.into_iter().filter(counts).map(bare).collect()
+        parts.push(part);
+    }
+    parts
 }

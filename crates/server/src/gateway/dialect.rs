@@ -1,4 +1,4 @@
-//! The two APIs: what a request says, and how an answer is given.
+//! The three APIs: what a request says, and how an answer is given.
 
 use axum::{
     body::Body,
@@ -15,8 +15,32 @@ use crate::{call_error::CallError, problem};
 /// An API that clients speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
+    /// OpenAI's chat completions.
     OpenAi,
+    /// OpenAI's Responses API.
+    Responses,
+    /// Anthropic's messages.
     Anthropic,
+}
+
+/// What happens with a request: the header `Callboard-Mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The prompt is Callboard's.
+    Manage,
+    /// The request goes on byte for byte.
+    Record,
+}
+
+impl Mode {
+    /// What the headers of a request say.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Complaint> {
+        match headers.get("callboard-mode").map(|mode| mode.to_str().unwrap_or_default().trim()) {
+            None | Some("manage") => Ok(Self::Manage),
+            Some("record") => Ok(Self::Record),
+            Some(_) => Err(Complaint::refused("Callboard-Mode", "it is `manage`, which is the default, or `record`")),
+        }
+    }
 }
 
 /// What a client asks for.
@@ -65,7 +89,7 @@ impl Complaint {
             _ => "api_error",
         };
         let body = match dialect {
-            Dialect::OpenAi => {
+            Dialect::OpenAi | Dialect::Responses => {
                 json!({"error": {"message": self.message, "type": kind, "param": null, "code": self.code}})
             }
             Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": self.message}}),
@@ -120,14 +144,14 @@ impl Dialect {
     /// Its name in addresses.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::OpenAi => "openai",
+            Self::OpenAi | Self::Responses => "openai",
             Self::Anthropic => "anthropic",
         }
     }
 
     pub(super) fn provider(self) -> Provider {
         match self {
-            Self::OpenAi => Provider::OpenAi,
+            Self::OpenAi | Self::Responses => Provider::OpenAi,
             Self::Anthropic => Provider::Anthropic,
         }
     }
@@ -135,21 +159,32 @@ impl Dialect {
     pub(super) fn format(self) -> Format {
         match self {
             Self::OpenAi => Format::OpenAi,
+            Self::Responses => Format::Responses,
             Self::Anthropic => Format::Anthropic,
         }
     }
 
     pub(super) fn shape(self) -> MessageShape {
         match self {
-            Self::OpenAi => MessageShape::OpenAi,
+            Self::OpenAi | Self::Responses => MessageShape::OpenAi,
             Self::Anthropic => MessageShape::Anthropic,
+        }
+    }
+
+    /// The field of a request that has the conversation.
+    pub(super) fn list(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Anthropic => "messages",
+            Self::Responses => "input",
         }
     }
 
     /// What is answered, for errors.
     pub(super) fn answered(self) -> &'static str {
         match self {
-            Self::OpenAi => "POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models",
+            Self::OpenAi | Self::Responses => {
+                "POST /v1/chat/completions, POST /v1/responses, POST /v1/embeddings and GET /v1/models"
+            }
             Self::Anthropic => "POST /v1/messages, POST /v1/messages/count_tokens and GET /v1/models",
         }
     }
@@ -158,8 +193,9 @@ impl Dialect {
     pub(super) fn path(self, what: &str) -> String {
         match (self, what) {
             (Self::OpenAi, "chat") => "/chat/completions".to_owned(),
+            (Self::Responses, "chat") => "/responses".to_owned(),
             (Self::Anthropic, "chat") => "/v1/messages".to_owned(),
-            (Self::OpenAi, path) => format!("/{path}"),
+            (Self::OpenAi | Self::Responses, path) => format!("/{path}"),
             (Self::Anthropic, path) => format!("/v1/{path}"),
         }
     }
@@ -167,7 +203,7 @@ impl Dialect {
     /// The headers that matter to the API.
     pub(super) fn headers(self, given: &HeaderMap) -> HeaderMap {
         let names: &[&str] = match self {
-            Self::OpenAi => &["openai-beta"],
+            Self::OpenAi | Self::Responses => &["openai-beta"],
             Self::Anthropic => &["anthropic-version", "anthropic-beta"],
         };
         let kept = names.iter().map(|name| HeaderName::from_static(name));
@@ -179,69 +215,134 @@ impl Dialect {
         headers
     }
 
-    /// Reads what a client asks for.
-    pub(super) fn read(self, mut body: Map<String, Value>) -> Result<Asked, Complaint> {
+    /// Reads what a client asks for. What is to go on as it is may have what else would be refused.
+    pub(super) fn read(self, mut body: Map<String, Value>, mode: Mode) -> Result<Asked, Complaint> {
+        let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());
         let text = |name: &str| body.get(name).and_then(Value::as_str);
         let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
         let own = format!("{}:", self.provider().as_str());
         let model = model.strip_prefix(&own).unwrap_or(model).to_owned();
-        if body.get("n").is_some_and(|n| *n != json!(1)) {
-            return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
-        }
-        for name in ["functions", "function_call"] {
-            if body.get(name).is_some_and(|given| !given.is_null()) {
-                return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
+        if mode == Mode::Manage {
+            if body.get("n").is_some_and(|n| *n != json!(1)) {
+                return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
+            }
+            for name in ["functions", "function_call"] {
+                if is_there(name) {
+                    return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
+                }
             }
         }
-        let mut messages = match body.remove("messages") {
+        if self == Self::Responses {
+            for name in ["previous_response_id", "conversation"] {
+                if is_there(name) {
+                    let why =
+                        "the conversation is kept here, not by the provider: send it in `input` and leave this out";
+                    return Err(Complaint::refused(&format!("/{name}"), why));
+                }
+            }
+            if body.get("background") == Some(&json!(true)) {
+                let why = "an answer is kept as it comes: leave it out, and use `stream` where answers take long";
+                return Err(Complaint::refused("/background", why));
+            }
+        }
+        let mut messages = match body.remove(self.list()) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
-            _ => return Err(Complaint::refused("/messages", "give the conversation as a list of messages")),
+            Some(Value::String(text)) if self == Self::Responses => vec![json!({"role": "user", "content": text})],
+            _ => {
+                let pointer = format!("/{}", self.list());
+                return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
+            }
         };
         let instructions = match self {
-            Self::OpenAi => {
+            Self::OpenAi | Self::Responses => {
                 let is_system = |message: &Value| {
                     matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"))
                 };
                 let count = messages.iter().take_while(|message| is_system(message)).count();
-                let before: Vec<_> = messages.drain(..count).map(|message| texts(message.get("content"))).collect();
-                (count > 0).then(|| before.join("\n\n"))
+                let first = (self == Self::Responses).then(|| body.get("instructions").and_then(Value::as_str));
+                let mut before: Vec<_> = first.flatten().map(str::to_owned).into_iter().collect();
+                before.extend(messages.drain(..count).map(|message| texts(message.get("content"))));
+                (!before.is_empty()).then(|| before.join("\n\n"))
             }
-            Self::Anthropic => body.get("system").map(|system| texts(Some(system))),
+            Self::Anthropic => {
+                let blocks = body.get("system").and_then(Value::as_array).into_iter().flatten();
+                let mut kinds = blocks.map(|block| block.get("type").and_then(Value::as_str).unwrap_or_default());
+                if let Some(at) = kinds.position(|kind| kind != "text")
+                    && mode == Mode::Manage
+                {
+                    let why = "only blocks of the type `text` can be instructions: leave others out";
+                    return Err(Complaint::refused(&format!("/system/{at}"), why));
+                }
+                body.get("system").map(|system| texts(Some(system)))
+            }
         };
-        let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate();
-        let tools = tools.map(|(at, tool)| self.tool(at, tool)).collect::<Result<_, _>>()?;
+        let mut tools = Vec::new();
+        for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
+            match self.tool(at, tool) {
+                Err(complaint) if mode == Mode::Manage => return Err(complaint),
+                tool => tools.extend(tool.ok().flatten()),
+            }
+        }
         let is_stream = body.get("stream") == Some(&json!(true));
         let has_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
-        let hides_usage = self == Self::OpenAi && is_stream && !has_usage;
+        let hides_usage = self == Self::OpenAi && is_stream && !has_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, is_stream, hides_usage, body })
     }
 
-    fn tool(self, at: usize, tool: &Value) -> Result<Tool, Complaint> {
-        let pointer = format!("/tools/{at}");
+    /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.
+    fn tool(self, at: usize, tool: &Value) -> Result<Option<Tool>, Complaint> {
+        let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
         let (described, parameters) = match self {
             Self::OpenAi => (tool.get("function"), "parameters"),
+            Self::Responses => ((kind == "function").then_some(tool), "parameters"),
             Self::Anthropic => (tool.get("input_schema").is_some().then_some(tool), "input_schema"),
         };
-        let described = described.ok_or_else(|| {
-            Complaint::refused(&pointer, "only functions are kept in a conversation; leave other tools out")
-        })?;
+        let Some(described) = described else {
+            if self == Self::Anthropic && EXECUTED_BY_CLIENTS.iter().any(|begin| kind.starts_with(*begin)) {
+                return Ok(None);
+            }
+            let why =
+                format!("tools of the type `{kind}` cannot be kept in a conversation, only functions: leave it out");
+            return Err(Complaint::refused(&format!("/tools/{at}"), &why));
+        };
         let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let parameters = described.get(parameters).and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() })
+        Ok(Some(Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() }))
     }
 
     /// Puts a prompt in the place of the client's conversation.
     pub(super) fn fill(self, body: &mut Map<String, Value>, prompt: api::Prompt) {
-        body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
         match self {
             Self::Anthropic => {
-                if let Some(system) = prompt.system.filter(|system| !system.is_empty()) {
+                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+                if let Some(mut system) = prompt.system.filter(|system| !system.is_empty()) {
+                    // How long the client wants its instructions to be cached.
+                    let blocks = body.get("system").and_then(Value::as_array).into_iter().flatten();
+                    let mark = blocks.filter_map(|block| block.get("cache_control")).next_back().cloned();
+                    if let Some(mark) = mark {
+                        let marked = system.iter().rposition(|block| block.get("cache_control").is_some());
+                        let block = match marked {
+                            Some(at) => system.get_mut(at),
+                            None => system.last_mut(),
+                        };
+                        if let Some(fields) = block.and_then(Value::as_object_mut) {
+                            fields.insert("cache_control".to_owned(), mark);
+                        }
+                    }
                     body.insert("system".to_owned(), system.into());
                 }
             }
+            Self::Responses => {
+                if let Some(instructions) = prompt.instructions {
+                    body.insert("instructions".to_owned(), instructions.into());
+                }
+                body.insert("input".to_owned(), prompt.input.unwrap_or_default().into());
+                body.insert("store".to_owned(), json!(false));
+            }
             Self::OpenAi => {
+                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
                 if body.get("stream") == Some(&json!(true)) {
                     let options = body.entry("stream_options").or_insert_with(|| json!({}));
                     if let Some(options) = options.as_object_mut() {
@@ -252,6 +353,9 @@ impl Dialect {
         }
     }
 }
+
+/// How the types of Anthropic's tools begin that clients execute.
+const EXECUTED_BY_CLIENTS: [&str; 4] = ["bash_", "computer_", "memory_", "text_editor_"];
 
 /// The texts of a content: a text, or parts of which some are texts.
 pub(super) fn texts(content: Option<&Value>) -> String {

@@ -7,14 +7,17 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use callboard_api as api;
-use callboard_core::{id::Seq, run::own::AnswerTurn};
+use callboard_core::{conversation, id::Seq, run::own::AnswerTurn};
 use callboard_model::{BytesOfAnswer, ModelError};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::dialect::{Dialect, texts};
+use super::{
+    dialect::{Dialect, texts},
+    keyed::Keyed,
+};
 use crate::{
     body::RepairedBody,
     caller::Authorized,
@@ -31,6 +34,8 @@ pub(super) struct Answered {
     pub(super) is_stream: bool,
     /// Whether the client did not ask for the usage at the end of its stream.
     pub(super) hides_usage: bool,
+    /// The request, if it has an idempotency key.
+    pub(super) keyed: Option<Keyed>,
 }
 
 /// Headers of an answer that are of its connection, or between Callboard and the provider alone.
@@ -69,7 +74,10 @@ async fn read(
     answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
-    let (status, mut pieces) = (answer.status(), answer.into_body());
+    let status = answer.status();
+    let media_type = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let media_type = media_type.unwrap_or("application/json").to_owned();
+    let mut pieces = answer.into_body();
     let mut all = BytesMut::new();
     let mut held = BytesMut::new();
     loop {
@@ -97,15 +105,22 @@ async fn read(
     if !held.is_empty() {
         let _ = client.send(Ok(held.freeze())).await;
     }
-    answered.keep(status, all.freeze()).await;
+    let all = all.freeze();
+    if answered.keep(status, &all).await
+        && let Some(keyed) = answered.keyed
+    {
+        let mut held = BytesMut::new();
+        let passed = if answered.hides_usage { without_usage(&mut held, &all) } else { all };
+        keyed.settle(&media_type, &[passed, held.freeze()].concat().into()).await;
+    }
 }
 
 /// The whole events of a stream so far, without the one that has nothing but the usage.
 fn without_usage(held: &mut BytesMut, piece: &[u8]) -> Bytes {
     held.extend_from_slice(piece);
     let mut passed = BytesMut::new();
-    while let Some(end) = held.windows(2).position(|two| two == b"\n\n") {
-        let event = held.split_to(end + 2);
+    while let Some(end) = end_of_event(held) {
+        let event = held.split_to(end);
         let data = event.strip_prefix(b"data:").and_then(|data| serde_json::from_slice::<Value>(data).ok());
         let is_usage = data.is_some_and(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some());
         if !is_usage {
@@ -115,25 +130,40 @@ fn without_usage(held: &mut BytesMut, piece: &[u8]) -> Bytes {
     passed.freeze()
 }
 
+/// Where the first event of a stream ends: behind an empty line, whatever ends its lines.
+fn end_of_event(stream: &[u8]) -> Option<usize> {
+    let end = |blank: &[u8]| {
+        stream.windows(blank.len()).position(|bytes| bytes == blank).map(|begin| begin.saturating_add(blank.len()))
+    };
+    [end(b"\n\n".as_slice()), end(b"\r\n\r\n".as_slice())].into_iter().flatten().min()
+}
+
 impl Answered {
     /// Notes that there is no answer.
     pub(super) async fn failed(&self, why: impl Into<String>) {
         self.note(api::TurnAnswer { error: Some(why.into()), ..api::TurnAnswer::default() }).await;
     }
 
-    async fn keep(&self, status: StatusCode, bytes: Bytes) {
-        if !status.is_success() {
-            let message = serde_json::from_slice::<Value>(&bytes).unwrap_or_default();
-            let message = message.pointer("/error/message").and_then(Value::as_str).unwrap_or("it gives no reason");
-            return self.failed(format!("the model refused with {status}: {message}")).await;
-        }
-        let said = match self.is_stream {
-            false => serde_json::from_slice(&bytes).unwrap_or_default(),
-            true => assembled(self.dialect, bytes).await,
+    /// Keeps an answer, and says whether there is one.
+    async fn keep(&self, status: StatusCode, bytes: &Bytes) -> bool {
+        let said = match status.is_success() {
+            false => {
+                let message = serde_json::from_slice::<Value>(bytes).unwrap_or_default();
+                let message = message.pointer("/error/message").and_then(Value::as_str).unwrap_or("it gives no reason");
+                Err(format!("the model refused with {status}: {message}"))
+            }
+            true if self.is_stream => assembled(self.dialect, bytes.clone()).await,
+            true => serde_json::from_slice(bytes).map_err(|error| format!("the model's answer is no JSON: {error}")),
         };
-        match answer(self.dialect, &said) {
-            Ok(answer) => self.note(answer).await,
-            Err(why) => self.failed(why).await,
+        match said.and_then(|said| answer(self.dialect, said)) {
+            Ok(message) => {
+                self.note(api::TurnAnswer { message: Some(message), ..api::TurnAnswer::default() }).await;
+                true
+            }
+            Err(why) => {
+                self.failed(why).await;
+                false
+            }
         }
     }
 
@@ -146,61 +176,94 @@ impl Answered {
     }
 }
 
-/// What an answer says, as it is kept.
-fn answer(dialect: Dialect, said: &Value) -> Result<api::TurnAnswer, String> {
-    let number = |pointer: &str| said.pointer(pointer).and_then(Value::as_u64);
-    let (text, calls, reasoning, usage) = match dialect {
+/// What an answer says, as it is kept: as its provider gave it, or without the fields that cannot be kept.
+fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
+    let there = match dialect {
+        Dialect::OpenAi => said.pointer("/choices/0/message").is_some_and(Value::is_object),
+        Dialect::Responses => said.get("output").is_some_and(Value::is_array),
+        Dialect::Anthropic => said.get("content").is_some_and(Value::is_array),
+    };
+    if !there {
+        return Err("the model's answer has no message".to_owned());
+    }
+    if conversation::answer::read(said.clone()).is_ok() {
+        return Ok(said);
+    }
+    let mut kept = Map::new();
+    kept.extend(said.get("usage").map(|usage| ("usage".to_owned(), usage.clone())));
+    match dialect {
         Dialect::OpenAi => {
-            let message = said.pointer("/choices/0/message").ok_or("the model's answer has no message")?;
-            let calls = message.get("tool_calls").filter(|calls| calls.is_array());
-            let calls = calls.cloned().unwrap_or_else(|| json!([]));
-            let reasoning: Vec<Value> = ["reasoning_content", "reasoning"]
-                .iter()
-                .filter_map(|name| Some((name, message.get(*name)?.as_str().filter(|text| !text.is_empty())?)))
-                .map(|(name, text)| json!({"type": name, *name: text}))
-                .collect();
-            let usage = number("/usage/prompt_tokens").zip(number("/usage/completion_tokens"));
-            (texts(message.get("content")), calls, reasoning, usage)
+            let message = said.pointer("/choices/0/message").cloned().unwrap_or_default();
+            let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+            let calls: Vec<_> = calls.map(|call| only(call, &["id", "type", "function", "extra_content"])).collect();
+            let mut reduced = json!({"role": "assistant", "content": texts(message.get("content"))});
+            if let Some(fields) = reduced.as_object_mut() {
+                fields.extend((!calls.is_empty()).then(|| ("tool_calls".to_owned(), calls.into())));
+                let thoughts = ["refusal", "reasoning_content", "reasoning", "reasoning_details"];
+                let given = only(&message, &thoughts).as_object().cloned().unwrap_or_default();
+                fields.extend(given.into_iter().filter(|(_, value)| !value.is_null()));
+            }
+            kept.insert("choices".to_owned(), json!([{"message": reduced}]));
+        }
+        Dialect::Responses => {
+            let fields = [
+                "type",
+                "id",
+                "role",
+                "content",
+                "status",
+                "call_id",
+                "name",
+                "arguments",
+                "input",
+                "summary",
+                "encrypted_content",
+            ];
+            let items = said.get("output").and_then(Value::as_array).into_iter().flatten();
+            let items = items.filter(|item| {
+                let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
+                ["message", "function_call", "custom_tool_call", "reasoning"].contains(&kind)
+            });
+            kept.insert("output".to_owned(), items.map(|item| only(item, &fields)).collect());
         }
         Dialect::Anthropic => {
-            let blocks = said.get("content").and_then(Value::as_array).ok_or("the model's answer has no content")?;
-            let of = |kind: &'static str| {
-                blocks.iter().filter(move |block| block.get("type") == Some(&json!(kind))).cloned()
-            };
-            let text: Vec<_> = of("text").map(|block| texts(Some(&json!([block])))).collect();
-            let calls = of("tool_use").map(
-                |block| json!({"id": block.get("id"), "name": block.get("name"), "arguments": block.get("input")}),
-            );
-            let reasoning = of("thinking").chain(of("redacted_thinking")).collect();
-            // What came out of the provider's cache, or went into it, was read too.
-            let cached = ["/usage/cache_read_input_tokens", "/usage/cache_creation_input_tokens"];
-            let cached: u64 = cached.into_iter().filter_map(number).sum();
-            let usage = number("/usage/input_tokens").map(|read| read + cached).zip(number("/usage/output_tokens"));
-            (text.concat(), calls.collect::<Vec<_>>().into(), reasoning, usage)
+            let blocks = said.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+            let content = if blocks.is_empty() { json!("") } else { blocks.into() };
+            kept.extend([("role".to_owned(), json!("assistant")), ("content".to_owned(), content)]);
         }
-    };
-    let mut kept = Map::new();
-    if !text.is_empty() || calls.as_array().is_some_and(Vec::is_empty) {
-        kept.insert("text".to_owned(), text.into());
     }
-    kept.insert("tool_calls".to_owned(), calls);
-    kept.insert("reasoning".to_owned(), reasoning.into());
-    if let Some((prompt, completion)) = usage {
-        kept.insert("usage".to_owned(), json!({"prompt_tokens": prompt, "completion_tokens": completion}));
-    }
-    serde_json::from_value(kept.into()).map_err(|error| format!("the model's answer is not understood: {error}"))
+    Ok(kept.into())
+}
+
+/// An object with these of its fields alone.
+fn only(object: &Value, names: &[&str]) -> Value {
+    let fields = names.iter().filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
+    Value::Object(fields.collect())
 }
 
 /// The answer that a stream makes in the end.
-async fn assembled(dialect: Dialect, bytes: Bytes) -> Value {
+async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
     let events = stream::once(std::future::ready(Ok::<_, std::convert::Infallible>(bytes))).eventsource();
     let events: Vec<Value> = events
         .filter_map(|event| std::future::ready(event.ok().and_then(|event| serde_json::from_str(&event.data).ok())))
         .collect()
         .await;
+    let errors = events.iter().flat_map(|event| [event.pointer("/error"), event.pointer("/response/error")]);
+    if let Some(error) = errors.flatten().find(|error| !error.is_null()) {
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
+        return Err(format!("the model broke its answer off: {message}"));
+    }
     match dialect {
-        Dialect::OpenAi => assembled_openai(&events),
-        Dialect::Anthropic => assembled_anthropic(&events),
+        Dialect::OpenAi => Ok(assembled_openai(&events)),
+        Dialect::Responses => {
+            let whole = |event: &Value| {
+                let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+                let is_end = ["response.completed", "response.incomplete"].contains(&kind);
+                event.get("response").filter(|_| is_end).cloned()
+            };
+            events.iter().rev().find_map(whole).ok_or_else(|| "the model broke its answer off".to_owned())
+        }
+        Dialect::Anthropic => Ok(assembled_anthropic(&events)),
     }
 }
 
@@ -210,65 +273,97 @@ fn push(fields: &mut Map<String, Value>, name: &str, piece: &str) {
     *so_far = format!("{}{piece}", so_far.as_str().unwrap_or_default()).into();
 }
 
+/// Fields that a stream may repeat in its pieces.
+const REPEATED: [&str; 6] = ["id", "type", "role", "index", "format", "signature"];
+
+/// Adds a piece of a message: texts go on, lists grow, and what has an `index` goes on with what has the same.
+fn grow(fields: &mut Map<String, Value>, piece: &Map<String, Value>) {
+    for (name, piece) in piece {
+        match (fields.get_mut(name), piece) {
+            (_, Value::Null) => {}
+            (Some(Value::String(text)), Value::String(piece)) if !REPEATED.contains(&name.as_str()) => {
+                text.push_str(piece);
+            }
+            (Some(Value::String(_)), Value::String(piece)) if piece.is_empty() => {}
+            (Some(Value::Object(fields)), Value::Object(piece)) => grow(fields, piece),
+            (Some(Value::Array(list)), Value::Array(pieces)) => grow_list(list, pieces),
+            (_, Value::Array(pieces)) => {
+                let mut list = Vec::new();
+                grow_list(&mut list, pieces);
+                fields.insert(name.clone(), list.into());
+            }
+            (_, piece) => {
+                fields.insert(name.clone(), piece.clone());
+            }
+        }
+    }
+}
+
+fn grow_list(list: &mut Vec<Value>, pieces: &[Value]) {
+    for piece in pieces {
+        let index = piece.get("index");
+        let known = list.iter_mut().find(|known| index.is_some() && known.get("index") == index);
+        match (known.and_then(Value::as_object_mut), piece.as_object()) {
+            (Some(known), Some(piece)) => grow(known, piece),
+            _ => list.push(piece.clone()),
+        }
+    }
+}
+
 fn assembled_openai(events: &[Value]) -> Value {
-    let (mut message, mut calls, mut usage) = (Map::new(), Vec::<Map<String, Value>>::new(), Value::Null);
+    let (mut message, mut usage) = (Map::new(), Value::Null);
     for event in events {
         if let Some(given) = event.get("usage").filter(|usage| !usage.is_null()) {
             usage = given.clone();
         }
-        let Some(delta) = event.pointer("/choices/0/delta") else { continue };
-        for name in ["content", "reasoning_content", "reasoning"] {
-            if let Some(piece) = delta.get(name).and_then(Value::as_str) {
-                push(&mut message, name, piece);
-            }
-        }
-        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            let at = call.get("index").and_then(Value::as_u64).map_or(calls.len(), |at| at as usize);
-            // An answer has few calls: a number beyond that is no place in it.
-            if at > calls.len() {
-                continue;
-            }
-            if at == calls.len() {
-                calls.push(Map::from_iter([("type".to_owned(), json!("function"))]));
-            }
-            let Some(known) = calls.get_mut(at) else { continue };
-            if let Some(id) = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
-                known.insert("id".to_owned(), id.into());
-            }
-            let function = known.entry("function").or_insert_with(|| json!({}));
-            for name in ["name", "arguments"] {
-                let piece = call.pointer(&format!("/function/{name}")).and_then(Value::as_str);
-                if let (Some(piece), Some(function)) = (piece, function.as_object_mut()) {
-                    push(function, name, piece);
-                }
-            }
+        if let Some(delta) = event.pointer("/choices/0/delta").and_then(Value::as_object) {
+            grow(&mut message, delta);
         }
     }
-    message.insert("tool_calls".to_owned(), json!(calls));
+    message.insert("role".to_owned(), json!("assistant"));
+    // The place of a call is that in the list.
+    for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(fields) = call.as_object_mut() {
+            fields.remove("index");
+            fields.entry("type").or_insert_with(|| json!("function"));
+        }
+    }
+    let says = ["content", "tool_calls", "refusal", "audio"].iter().any(|name| message.contains_key(*name));
+    if !says {
+        message.insert("content".to_owned(), json!(""));
+    }
     json!({"choices": [{"message": message}], "usage": usage})
 }
 
 fn assembled_anthropic(events: &[Value]) -> Value {
-    let (mut blocks, mut usage) = (Vec::<Map<String, Value>>::new(), Map::new());
+    let (mut whole, mut blocks, mut usage) = (Map::new(), Vec::<Map<String, Value>>::new(), Map::new());
     for event in events {
         for pointer in ["/message/usage", "/usage"] {
             usage.extend(event.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default());
         }
+        let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         match event.get("type").and_then(Value::as_str) {
-            Some("content_block_start") => {
-                let mut block = event.get("content_block").and_then(Value::as_object).cloned().unwrap_or_default();
-                if block.get("type") == Some(&json!("tool_use")) {
-                    block.insert("input".to_owned(), json!(""));
-                }
-                blocks.push(block);
-            }
+            Some("message_start") => whole.extend(object("message")),
+            Some("message_delta") => whole.extend(object("delta")),
+            Some("content_block_start") => blocks.push(object("content_block")),
             Some("content_block_delta") => {
                 let (Some(block), Some(delta)) = (blocks.last_mut(), event.get("delta")) else { continue };
-                for (name, field) in
-                    [("text", "text"), ("thinking", "thinking"), ("signature", "signature"), ("partial_json", "input")]
-                {
+                let pieces = [
+                    ("text", "text"),
+                    ("thinking", "thinking"),
+                    ("signature", "signature"),
+                    ("partial_json", "input"),
+                    ("content", "content"),
+                ];
+                for (name, field) in pieces {
                     if let Some(piece) = delta.get(name).and_then(Value::as_str) {
                         push(block, field, piece);
+                    }
+                }
+                if let Some(citation) = delta.get("citation") {
+                    match block.get_mut("citations").and_then(Value::as_array_mut) {
+                        Some(citations) => citations.push(citation.clone()),
+                        None => drop(block.insert("citations".to_owned(), json!([citation]))),
                     }
                 }
             }
@@ -276,11 +371,13 @@ fn assembled_anthropic(events: &[Value]) -> Value {
         }
     }
     for block in &mut blocks {
-        if block.get("type") == Some(&json!("tool_use")) {
-            let text = block.get("input").and_then(Value::as_str).unwrap_or_default();
-            let input = serde_json::from_str(if text.is_empty() { "{}" } else { text }).unwrap_or_else(|_| json!(text));
+        // The input of a call came in pieces of its JSON.
+        if let Some(text) = block.get("input").and_then(Value::as_str) {
+            let input = serde_json::from_str(if text.is_empty() { "{}" } else { text }).unwrap_or_else(|_| json!({}));
             block.insert("input".to_owned(), input);
         }
     }
-    json!({"content": blocks, "usage": usage})
+    whole.extend([("content".to_owned(), json!(blocks)), ("usage".to_owned(), usage.into())]);
+    whole.insert("role".to_owned(), json!("assistant"));
+    whole.into()
 }

@@ -3,8 +3,10 @@
 use callboard_api as api;
 use callboard_core::{
     context_set::SetView,
+    entry::Hash,
     error::{ConflictKind, Error as Refusal},
     id::{AgentName, Seq, SessionId},
+    run::own::BeginTurn,
     tool::own_names,
     view::View,
 };
@@ -65,6 +67,26 @@ pub(crate) async fn build(
     }
     let prompt = caller.session.prompt(&spec).await?;
     Ok(Answer::ok(with_pieces(prompt, None, pieces)))
+}
+
+/// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
+/// `sent`. Nothing is compressed for it.
+pub(crate) async fn note(
+    caller: &Authorized<BuildPrompt>,
+    spec: &PromptSpec,
+    sent: Option<Hash>,
+) -> Result<api::Prompt, CallError> {
+    let whose = caller.session.whose_prompt(spec).await?;
+    let prompt = caller.session.prompt(spec).await?;
+    let mut record = prompt.record();
+    if let Some(sent) = sent {
+        // What a provider counts of another text teaches nothing about this one.
+        (record.sha256, record.factor) = (sent, None);
+    }
+    let (agent, thread, model) = (whose.agent, whose.thread, whose.model);
+    let begin = BeginTurn { agent, thread, model, tools: spec.tools.clone(), prompt: record };
+    let receipt = caller.execute(WriteOptions::default(), begin).await?;
+    Ok(prompt_body(prompt, Some(receipt.answer.0)))
 }
 
 impl Authorized<BuildPrompt> {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::fixtures::{self, Answer, Server, memory, moment, settings, soon};
 
 const OPENAI: &str = "/gateway/s/writer/openai/v1/chat/completions";
+const RESPONSES: &str = "/gateway/s/writer/openai/v1/responses";
 const ANTHROPIC: &str = "/gateway/s/writer/anthropic/v1/messages";
 
 async fn with(endpoint: &Scripted) -> Server {
@@ -209,7 +210,28 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         let message = refused.body["error"]["message"].as_str().unwrap_or_else(|| panic!("{}", refused.raw));
         assert!(refused.status == 400 && message.contains(what), "{}", refused.raw);
     }
-    let unknown = server.send("POST", "/gateway/s/writer/openai/v1/responses", json!({})).await;
+    for (body, what) in [
+        (json!({"model": "m", "input": "x", "previous_response_id": "resp_1"}), "/previous_response_id"),
+        (json!({"model": "m", "input": "x", "conversation": "conv_1"}), "/conversation"),
+        (json!({"model": "m", "input": "x", "background": true}), "/background"),
+        (json!({"model": "m", "input": []}), "/input"),
+        (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
+    ] {
+        let refused = server.send("POST", RESPONSES, body).await.is(400);
+        assert!(refused.raw.contains(what), "{}", refused.raw);
+    }
+    for (body, what) in [
+        (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
+        (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
+    ] {
+        let mut whole = json!({"model": "m", "max_tokens": 9, "messages": [user("x")]});
+        whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+        let refused = server.send("POST", ANTHROPIC, whole).await.is(400);
+        assert!(refused.raw.contains(what), "{}", refused.raw);
+    }
+    let mode = server.call("POST", OPENAI).header("Callboard-Mode", "watch").json(&json!({}));
+    assert!(Answer::of(mode).await.is(400).raw.contains("Callboard-Mode"));
+    let unknown = server.send("POST", "/gateway/s/writer/openai/v1/completions", json!({})).await;
     assert!(unknown.status == 404 && unknown.raw.contains("POST /v1/chat/completions"), "{}", unknown.raw);
     // The provider's own refusal passes, and the turn says so.
     let refused = chat(&server, json!([user("x")])).await.is(400);
@@ -220,7 +242,16 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         }
     })
     .await;
-    // What was said stands; the same request again adds nothing.
+    // What was said stands; the same request again adds nothing. A provider that breaks off in the middle is noted, too.
+    let body = json!({"model": "gpt-4o", "messages": [user("x")], "stream": true});
+    let broken = server.call("POST", OPENAI).json(&body).send().await.unwrap().text().await;
+    assert!(broken.is_err(), "{broken:?}");
+    soon("the turn that broke off", async {
+        while turns(&server).await.iter().filter(|turn| turn["failed"] == true).count() < 2 {
+            moment().await;
+        }
+    })
+    .await;
     assert_eq!(messages(&server, "chat:writer").await, ["x"]);
     // A worker's token is its own alone.
     let team = server.team("t").await;
@@ -228,4 +259,219 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     let other = server.call("POST", "/gateway/t/critic/openai/v1/chat/completions").bearer_auth(&token);
     let other = Answer::of(other.json(&json!({"model": "m", "messages": [user("x")]}))).await;
     assert!(other.status == 403 && other.raw.contains("writer's alone"), "{}", other.raw);
+}
+
+#[tokio::test]
+async fn what_is_asked_again_stays_in_its_thread() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    chat(&server, json!([user("One?")])).await.is(200);
+    chat(&server, json!([user("One?")])).await.is(200);
+    let asked = endpoint.requests();
+    assert_eq!(asked[0]["messages"], asked[1]["messages"]);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0", "answer 1"]);
+    // The client goes on with one of the answers.
+    chat(&server, json!([user("One?"), assistant("answer 0"), user("Two?")])).await.is(200);
+    let other = json!([user("One?"), assistant("answer 1"), user("Two?"), assistant("answer 2"), user("Three?")]);
+    chat(&server, other).await.is(200);
+    let all = ["One?", "answer 0", "answer 1", "Two?", "answer 2", "Three?", "answer 3"];
+    assert_eq!(messages(&server, "chat:writer").await, all);
+    // One that leaves out what is old goes on there, too.
+    chat(&server, json!([assistant("answer 2"), user("Three?"), assistant("answer 3"), user("Four?")])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 9);
+    let threads = server.get("/v1/sessions/s/threads").await.is(200);
+    assert_eq!(threads.body["threads"].as_array().unwrap().len(), 1, "{}", threads.raw);
+    // A branch says of which conversation it is one, and how much they have in common.
+    chat(&server, json!([user("One?"), assistant("answer 0"), user("Else?")])).await.is(200);
+    let list = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await.is(200);
+    let branch = &list.body["messages"][0]["metadata"]["branch"];
+    assert_eq!(*branch, json!({"of": "chat:writer", "common_messages": 2}), "{}", list.raw);
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_as_its_provider_gave_it() {
+    let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
+        true => {
+            let content = json!([{"type": "text", "text": "It rises. "}, {"type": "text", "text": "It falls."}]);
+            let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "end_turn", "usage": {"input_tokens": 9, "output_tokens": 2}});
+            Reply::raw(200, "application/json", message.to_string())
+        }
+        false => {
+            let delta = |delta: Value| format!("data: {}\r\n\r\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+            let call = |fields: Value| delta(json!({"tool_calls": [fields]}));
+            let details = |text: &str| {
+                delta(json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": text}]}))
+            };
+            let first = json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{\"a\""}, "extra_content": {"google": {"thought_signature": "s"}}});
+            let events = [
+                delta(json!({"role": "assistant", "content": null})),
+                details("Hm"),
+                details("m."),
+                call(first),
+                call(json!({"index": 0, "function": {"arguments": ":1}"}})),
+                format!(
+                    "data: {}\r\n\r\n",
+                    json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
+                ),
+                "data: [DONE]\r\n\r\n".to_owned(),
+            ];
+            Reply::raw(200, "text/event-stream", events.concat())
+        }
+    });
+    let server = with(&endpoint).await;
+    let body = json!({"model": "gpt-4o", "messages": [user("Look.")], "stream": true});
+    let passed = Answer::of(server.call("POST", OPENAI).json(&body)).await.is(200);
+    assert!(passed.raw.contains("[DONE]") && !passed.raw.contains("\"choices\":[]"), "{}", passed.raw);
+    kept(&server, "chat:writer", 2).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages?shape=openai").await.is(200);
+    let said = &list.body["messages"][1];
+    assert_eq!(said["reasoning_details"], json!([{"type": "reasoning.text", "index": 0, "text": "Hmm."}]), "{said}");
+    let call = &said["tool_calls"][0];
+    assert_eq!(call["function"], json!({"name": "look", "arguments": "{\"a\":1}"}), "{said}");
+    assert_eq!(call["extra_content"]["google"]["thought_signature"], "s", "{said}");
+    assert_eq!(turns(&server).await[0]["usage"]["prompt_tokens"], 9);
+    // Two blocks that come back are the two that were given.
+    let ask = |messages: Value| {
+        let cached =
+            json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]);
+        let tools = json!([{"type": "memory_20250818", "name": "memory"}]);
+        let body = json!({"model": "m", "max_tokens": 9, "system": cached, "tools": tools, "messages": messages});
+        server.call("POST", "/gateway/a/writer/anthropic/v1/messages").json(&body)
+    };
+    let first = Answer::of(ask(json!([user("Well?")]))).await.is(200);
+    let again = json!([user("Well?"), {"role": "assistant", "content": first.body["content"]}, user("And?")]);
+    Answer::of(ask(again)).await.is(200);
+    let threads = server.get("/v1/sessions/a/threads").await.is(200);
+    assert_eq!(threads.body["threads"].as_array().unwrap().len(), 1, "{}", threads.raw);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert!(sent["system"].to_string().contains("\"ttl\":\"1h\""), "{sent}");
+    assert_eq!(sent["tools"][0]["type"], "memory_20250818", "{sent}");
+}
+
+/// A response of the Responses API.
+fn response(id: &str, output: Value) -> Value {
+    json!({"id": id, "object": "response", "status": "completed", "error": null, "output": output, "usage": {"input_tokens": 9, "output_tokens": 2}})
+}
+
+#[tokio::test]
+async fn the_responses_api_is_answered() {
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "Look.", "annotations": []}]});
+    let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{}", "status": "completed"});
+    let output = json!([said, call]);
+    let given = output.clone();
+    let endpoint = Scripted::start(move |request, nth| {
+        let items = if nth == 0 { given.clone() } else { json!([given[0]]) };
+        let response = response(&format!("resp_{nth}"), items);
+        match request["stream"] == true {
+            true => {
+                let event = json!({"type": "response.completed", "response": response});
+                Reply::raw(200, "text/event-stream", format!("event: response.completed\ndata: {event}\n\n"))
+            }
+            false => Reply::raw(200, "application/json", response.to_string()),
+        }
+    });
+    let server = with(&endpoint).await;
+    let tools = json!([{"type": "function", "name": "look", "description": "Looks", "parameters": {"type": "object", "properties": {}}}]);
+    let ask = |input: Value, stream: bool| {
+        let body =
+            json!({"model": "gpt-4o", "instructions": "Be brief.", "input": input, "tools": tools, "stream": stream});
+        Answer::of(server.call("POST", RESPONSES).json(&body))
+    };
+    let first = ask(json!("Well?"), false).await.is(200);
+    assert_eq!(first.body["output"], output, "{}", first.raw);
+    kept(&server, "chat:writer", 2).await;
+    let result = json!({"type": "function_call_output", "call_id": "call_1", "output": "It rises."});
+    let input = json!([user("Well?"), output[0], output[1], result]);
+    let second = ask(input, true).await.is(200);
+    assert!(second.raw.contains("response.completed"), "{}", second.raw);
+    kept(&server, "chat:writer", 4).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["store"], false, "{sent}");
+    assert!(sent["instructions"].as_str().unwrap().contains("Be brief."), "{sent}");
+    let kinds: Vec<_> = sent["input"].as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
+    assert!(kinds.contains(&"function_call") && kinds.contains(&"function_call_output"), "{sent}");
+    let turns = turns(&server).await;
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
+#[tokio::test]
+async fn the_same_request_under_its_key_is_asked_once() {
+    let endpoint = Scripted::start(|_, nth| match nth {
+        0 => Reply::text("answer 0"),
+        _ => Reply::stall("The tide"),
+    });
+    let server = with(&endpoint).await;
+    let ask = |key: &str, stream: bool| {
+        let body = json!({"model": "gpt-4o", "messages": [user("One?")], "stream": stream});
+        server.call("POST", OPENAI).header("Idempotency-Key", key).json(&body)
+    };
+    let first = Answer::of(ask("one", false)).await.is(200);
+    let again = Answer::of(ask("one", false)).await.is(200);
+    assert_eq!(again.body, first.body);
+    assert_eq!((endpoint.requests().len(), messages(&server, "chat:writer").await.len()), (1, 2));
+    // What is open is not asked again. Where the client hangs up, that is noted, and it is open no more.
+    let open = ask("two", true).send().await.unwrap();
+    let refused = Answer::of(ask("two", true)).await.is(409);
+    assert!(refused.raw.contains("still being answered"), "{}", refused.raw);
+    drop(open);
+    soon("the turn of the client that hung up", async {
+        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
+            moment().await;
+        }
+    })
+    .await;
+    soon("the request that is open no more", async {
+        while ask("two", true).send().await.unwrap().status() == 409 {
+            moment().await;
+        }
+    })
+    .await;
+    // Another request under the key is refused.
+    let other = server.call("POST", OPENAI).header("Idempotency-Key", "one");
+    let other = other.json(&json!({"model": "gpt-4o", "messages": [user("Two?")]}));
+    assert!(Answer::of(other).await.status.is_client_error());
+}
+
+#[tokio::test]
+async fn what_is_recorded_goes_on_byte_for_byte() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    server.team("s").await;
+    let set = json!({"content": "The board says high tide."});
+    server.send("PUT", "/v1/sessions/s/context-sets/Notes", set).await.is(200);
+    let body = json!({"model": "gpt-4o", "n": 1, "seed": 7, "messages": [{"role": "system", "content": "Be brief."}, user("One?")]});
+    let ask = server.call("POST", OPENAI).header("Callboard-Mode", "record").json(&body);
+    Answer::of(ask).await.is(200);
+    assert_eq!(endpoint.requests(), [body]);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0"]);
+    let turn = turns(&server).await[0].clone();
+    assert!(turn["answered"] == true && turn["thread"] == "chat:writer", "{turn}");
+    let prompt = server.get(&format!("/v1/sessions/s/turns/{}/prompt", turn["turn"])).await.is(200);
+    assert_eq!(prompt.body["as_sent"], false, "{}", prompt.raw);
+}
+
+#[tokio::test]
+async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
+    let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
+        true => Reply::text("High."),
+        false => Reply::raw(200, "application/json", json!({"input_tokens": 42}).to_string()),
+    });
+    let server = with(&endpoint).await;
+    let body = |messages: Value| json!({"model": "m", "system": "Be brief.", "messages": messages});
+    let count = "/gateway/s/writer/anthropic/v1/messages/count_tokens";
+    // What is not known goes on as it is, and nothing is made.
+    let unknown = body(json!([user("Well?")]));
+    assert_eq!(server.send("POST", count, unknown.clone()).await.is(200).body["input_tokens"], 42);
+    assert_eq!(endpoint.requests(), [unknown]);
+    server.get("/v1/sessions/s").await.is(404);
+    let mut asked = body(json!([user("Well?")]));
+    asked["max_tokens"] = json!(9);
+    server.send("POST", ANTHROPIC, asked).await.is(200);
+    kept(&server, "chat:writer", 2).await;
+    server.send("PUT", "/v1/sessions/s/context-sets/Notes", json!({"content": "The board knows."})).await.is(200);
+    let next = body(json!([user("Well?"), assistant("High."), user("And now?")]));
+    server.send("POST", count, next).await.is(200);
+    let sent = endpoint.requests().last().unwrap().to_string();
+    assert!(["The board knows.", "High.", "And now?"].iter().all(|text| sent.contains(text)), "{sent}");
+    assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
