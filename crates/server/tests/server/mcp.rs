@@ -181,3 +181,44 @@ async fn a_client_of_the_newest_protocol_is_told_what_to_ask_the_person() {
     let tools = ask_newest(&server, "/mcp?session=s&as=lead&tools=all", "tools/list", json!({})).await;
     assert!(!tools.to_string().contains("answer_forms"), "{tools}");
 }
+
+/// Where a value lacks what its schema says that it has.
+fn missing(schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    if let Some(item) = schema.get("items") {
+        let items = value.as_array().into_iter().flatten().enumerate();
+        return items.flat_map(|(nth, value)| missing(item, value, &format!("{at}/{nth}"))).collect();
+    }
+    let required = schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap());
+    let absent = required.filter(|name| value.get(name).is_none()).map(|name| format!("{at}/{name}"));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let inner = properties.flat_map(|(name, schema)| missing(schema, &value[name], &format!("{at}/{name}")));
+    absent.chain(inner).collect()
+}
+
+#[tokio::test]
+async fn tools_answer_as_their_schemas_say() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let address = "/mcp?tools=all";
+    let tools = ask_newest(&server, address, "tools/list", json!({})).await["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    assert!(tools.iter().all(|tool| tool["outputSchema"]["required"].is_array()), "{tools:?}");
+    for (tool, arguments) in [
+        ("create_session", json!({"agents": [{"name": "writer", "role": "worker"}]})),
+        ("list_sessions", json!({})),
+        ("fork_session", json!({"session": "s"})),
+        ("send_message", json!({"session": "s", "content": "Write about tides."})),
+        ("list_threads", json!({"session": "s"})),
+        ("write_context_set", json!({"session": "s", "name": "Facts", "content": "The sea rises."})),
+        ("list_context_sets", json!({"session": "s"})),
+        ("get_prompt", json!({"session": "s", "agent": "lead"})),
+        ("compress_thread", json!({"session": "s", "thread": "main", "method": "extractive"})),
+        ("add_document", json!({"session": "s", "name": "guide.md", "text": "Tides rise twice a day."})),
+    ] {
+        let schema = &tools.iter().find(|one| one["name"] == tool).unwrap()["outputSchema"];
+        let result = ask_newest(&server, address, "tools/call", json!({"name": tool, "arguments": arguments})).await;
+        assert_ne!(result["isError"], true, "{tool}: {result}");
+        let missing = missing(schema, &result["structuredContent"], "");
+        assert!(missing.is_empty(), "{tool}: {missing:?} in {result}");
+    }
+}
