@@ -70,8 +70,11 @@ impl Client {
 
     /// Waits until it is told of a change of this resource.
     fn wait_for(&mut self, address: &str) {
-        let is_it = |message: &Value| message["params"]["uri"] == address;
-        while !self.told.iter().any(is_it) {
+        self.wait_until_told(|message| message["params"]["uri"] == address);
+    }
+
+    fn wait_until_told(&mut self, is_it: impl Fn(&Value) -> bool) {
+        while !self.told.iter().any(&is_it) {
             let message = self.read();
             self.told.push(message);
         }
@@ -308,6 +311,36 @@ fn a_client_reads_what_is_there_and_is_told_what_changes(way: Way) {
     assert_eq!((&message["content"], &message["role"]), (&json!("It is done."), &json!("AI")), "{message}");
     home.json("set put Tone sad --session demo --visible-to writer");
     client.wait_for(tone);
+    client.end();
+}
+
+#[test]
+fn each_document_and_each_file_is_a_resource() {
+    let (home, _endpoint, _) = before(|home| home.at_server("--ttl never --project ."), Vec::new());
+    let mut client = Client::start(&home, "--session demo --as writer");
+    let list = |client: &mut Client| client.ask("resources/list", json!({}))["result"]["resources"].to_string();
+    let (guide, login) = (
+        "callboard://demo/documents/guide.md",
+        "callboard://demo/files/.tmp%2Fsessions%2Fdemo%2Ffeatures%2Flogin-context.md",
+    );
+    let listed = list(&mut client);
+    assert!(
+        !listed.contains(guide) && !listed.contains(login) && listed.contains("callboard://demo/workflow"),
+        "{listed}"
+    );
+    client.ask("resources/subscribe", json!({"uri": login}));
+    let document = json!({"name": "guide.md", "text": "Tides rise twice a day.", "visible_to": ["writer"]});
+    let file = json!({"category": "features", "name": "login", "for": "writer", "request": "Build the login."});
+    home.http().done("POST", "/v1/sessions/demo/documents", &document);
+    home.http().done("POST", "/v1/sessions/demo/files", &file);
+    client.wait_for(login);
+    client.wait_until_told(|message| message["method"] == "notifications/resources/list_changed");
+    let listed = list(&mut client);
+    for (address, says) in [(guide, "Tides rise twice a day."), (login, "Build the login.")] {
+        assert!(listed.contains(address), "{address}: {listed}");
+        let read = client.ask("resources/read", json!({"uri": address}));
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains(says), "{address}: {read}");
+    }
     client.end();
 }
 
