@@ -1,4 +1,5 @@
-"""The official OpenAI and Anthropic clients at a base URL of Callboard, in front of a model of this script.
+"""Clients of OpenAI and Anthropic at a base URL of Callboard, in front of a model of this script: the official ones for Python, and
+those for TypeScript in `gateway.mjs`.
 
 Arguments: the binary, and a folder for its store."""
 
@@ -41,6 +42,8 @@ class Model(BaseHTTPRequestHandler):
             error = {"type": "rate_limit_error", "message": "slowly"}
             return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
         text = f"I was shown {len(body['messages'])} messages."
+        if "response_format" in body:
+            text = json.dumps({"word": "tide"})
         of_openai = self.path.endswith("/chat/completions")
         answer = self.openai(body, text) if of_openai else self.anthropic(body, text)
         self.send("text/event-stream" if body.get("stream") else "application/json", answer)
@@ -49,32 +52,55 @@ class Model(BaseHTTPRequestHandler):
     def openai(body, text: str) -> str:
         head = {"id": "c1", "created": 1, "model": body["model"]}
         usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
-        call = {"id": "t1", "type": "function", "function": {"name": "look", "arguments": '{"word": "tide"}'}}
-        calls = [call] if body.get("tools") and body["messages"][-1]["role"] == "user" else None
-        message = {"role": "assistant", "content": None if calls else text, "tool_calls": calls}
+        names = [tool["function"]["name"] for tool in body.get("tools", [])]
+        # All tools at once.
+        calls = [
+            {"id": f"t{number}", "type": "function", "function": {"name": name, "arguments": '{"word": "tide"}'}}
+            for number, name in enumerate(names, 1)
+        ]
+        calls = calls if body["messages"][-1]["role"] == "user" else []
+        message = {"role": "assistant", "content": None if calls else text} | ({"tool_calls": calls} if calls else {})
+        finish = "tool_calls" if calls else "stop"
         if not body.get("stream"):
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            choice = {"index": 0, "message": message, "finish_reason": finish}
             return json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
         piece = {**head, "object": "chat.completion.chunk"}
-        deltas = [{"index": 0, "delta": {"role": "assistant", "content": part}} for part in (text[:5], text[5:])]
-        pieces = [{**piece, "choices": [delta]} for delta in deltas] + [{**piece, "choices": [], "usage": usage}]
+        deltas = [{"content": part} for part in (text[:5], text[5:])]
+        if calls:
+            deltas = [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(calls)]
+        choices = [{"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None} for delta in deltas]
+        choices += [{"index": 0, "delta": {}, "finish_reason": finish}]
+        pieces = [{**piece, "choices": [choice]} for choice in choices] + [{**piece, "choices": [], "usage": usage}]
         return "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces) + "data: [DONE]\n\n"
 
     @staticmethod
     def anthropic(body, text: str) -> str:
         usage = {"input_tokens": 50, "output_tokens": 6}
         message = {"id": "m1", "type": "message", "role": "assistant", "model": body["model"], "usage": usage}
-        message |= {"stop_reason": "end_turn", "stop_sequence": None}
+        last = body["messages"][-1]["content"]
+        is_result = isinstance(last, list) and any(block["type"] == "tool_result" for block in last)
+        names = [] if is_result else [tool["name"] for tool in body.get("tools", [])]
+        blocks = [{"type": "text", "text": text}]
+        if names:
+            blocks = [
+                {"type": "tool_use", "id": f"t{number}", "name": name, "input": {"word": "tide"}}
+                for number, name in enumerate(names, 1)
+            ]
+        stop = {"stop_reason": "tool_use" if names else "end_turn", "stop_sequence": None}
         if not body.get("stream"):
-            return json.dumps({**message, "content": [{"type": "text", "text": text}]})
-        events = [
-            {"type": "message_start", "message": {**message, "content": []}},
-            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 6}},
-            {"type": "message_stop"},
-        ]
+            return json.dumps({**message, **stop, "content": blocks})
+        events = [{"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "content": []}}]
+        for at, block in enumerate(blocks):
+            begun = {**block, "text": ""} if "text" in block else {**block, "input": {}}
+            delta = {"type": "text_delta", "text": text}
+            if "input" in block:
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            events += [
+                {"type": "content_block_start", "index": at, "content_block": begun},
+                {"type": "content_block_delta", "index": at, "delta": delta},
+                {"type": "content_block_stop", "index": at},
+            ]
+        events += [{"type": "message_delta", "delta": stop, "usage": {"output_tokens": 6}}, {"type": "message_stop"}]
         return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
 
 
@@ -91,15 +117,21 @@ def tried_openai(server: str) -> None:
     streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert streamed.startswith("I was shown"), streamed
     kept(server, "chat:helper", 4)
-    messages += [{"role": "assistant", "content": streamed}, {"role": "user", "content": "Look it up."}]
-    function = {"name": "look", "description": "Looks up", "parameters": {"type": "object", "properties": {}}}
-    tools = [{"type": "function", "function": function}]
+    messages += [{"role": "assistant", "content": streamed}, {"role": "user", "content": "Look both up."}]
+    parameters = {"type": "object", "properties": {}}
+    tools = [{"type": "function", "function": {"name": name, "parameters": parameters}} for name in ("look", "count")]
     called = ask(tools=tools).choices[0].message
-    assert called.tool_calls[0].function.name == "look", called
-    messages += [called.model_dump(), {"role": "tool", "tool_call_id": "t1", "content": "It rises."}]
-    assert ask(tools=tools).choices[0].message.content.startswith("I was shown")
-    kept(server, "chat:helper", 8)
-    assert ASKED[-1]["messages"][-1] == {"role": "tool", "tool_call_id": "t1", "content": "It rises."}, ASKED[-1]
+    assert [call.function.name for call in called.tool_calls] == ["look", "count"], called
+    results = [{"role": "tool", "tool_call_id": call.id, "content": f"Of {call.id}."} for call in called.tool_calls]
+    messages += [called.model_dump(), *results]
+    told = ask(tools=tools).choices[0].message
+    assert told.content.startswith("I was shown"), told
+    assert ASKED[-1]["messages"][-2:] == results, ASKED[-1]
+    messages += [told.model_dump(), {"role": "user", "content": "As JSON."}]
+    schema = {"name": "word", "schema": {"type": "object", "properties": {"word": {"type": "string"}}}}
+    structured = ask(response_format={"type": "json_schema", "json_schema": schema})
+    assert json.loads(structured.choices[0].message.content) == {"word": "tide"}, structured
+    kept(server, "chat:helper", 11)
     try:
         ask(n=2)
         raise AssertionError("two answers were not refused")
@@ -164,6 +196,7 @@ def main() -> None:
         call(server, "PATCH", "", {"agents": agents})
         tried_anthropic(server)
         print("the Anthropic client at the gateway: ok", flush=True)
+        subprocess.run(["node", "gateway.mjs", server], check=True)
     finally:
         process.kill()
 

@@ -21,6 +21,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     clients()
 }
 
+/// The suite needs Node 22, which its packages bring for Linux; elsewhere it is the one that is installed.
 fn conformance() -> anyhow::Result<()> {
     let build = ["build", "--workspace", "--all-features", "--examples"];
     command::run(command::cargo().args(build))?;
@@ -49,12 +50,26 @@ fn clients() -> anyhow::Result<()> {
     let mut client = Command::new("node");
     client.arg("client.mjs");
     given(client)?;
-    let inspector = ["run", "inspector", "--", &format!("{}/mcp", server.url), "--transport", "http"];
-    let listed = command::output(npm::CLIENTS.npm()?.args(inspector).args(["--method", "tools/list"]))?;
-    if !listed.contains("get_prompt") {
-        bail!("the inspector lists no tool get_prompt: {listed}");
+    let http = format!("{}/mcp?session=over-http", server.url);
+    inspected("HTTP", &[http.as_str(), "--transport", "http"])?;
+    let (program, kept) = (callboard.display().to_string(), format!("CALLBOARD_STORE={store}"));
+    inspected("stdio", &["-e", kept.as_str(), "-e", "CALLBOARD_SESSION=over-stdio", program.as_str(), "mcp"])
+}
+
+/// The inspector lists the tools of a server and calls one. `server` is how it reaches it.
+fn inspected(way: &str, server: &[&str]) -> anyhow::Result<()> {
+    let calls: [(&[&str], &str); 2] = [
+        (&["--method", "tools/list"], "get_prompt"),
+        (&["--method", "tools/call", "--tool-name", "read_context_set", "--tool-arg", "name=Facts"], "The sea rises."),
+    ];
+    for (asked, expected) in calls {
+        let inspector = ["run", "--silent", "inspector", "--"];
+        let told = command::output(npm::CLIENTS.npm()?.args(inspector).args(server).args(asked))?;
+        if !told.contains(expected) {
+            bail!("the inspector over {way} is not told of {expected}: {told}");
+        }
     }
-    println!("the inspector over HTTP: ok");
+    println!("the inspector over {way}: ok");
     Ok(())
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Extra {
     pub(crate) call: fn(&Asker, &Given) -> Result<Call, Refusal>,
     /// What of the answer the model reads: all of it as JSON, or a text in it.
     pub(crate) reads: Reads,
+    /// What is in the answer that a program needs, as JSON Schema.
+    pub(crate) answer: fn() -> Value,
 }
 
 /// What a tool does to what is there.
@@ -64,6 +66,31 @@ impl Given {
     }
 }
 
+/// An object with these properties, all of which are there.
+fn whole(properties: Value) -> Value {
+    let required: Vec<String> = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// A list under this name.
+fn list(name: &str, item: Value) -> Value {
+    whole(json!({name: {"type": "array", "items": item}}))
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn number() -> Value {
+    json!({"type": "integer", "minimum": 0})
+}
+
+fn session() -> Value {
+    let agent = whole(json!({"name": text(), "role": {"enum": ["manager", "worker"]}}));
+    let title = json!({"type": ["string", "null"]});
+    whole(json!({"id": text(), "title": title, "head": number(), "agents": {"type": "array", "items": agent}}))
+}
+
 /// All of them.
 pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
@@ -89,6 +116,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             })
         },
         reads: Reads::Json,
+        answer: || list("sessions", session()),
     },
     Extra {
         name: "create_session",
@@ -109,6 +137,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         },
         call: |_, given| Ok(Call::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"]))),
         reads: Reads::Json,
+        answer: session,
     },
     Extra {
         name: "fork_session",
@@ -126,6 +155,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         },
         call: |asker, given| Ok(Call::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
         reads: Reads::Json,
+        answer: session,
     },
     Extra {
         name: "get_prompt",
@@ -147,6 +177,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             Ok(Call::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
         },
         reads: Reads::Text("text"),
+        answer: || whole(json!({"text": text(), "tokens": number(), "budget": number()})),
     },
     Extra {
         name: "list_context_sets",
@@ -156,6 +187,9 @@ pub(crate) static EXTRAS: &[Extra] = &[
         arguments: || (json!({}), &[]),
         call: |asker, _| Ok(Call::get(&asker.session, &["context-sets"])),
         reads: Reads::Json,
+        answer: || {
+            list("context_sets", whole(json!({"name": text(), "tokens": number(), "enabled": {"type": "boolean"}})))
+        },
     },
     Extra {
         name: "list_threads",
@@ -165,6 +199,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         arguments: || (json!({}), &[]),
         call: |asker, _| Ok(Call::get(&asker.session, &["threads"])),
         reads: Reads::Json,
+        answer: || list("threads", whole(json!({"name": text(), "messages": number(), "tokens": number()}))),
     },
     Extra {
         name: "send_message",
@@ -188,6 +223,10 @@ pub(crate) static EXTRAS: &[Extra] = &[
             Ok(Call::post(&asker.session, &["threads", thread, "messages"], json!({"messages": [message]})))
         },
         reads: Reads::Json,
+        answer: || {
+            let message = whole(json!({"message_id": text(), "seq": number()}));
+            whole(json!({"messages": {"type": "array", "items": message}, "head": number()}))
+        },
     },
     Extra {
         name: "compress_thread",
@@ -215,6 +254,12 @@ pub(crate) static EXTRAS: &[Extra] = &[
             ))
         },
         reads: Reads::Json,
+        answer: || {
+            let sizes = ["through", "messages", "tokens_before", "tokens_after"];
+            let mut properties: Map<_, _> = sizes.map(|name| (name.to_owned(), number())).into_iter().collect();
+            properties.insert("method".to_owned(), text());
+            whole(properties.into())
+        },
     },
     Extra {
         name: "add_document",
@@ -232,6 +277,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         },
         call: |asker, given| Ok(Call::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
         reads: Reads::Json,
+        answer: || whole(json!({"name": text(), "tokens": number(), "outcome": text()})),
     },
 ];
 

@@ -21,6 +21,10 @@ pub(crate) enum Place {
     /// The newest messages of a conversation.
     Thread(String),
     Plan,
+    Workflow,
+    /// The list of documents.
+    Documents,
+    Document(String),
     /// The list of context files.
     Files,
     File(String),
@@ -50,6 +54,8 @@ pub(crate) const TEMPLATES: &[Template] = &[
         media_type: "application/json",
     },
     Template { path: "plan", title: "The plan", media_type: "application/json" },
+    Template { path: "workflow", title: "The workflow", media_type: "application/json" },
+    Template { path: "documents/{name}", title: "A document", media_type: "text/plain" },
     Template { path: "files/{path}", title: "A context file", media_type: "text/markdown" },
     Template { path: "prompts/{agent}", title: "What an agent is shown now", media_type: "text/plain" },
 ];
@@ -63,6 +69,9 @@ impl Place {
             Self::Set(name) => format!("context-sets/{}", escaped(name)),
             Self::Thread(thread) => format!("threads/{}", escaped(thread)),
             Self::Plan => "plan".to_owned(),
+            Self::Workflow => "workflow".to_owned(),
+            Self::Documents => "documents".to_owned(),
+            Self::Document(name) => format!("documents/{}", escaped(name)),
             Self::Files => "files".to_owned(),
             Self::File(path) => format!("files/{}", escaped(path)),
             Self::Prompt(agent) => format!("prompts/{}", escaped(agent)),
@@ -72,7 +81,7 @@ impl Place {
 
     pub(crate) fn media_type(&self) -> &'static str {
         match self {
-            Self::Set(_) | Self::Prompt(_) => "text/plain",
+            Self::Set(_) | Self::Document(_) | Self::Prompt(_) => "text/plain",
             Self::File(_) => "text/markdown",
             _ => "application/json",
         }
@@ -86,6 +95,9 @@ impl Place {
             Self::Set(name) => Call::get(session, &["context-sets", name]),
             Self::Thread(thread) => Call::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
             Self::Plan => Call::get(session, &["plan"]),
+            Self::Workflow => Call::get(session, &["workflow"]),
+            Self::Documents => Call::get(session, &["documents"]),
+            Self::Document(name) => Call::get(session, &["documents", name]),
             Self::Files => Call::get(session, &["files"]),
             Self::File(path) => Call::get(session, &["files", path]),
             Self::Prompt(agent) => Call::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
@@ -97,7 +109,7 @@ impl Place {
         let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         match self {
             Self::Set(_) | Self::File(_) => text("content"),
-            Self::Prompt(_) => text("text"),
+            Self::Document(_) | Self::Prompt(_) => text("text"),
             _ => format!("{answer:#}"),
         }
     }
@@ -113,9 +125,19 @@ impl Place {
             Self::Set(name) => kind.starts_with("context_set.") && is("name", name),
             Self::Thread(thread) => kind.starts_with("message.") && is("thread_id", thread),
             Self::Plan => kind.starts_with("plan."),
-            Self::Files | Self::File(_) => kind.starts_with("file."),
+            Self::Workflow => kind.starts_with("workflow.") || kind.starts_with("node."),
+            Self::Documents => kind.starts_with("document."),
+            Self::Document(name) => kind.starts_with("document.") && is("name", name),
+            Self::Files => kind.starts_with("file."),
+            Self::File(path) => kind.starts_with("file.") && data.get("path").is_some_and(|other| is_same(path, other)),
         }
     }
+}
+
+/// Whether a path is that of a context file, whole or below the session's folder.
+fn is_same(path: &str, listed: &Value) -> bool {
+    let listed = listed.as_str().and_then(|listed| listed.strip_suffix(path));
+    listed.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 impl Resource {
@@ -135,6 +157,9 @@ impl Resource {
             ("context-sets", Some(name)) => Place::Set(name),
             ("threads", Some(thread)) => Place::Thread(thread),
             ("plan", None) => Place::Plan,
+            ("workflow", None) => Place::Workflow,
+            ("documents", None) => Place::Documents,
+            ("documents", Some(name)) => Place::Document(name),
             ("files", None) => Place::Files,
             ("files", Some(path)) => Place::File(path),
             ("prompts", Some(agent)) => Place::Prompt(agent),
@@ -158,11 +183,12 @@ mod tests {
             [
                 Place::Set(name.to_owned()),
                 Place::Thread(name.to_owned()),
+                Place::Document(name.to_owned()),
                 Place::File(name.to_owned()),
                 Place::Prompt(name.to_owned()),
             ]
         };
-        let plain = [Place::Session, Place::Sets, Place::Plan, Place::Files];
+        let plain = [Place::Session, Place::Sets, Place::Plan, Place::Workflow, Place::Documents, Place::Files];
         let all = plain.into_iter().chain(names("Process Steps")).chain(names("agent:a/b?c#d%41\u{fc}"));
         for place in all {
             let resource = Resource { session: "20260101-000000-abcd:x".to_owned(), place };
@@ -194,5 +220,16 @@ mod tests {
                 && !Place::Plan.is_changed_by("message.added", &said)
         );
         assert!(Place::Set("Facts".to_owned()).is_changed_by("context_set.deleted", &json!({"name": "Facts"})));
+        let added = json!({"path": ".tmp/sessions/s/features/login.md"});
+        for (path, expected) in [
+            (".tmp/sessions/s/features/login.md", true),
+            ("features/login.md", true),
+            ("in.md", false),
+            ("features/logout.md", false),
+        ] {
+            assert_eq!(Place::File(path.to_owned()).is_changed_by("file.added", &added), expected, "{path}");
+        }
+        assert!(Place::Workflow.is_changed_by("node.created", &json!({})));
+        assert!(Place::Document("a".to_owned()).is_changed_by("document.removed", &json!({"name": "a"})));
     }
 }

@@ -1,5 +1,6 @@
 //! Resources: what can be read, each with an address.
 
+use http::StatusCode;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource as Listed, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
@@ -25,15 +26,30 @@ impl Caller {
             listed(&Place::Session, &session, "The session"),
             listed(&Place::Sets, &session, "All context sets"),
             listed(&Place::Plan, &session, "The plan"),
+            listed(&Place::Workflow, &session, "The workflow"),
+            listed(&Place::Documents, &session, "Documents"),
             listed(&Place::Files, &session, "Context files"),
         ];
-        for name in self.names(&session, "context-sets", "context_sets").await? {
+        for name in self.names(&session, "context-sets", "context_sets", "name").await? {
             let title = format!("Context set: {name}");
             all.push(listed(&Place::Set(name), &session, &title));
         }
-        for name in self.names(&session, "threads", "threads").await? {
+        for name in self.names(&session, "threads", "threads", "name").await? {
             let title = format!("Conversation: {name}");
             all.push(listed(&Place::Thread(name), &session, &title));
+        }
+        for name in self.names(&session, "documents", "documents", "name").await? {
+            let title = format!("Document: {name}");
+            all.push(listed(&Place::Document(name), &session, &title));
+        }
+        let files = match self.names(&session, "files", "files", "path").await {
+            // Not every server has a folder with context files.
+            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Vec::new(),
+            files => files?,
+        };
+        for path in files {
+            let title = format!("Context file: {path}");
+            all.push(listed(&Place::File(path), &session, &title));
         }
         for name in self.prompted(&session, &asker).await? {
             let title = format!("What {name} is shown now");
@@ -42,13 +58,13 @@ impl Caller {
         Ok(ListResourcesResult::with_all_items(all))
     }
 
-    /// The names of all things in a list, page by page.
-    async fn names(&self, session: &str, path: &str, field: &str) -> Result<Vec<String>, Refusal> {
+    /// What all things in a list have as their `key`, page by page.
+    async fn names(&self, session: &str, path: &str, field: &str, key: &str) -> Result<Vec<String>, Refusal> {
         let (mut names, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let call = Call::get(session, &[path]);
             let list = self.ask(cursor.iter().fold(call, |call, cursor| call.query("cursor", cursor))).await?;
-            names.extend(items(&list, field).filter_map(|one| Some(one.get("name")?.as_str()?.to_owned())));
+            names.extend(items(&list, field).filter_map(|one| Some(one.get(key)?.as_str()?.to_owned())));
             cursor = list.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
             if cursor.is_none() {
                 return Ok(names);

@@ -107,8 +107,10 @@ impl Caller {
         let answer = self.ask((extra.call)(asker, &Given(arguments))?).await?;
         Ok(match extra.reads {
             Reads::Text(name) => {
-                let text = answer.get(name).and_then(Value::as_str).unwrap_or_default();
-                CallToolResult::success(vec![ContentBlock::text(text)])
+                let text = answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(declared(&answer, &(extra.answer)()));
+                result
             }
             Reads::Json => CallToolResult::structured(answer),
         })
@@ -143,11 +145,15 @@ fn extra_as_tool(extra: &Extra) -> Tool {
         .destructive(false)
         .idempotent(extra.effect != Effect::Adds)
         .open_world(false);
-    let tool = Tool::new(extra.name, extra.description, Arc::new(object(schema))).with_annotations(annotations);
-    match extra.reads {
-        Reads::Json => tool.with_raw_output_schema(Arc::new(object(json!({"type": "object"})))),
-        Reads::Text(_) => tool,
-    }
+    Tool::new(extra.name, extra.description, Arc::new(object(schema)))
+        .with_annotations(annotations)
+        .with_raw_output_schema(Arc::new(object((extra.answer)())))
+}
+
+/// What of an answer its schema names.
+fn declared(answer: &Value, schema: &Value) -> Value {
+    let names = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    names.filter_map(|name| Some((name.clone(), answer.get(name)?.clone()))).collect::<Map<_, _>>().into()
 }
 
 /// The same tool, where each call has to name the session.

@@ -105,6 +105,8 @@ impl News {
             Some(("context_set", _)) => named("name").map(Place::Set),
             Some(("message", _)) => named("thread_id").map(Place::Thread),
             Some(("thread", _)) => named("thread_id").or(named("name")).map(Place::Thread),
+            Some(("document", _)) => named("name").map(Place::Document),
+            Some(("file", _)) => named("path").map(Place::File),
             Some(("agent", _)) => named("name").map(Place::Prompt),
             _ => None,
         };

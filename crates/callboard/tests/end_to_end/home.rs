@@ -37,9 +37,14 @@ impl Home {
     }
 
     /// The same, with a server of the store, to which all commands go.
-    pub fn over_http(mut self) -> Self {
+    pub fn over_http(self) -> Self {
         // Straight on a store, sessions never expire.
-        self.server = Some(Server::start(&self, "--ttl never"));
+        self.at_server("--ttl never")
+    }
+
+    /// The same, with a server that has these options.
+    pub fn at_server(mut self, options: &str) -> Self {
+        self.server = Some(Server::start(&self, options));
         self
     }
 
@@ -56,6 +61,13 @@ impl Home {
     /// Calls of the server.
     pub fn http(&self) -> Http {
         Http::new(self.server.as_ref().expect("there is a server"))
+    }
+
+    /// Makes calls of the server; of one that is started for them where there is none.
+    pub fn with_http<T>(&self, calls: impl FnOnce(&Http) -> T) -> T {
+        let started = self.server.is_none().then(|| Server::start(self, "--ttl never"));
+        let server = self.server.as_ref().or(started.as_ref()).expect("there is a server");
+        calls(&Http::new(server))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -70,8 +70,11 @@ impl Client {
 
     /// Waits until it is told of a change of this resource.
     fn wait_for(&mut self, address: &str) {
-        let is_it = |message: &Value| message["params"]["uri"] == address;
-        while !self.told.iter().any(is_it) {
+        self.wait_until_told(|message| message["params"]["uri"] == address);
+    }
+
+    fn wait_until_told(&mut self, is_it: impl Fn(&Value) -> bool) {
+        while !self.told.iter().any(&is_it) {
             let message = self.read();
             self.told.push(message);
         }
@@ -88,6 +91,7 @@ title = "Poem"
 input = "Write a poem."
 default_visibility = "none"
 grant = ["context_sets"]
+share = ["plan", "variables"]
 
 [[agent]]
 name = "lead"
@@ -96,7 +100,10 @@ role = "manager"
 [[agent]]
 name = "writer"
 role = "worker"
-tools = ["callboard:read_context_set", "callboard:write_context_set", "callboard:read_message", "callboard:search"]
+tools = [
+    "callboard:read", "callboard:write_context_set", "callboard:add_file", "callboard:get_current_plan", "callboard:update_plan",
+    "callboard:get_workflow_variable", "callboard:set_variable",
+]
 
 [[set]]
 name = "Tone"
@@ -109,40 +116,90 @@ content = "the boathouse"
 visible_to = []
 "#;
 
-/// What came of a call: what the caller was told, whether it was refused, and what is in the journal for it.
-#[derive(Debug, PartialEq)]
-struct Outcome {
-    told: String,
-    is_refused: bool,
-    entries: Vec<(Value, Value)>,
+/// What is to come of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comes {
+    Nothing,
+    /// An entry in the journal.
+    Change,
+    Refusal,
 }
 
-/// The doors, each with how a call as the writer goes through it: what is told, and whether it is refused.
-type Door = (&'static str, fn(&Home, &str, &Value) -> (String, bool));
+/// A call of a tool by an agent, what is to come of it, and what the agent is to be told.
+struct Called {
+    agent: &'static str,
+    tool: &'static str,
+    arguments: Value,
+    comes: Comes,
+    told: &'static str,
+}
+
+impl std::fmt::Display for Called {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} by {} with {}", self.tool, self.agent, self.arguments)
+    }
+}
+
+/// The doors, each with how a call goes through it: what is told, and whether it is refused.
+type Door = (&'static str, fn(&Home, &Called) -> (String, bool));
 
 const DOORS: &[Door] = &[
-    ("MCP", |home, tool, arguments| {
-        let mut client = Client::start(home, "--session demo --as writer --tools all");
-        let result = client.call(tool, arguments);
+    ("MCP", |home, called| {
+        let mut client = Client::start(home, &format!("--session demo --as {} --tools all", called.agent));
+        let result = client.call(called.tool, &called.arguments);
         client.end();
         (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == true)
     }),
-    ("command line", |home, tool, arguments| {
-        let done = home.run(&format!("tools call {tool} '{arguments}' --session demo --as writer --json"));
+    ("HTTP", |home, called| {
+        let path = format!("/v1/sessions/demo/tools/{}?as={}", called.tool, called.agent);
+        let (status, answer) = home.with_http(|http| http.send("POST", &path, &json!({"arguments": called.arguments})));
+        assert_eq!(status, 200, "{called}: {answer}");
+        (answer["result"].as_str().unwrap().to_owned(), answer["is_error"] == true)
+    }),
+    ("command line", |home, Called { agent, tool, arguments, .. }| {
+        let done = home.run(&format!("tools call {tool} '{arguments}' --session demo --as {agent} --json"));
         let answer: Value = serde_json::from_str(&done.stdout).unwrap();
         let told = answer["result"].as_str().or(answer["error"]["detail"].as_str());
         (told.unwrap().to_owned(), done.status != 0)
     }),
 ];
 
-/// Tools, their arguments, and what is to come of it.
-fn calls() -> Vec<(&'static str, Value, &'static str)> {
+/// Calls of tools, except those for context files.
+fn calls() -> Vec<Called> {
+    let plan = json!({"overall_goal": "A poem", "current_phase": "One",
+        "phases": [{"phase_name": "One", "status": "pending", "tasks": []}]});
+    let by = |agent, tool, arguments, comes, told| Called { agent, tool, arguments, comes, told };
+    let tone = json!({"name": "Tone", "content": "spring"});
+    let elsewhere = json!({"message_id": "nothing", "thread": "elsewhere"});
+    let count = json!({"variableName": "count", "value": 1, "reason": "Counted."});
+    let new_plan = json!({"plan": plan, "reason": "Begun."});
     vec![
-        ("read_context_set", json!({"name": "Tone"}), "cheerful"),
-        ("write_context_set", json!({"name": "Tone", "content": "spring"}), "The context set Tone"),
-        ("read_context_set", json!({"name": "Surprise"}), "there is no context set"),
-        ("read_context_set", json!({"nam": "Tone"}), "unknown field"),
-        ("read_message", json!({"message_id": "nothing", "thread": "elsewhere"}), "there is no thread"),
+        by("writer", "read_context_set", json!({"name": "Tone"}), Comes::Nothing, "cheerful"),
+        by("writer", "write_context_set", tone, Comes::Change, "The context set Tone"),
+        by("writer", "read_context_set", json!({"name": "Surprise"}), Comes::Refusal, "there is no context set"),
+        by("writer", "read_context_set", json!({"nam": "Tone"}), Comes::Refusal, "unknown field"),
+        by("writer", "read_message", elsewhere, Comes::Refusal, "there is no thread"),
+        by("writer", "recall", json!({"query": "cheerful", "limit": 1}), Comes::Nothing, "context set Tone"),
+        by("writer", "recall", json!({"query": " "}), Comes::Refusal, "say what is looked for"),
+        by("writer", "get_current_plan", json!({}), Comes::Nothing, "There is no plan yet."),
+        by("writer", "update_plan", new_plan.clone(), Comes::Refusal, "may not change the plan"),
+        by("lead", "update_plan", new_plan, Comes::Change, ""),
+        by("lead", "update_plan", json!({"plan": {}, "reason": "Begun."}), Comes::Refusal, "missing field"),
+        by("writer", "get_workflow_variable", json!({"variableName": "count"}), Comes::Refusal, "there is no variable"),
+        by("writer", "set_variable", count.clone(), Comes::Refusal, "may not set variables"),
+        by("lead", "set_variable", count, Comes::Change, "count = 1"),
+    ]
+}
+
+/// Calls of tools for context files.
+fn file_calls() -> Vec<Called> {
+    let by = |agent, tool, arguments, comes, told| Called { agent, tool, arguments, comes, told };
+    let tide = json!({"name": "tide", "for": "writer", "request": "Look at the tide."});
+    vec![
+        by("writer", "find_files", json!({}), Comes::Nothing, "files"),
+        by("writer", "read_file", json!({"path": "nothing.md"}), Comes::Refusal, "there is no context file"),
+        by("writer", "add_file", tide.clone(), Comes::Refusal, "may not add context files"),
+        by("lead", "add_file", tide, Comes::Change, "tide-context.md"),
     ]
 }
 
@@ -156,43 +213,78 @@ fn before(way: Way, replies: Vec<Reply>) -> (Home, Scripted, usize) {
     (home, endpoint, entries)
 }
 
-fn entries(home: &Home, before: usize) -> Vec<(Value, Value)> {
+/// What of the journal a call of a tool changed, and who did.
+fn entries(home: &Home, before: usize) -> Vec<Value> {
+    const ABOUT: &[&str] = &["context_set.", "file.", "plan.", "variable."];
     let new = home.journal("demo").into_iter().skip(before);
-    new.filter(|entry| entry["type"].as_str().unwrap().starts_with("context_set."))
-        .map(|entry| (entry["author"].clone(), entry["data"]["content"].clone()))
+    new.filter(|entry| ABOUT.iter().any(|about| entry["type"].as_str().unwrap().starts_with(about)))
+        .map(|entry| {
+            let data = ["name", "content", "value", "path", "reason"].map(|field| entry["data"][field].clone());
+            json!([entry["type"], entry["by"], data])
+        })
         .collect()
 }
 
-fn the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door(way: Way) {
-    for (tool, arguments, expected) in calls() {
-        // In a run, the writer's model calls it.
-        let replies = vec![
-            Reply::json(&ask("writer", "Go on.")),
-            Reply::tool_calls([(tool, arguments.clone())]),
-            Reply::text("Here it is."),
-            Reply::json(&complete()),
-        ];
-        let (home, endpoint, at) = before(way, replies);
-        home.run("run --session demo \"Write.\"");
-        let requests = endpoint.requests();
-        let in_run = last_text(&requests[2]);
-        let of_run = entries(&home, at);
+/// A text without the times in it.
+fn without_times(text: &str) -> String {
+    let mut parts = text.split("\"at\":\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('"').map_or(part, |(_, rest)| rest))
+}
+
+/// What a worker is told in a run, where its model makes this call, and what it changes. A manager calls no tools there.
+fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> Option<(String, Vec<Value>)> {
+    if *agent == "lead" {
+        return None;
+    }
+    let replies = vec![
+        Reply::json(&ask(agent, "Go on.")),
+        Reply::tool_calls([(*tool, arguments.clone())]),
+        Reply::text("Here it is."),
+        Reply::json(&complete()),
+    ];
+    let (home, endpoint, at) = before(way, replies);
+    home.run("run --session demo \"Write.\"");
+    Some((without_times(&last_text(&endpoint.requests()[2])), entries(&home, at)))
+}
+
+/// Makes each of the calls through each of the doors, on a session of its own.
+fn assert_same(way: Way, calls: Vec<Called>) {
+    for called in calls {
+        let mut changed = None;
+        let in_run = in_a_run(way, &called).map(|(told, entries)| {
+            changed = Some(entries);
+            told
+        });
         for (door, call) in DOORS {
             let (home, _endpoint, at) = before(way, Vec::new());
-            let (told, is_refused) = call(&home, tool, &arguments);
-            let outcome = Outcome { told, is_refused, entries: entries(&home, at) };
-            assert!(outcome.told.contains(expected), "{tool} {arguments} by {door}: {outcome:?}");
-            let what = outcome.told.lines().next().unwrap();
-            let what = what.split(" (at ").next().unwrap();
-            assert!(in_run.contains(what), "{tool} {arguments} by {door}: {outcome:?}, in a run: {in_run}");
-            assert_eq!(outcome.entries, of_run, "{tool} {arguments} by {door}");
+            let (told, is_refused) = call(&home, &called);
+            assert!(told.contains(called.told), "{called} through {door}: {told}");
+            assert_eq!(is_refused, called.comes == Comes::Refusal, "{called} through {door}: {told}");
+            if let Some(in_run) = &in_run {
+                let first = without_times(told.lines().next().unwrap());
+                let first = first.split(" (at ").next().unwrap();
+                assert!(in_run.contains(first), "{called} through {door}: {told}, in a run: {in_run}");
+            }
+            let entries = entries(&home, at);
             assert_eq!(
-                outcome.is_refused,
-                !["cheerful", "The context set Tone"].contains(&expected),
-                "{tool} {arguments} by {door}"
+                entries.len(),
+                usize::from(called.comes == Comes::Change),
+                "{called} through {door}: {entries:?}"
             );
+            assert_eq!(changed.get_or_insert_with(|| entries.clone()), &entries, "{called} through {door}");
         }
     }
+}
+
+fn the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door(way: Way) {
+    assert_same(way, calls());
+}
+
+/// A server has the context files of a project.
+#[test]
+fn so_has_a_call_for_context_files() {
+    assert_same(|home| home.at_server("--ttl never --project ."), file_calls());
 }
 
 fn a_client_reads_what_is_there_and_is_told_what_changes(way: Way) {
@@ -219,6 +311,36 @@ fn a_client_reads_what_is_there_and_is_told_what_changes(way: Way) {
     assert_eq!((&message["content"], &message["role"]), (&json!("It is done."), &json!("AI")), "{message}");
     home.json("set put Tone sad --session demo --visible-to writer");
     client.wait_for(tone);
+    client.end();
+}
+
+#[test]
+fn each_document_and_each_file_is_a_resource() {
+    let (home, _endpoint, _) = before(|home| home.at_server("--ttl never --project ."), Vec::new());
+    let mut client = Client::start(&home, "--session demo --as writer");
+    let list = |client: &mut Client| client.ask("resources/list", json!({}))["result"]["resources"].to_string();
+    let (guide, login) = (
+        "callboard://demo/documents/guide.md",
+        "callboard://demo/files/.tmp%2Fsessions%2Fdemo%2Ffeatures%2Flogin-context.md",
+    );
+    let listed = list(&mut client);
+    assert!(
+        !listed.contains(guide) && !listed.contains(login) && listed.contains("callboard://demo/workflow"),
+        "{listed}"
+    );
+    client.ask("resources/subscribe", json!({"uri": login}));
+    let document = json!({"name": "guide.md", "text": "Tides rise twice a day.", "visible_to": ["writer"]});
+    let file = json!({"category": "features", "name": "login", "for": "writer", "request": "Build the login."});
+    home.http().done("POST", "/v1/sessions/demo/documents", &document);
+    home.http().done("POST", "/v1/sessions/demo/files", &file);
+    client.wait_for(login);
+    client.wait_until_told(|message| message["method"] == "notifications/resources/list_changed");
+    let listed = list(&mut client);
+    for (address, says) in [(guide, "Tides rise twice a day."), (login, "Build the login.")] {
+        assert!(listed.contains(address), "{address}: {listed}");
+        let read = client.ask("resources/read", json!({"uri": address}));
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains(says), "{address}: {read}");
+    }
     client.end();
 }
 

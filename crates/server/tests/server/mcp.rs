@@ -120,3 +120,110 @@ async fn what_the_address_asks_for_wrongly_is_refused() {
     let evil = server.call("POST", "/mcp").header("host", "evil.example").json(&hello());
     Answer::of(evil).await.problem(403, "host_refused");
 }
+
+/// A request of a client that knows the newest protocol, which opens no connection.
+async fn ask_newest(server: &Server, address: &str, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let mut call = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
+    call = call.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
+    if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+        call = call.header("mcp-name", name);
+    }
+    let text = call.send().await.unwrap().text().await.unwrap();
+    let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| !data.is_empty());
+    let answer: Value = serde_json::from_str(last.unwrap_or(&text)).unwrap();
+    assert!(answer["error"].is_null(), "{method}: {answer}");
+    answer["result"].clone()
+}
+
+#[tokio::test]
+async fn what_a_client_of_the_newest_protocol_reads_it_may_keep_for_nobody() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let address = "/mcp?session=s&as=writer";
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("prompts/list", json!({})),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("resources/read", json!({"uri": "callboard://s/context-sets"})),
+    ] {
+        let result = ask_newest(&server, address, method, params).await;
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")), "{method}: {result}");
+    }
+    // Clients of earlier protocols know no such fields.
+    let connection = connect(&server, address, None).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let (_, listed, _) = ask(&server, address, None, Some(&connection), list).await;
+    assert!(listed["result"]["tools"].is_array() && listed["result"]["ttlMs"].is_null(), "{listed}");
+}
+
+#[tokio::test]
+async fn a_client_of_the_newest_protocol_is_told_what_to_ask_the_person() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let fields = json!([{"key": "length", "valueType": "ENUM", "label": "Length", "required": true, "enumValues": ["short", "long"]}]);
+    let directive = json!({"messageTo": "user", "message": "How long?", "isInfoRequest": true,
+        "form": {"name": "Length", "fields": fields}});
+    server.send("POST", &format!("{team}/directives?as=lead"), directive).await.is(200);
+    let mut call = json!({"name": "answer_forms", "arguments": {}});
+    let asked = ask_newest(&server, "/mcp?session=s", "tools/call", call.clone()).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let schema = &asked["inputRequests"]["Length"]["params"]["requestedSchema"];
+    assert_eq!(schema["properties"]["length"]["enum"], json!(["short", "long"]), "{asked}");
+    call["inputResponses"] = json!({"Length": {"action": "accept", "content": {"length": "short"}}});
+    let done = ask_newest(&server, "/mcp?session=s", "tools/call", call.clone()).await;
+    let answered = json!({"forms": [{"name": "Length", "outcome": "answered"}]});
+    assert_eq!(done["structuredContent"], answered, "{done}");
+    let set = server.get(&format!("{team}/context-sets/Length")).await.is(200);
+    assert_eq!(set.body["form"]["answered"], true, "{}", set.raw);
+    // Only the user answers forms: an agent's client is not offered to ask for it.
+    let tools = ask_newest(&server, "/mcp?session=s&as=lead&tools=all", "tools/list", json!({})).await;
+    assert!(!tools.to_string().contains("answer_forms"), "{tools}");
+}
+
+/// Where a value lacks what its schema says that it has.
+fn missing(schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    if let Some(item) = schema.get("items") {
+        let items = value.as_array().into_iter().flatten().enumerate();
+        return items.flat_map(|(nth, value)| missing(item, value, &format!("{at}/{nth}"))).collect();
+    }
+    let required = schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap());
+    let absent = required.filter(|name| value.get(name).is_none()).map(|name| format!("{at}/{name}"));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let inner = properties.flat_map(|(name, schema)| missing(schema, &value[name], &format!("{at}/{name}")));
+    absent.chain(inner).collect()
+}
+
+#[tokio::test]
+async fn tools_answer_as_their_schemas_say() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let address = "/mcp?tools=all";
+    let tools = ask_newest(&server, address, "tools/list", json!({})).await["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    assert!(tools.iter().all(|tool| tool["outputSchema"]["required"].is_array()), "{tools:?}");
+    for (tool, arguments) in [
+        ("create_session", json!({"agents": [{"name": "writer", "role": "worker"}]})),
+        ("list_sessions", json!({})),
+        ("fork_session", json!({"session": "s"})),
+        ("send_message", json!({"session": "s", "content": "Write about tides."})),
+        ("list_threads", json!({"session": "s"})),
+        ("write_context_set", json!({"session": "s", "name": "Facts", "content": "The sea rises."})),
+        ("list_context_sets", json!({"session": "s"})),
+        ("get_prompt", json!({"session": "s", "agent": "lead"})),
+        ("compress_thread", json!({"session": "s", "thread": "main", "method": "extractive"})),
+        ("add_document", json!({"session": "s", "name": "guide.md", "text": "Tides rise twice a day."})),
+    ] {
+        let schema = &tools.iter().find(|one| one["name"] == tool).unwrap()["outputSchema"];
+        let result = ask_newest(&server, address, "tools/call", json!({"name": tool, "arguments": arguments})).await;
+        assert_ne!(result["isError"], true, "{tool}: {result}");
+        let missing = missing(schema, &result["structuredContent"], "");
+        assert!(missing.is_empty(), "{tool}: {missing:?} in {result}");
+    }
+}

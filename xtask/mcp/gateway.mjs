@@ -1,0 +1,149 @@
+// Clients for TypeScript at a base URL of Callboard, in front of the model of `gateway.py`. Argument: the server's address.
+import assert from "node:assert/strict";
+
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import Anthropic from "@anthropic-ai/sdk";
+import { HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatOpenAI } from "@langchain/openai";
+import { generateObject, generateText, stepCountIs, streamText, tool } from "ai";
+import OpenAI from "openai";
+import { z } from "zod";
+
+const [server] = process.argv.slice(2);
+const SHOWN = /^I was shown \d+ messages\.$/;
+const WORD = z.object({ word: z.string() });
+const PARAMETERS = { type: "object", properties: { word: { type: "string" } }, required: ["word"], additionalProperties: false };
+const NAMES = ["look", "count"];
+
+/** The base URL of a session with one agent, which the first request makes. */
+const base = (session, api) => `${server}/gateway/${session}/helper/${api}`;
+
+/** Waits until the conversation of a session has so many messages, which are kept behind the answer, and has had no branch. */
+async function kept(session, count) {
+  let threads = [];
+  for (let tries = 0; tries < 200; tries += 1) {
+    const response = await fetch(`${server}/v1/sessions/${session}/threads`);
+    threads = (await response.json()).threads.map(({ name, messages }) => [name, messages]);
+    if (threads[0]?.[1] === count) break;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  assert.deepEqual(threads, [["chat:helper", count]]);
+}
+
+async function openai() {
+  const client = new OpenAI({ baseURL: base("ts-openai", "openai/v1"), apiKey: "any", maxRetries: 0 });
+  const messages = [
+    { role: "system", content: "You count." },
+    { role: "user", content: "How many?" },
+  ];
+  const ask = (more = {}) => client.chat.completions.create({ model: "gpt-4o", messages, ...more });
+  const plain = await ask();
+  assert.match(plain.choices[0].message.content, SHOWN);
+  assert.equal(plain.usage.total_tokens, 56);
+  messages.push(plain.choices[0].message, { role: "user", content: "And now?" });
+  let streamed = "";
+  for await (const chunk of await ask({ stream: true })) streamed += chunk.choices[0].delta.content ?? "";
+  assert.match(streamed, SHOWN);
+  messages.push({ role: "assistant", content: streamed }, { role: "user", content: "Look both up." });
+  const tools = NAMES.map((name) => ({ type: "function", function: { name, parameters: PARAMETERS } }));
+  const called = (await ask({ tools })).choices[0].message;
+  assert.deepEqual(called.tool_calls.map((call) => call.function.name), NAMES);
+  messages.push(called, ...called.tool_calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: `Of ${id}.` })));
+  const told = (await ask({ tools })).choices[0].message;
+  assert.match(told.content, SHOWN);
+  messages.push(told, { role: "user", content: "As JSON." });
+  const schema = { name: "word", strict: true, schema: PARAMETERS };
+  const structured = await ask({ response_format: { type: "json_schema", json_schema: schema } });
+  assert.deepEqual(JSON.parse(structured.choices[0].message.content), { word: "tide" });
+  await kept("ts-openai", 11);
+  messages.push(structured.choices[0].message, { role: "user", content: "Refuse." });
+  await assert.rejects(ask(), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
+}
+
+async function anthropic() {
+  const client = new Anthropic({ baseURL: base("ts-anthropic", "anthropic"), apiKey: "any", maxRetries: 0 });
+  const messages = [{ role: "user", content: "How many?" }];
+  const asked = (more) => ({ model: "claude-test", max_tokens: 100, system: "You count.", messages, ...more });
+  const plain = await client.messages.create(asked());
+  assert.match(plain.content[0].text, SHOWN);
+  messages.push({ role: "assistant", content: plain.content }, { role: "user", content: "And now?" });
+  const streamed = await client.messages.stream(asked()).finalMessage();
+  assert.match(streamed.content[0].text, SHOWN);
+  messages.push({ role: "assistant", content: streamed.content }, { role: "user", content: "Look both up." });
+  const tools = NAMES.map((name) => ({ name, input_schema: PARAMETERS }));
+  const called = await client.messages.stream(asked({ tools })).finalMessage();
+  assert.deepEqual(called.content.map((block) => block.name), NAMES);
+  const results = called.content.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: `Of ${id}.` }));
+  messages.push({ role: "assistant", content: called.content }, { role: "user", content: results });
+  const told = await client.messages.create(asked({ tools }));
+  assert.match(told.content[0].text, SHOWN);
+  await kept("ts-anthropic", 9);
+  messages.push({ role: "assistant", content: told.content }, { role: "user", content: "Refuse." });
+  await assert.rejects(client.messages.create(asked()), (error) => error instanceof Anthropic.RateLimitError);
+}
+
+async function aiSdk() {
+  const provider = createOpenAICompatible({
+    name: "callboard",
+    baseURL: base("ts-ai", "openai/v1"),
+    apiKey: "any",
+    supportsStructuredOutputs: true,
+  });
+  const asked = (more) => ({ model: provider("gpt-4o"), system: "You count.", messages, maxRetries: 0, ...more });
+  let messages = [{ role: "user", content: "How many?" }];
+  const plain = await generateText(asked());
+  assert.match(plain.text, SHOWN);
+  messages = [...messages, ...plain.response.messages, { role: "user", content: "And now?" }];
+  const streamed = streamText(asked());
+  let text = "";
+  for await (const part of streamed.textStream) text += part;
+  assert.match(text, SHOWN);
+  messages = [...messages, ...(await streamed.response).messages, { role: "user", content: "Look both up." }];
+  const run = tool({ description: "Looks up", inputSchema: WORD, execute: async ({ word }) => `It is ${word}.` });
+  const told = await generateText(asked({ tools: { look: run, count: run }, stopWhen: stepCountIs(2) }));
+  assert.deepEqual(told.steps[0].toolCalls.map((call) => call.toolName), NAMES);
+  assert.match(told.text, SHOWN);
+  messages = [...messages, ...told.response.messages, { role: "user", content: "As JSON." }];
+  assert.deepEqual((await generateObject(asked({ schema: WORD }))).object, { word: "tide" });
+  await kept("ts-ai", 11);
+  messages = [{ role: "user", content: "Refuse." }];
+  await assert.rejects(generateText(asked()), (error) => error.statusCode === 429 && /slowly/.test(error.message));
+}
+
+async function langchain() {
+  const model = new ChatOpenAI({
+    model: "gpt-4o",
+    apiKey: "any",
+    maxRetries: 0,
+    configuration: { baseURL: base("ts-langchain", "openai/v1") },
+  });
+  const messages = [new SystemMessage("You count."), new HumanMessage("How many?")];
+  const plain = await model.invoke(messages);
+  assert.match(plain.text, SHOWN);
+  messages.push(plain, new HumanMessage("And now?"));
+  let streamed;
+  for await (const chunk of await model.stream(messages)) streamed = streamed ? streamed.concat(chunk) : chunk;
+  assert.match(streamed.text, SHOWN);
+  messages.push(streamed, new HumanMessage("Look both up."));
+  const tools = NAMES.map((name) => ({ type: "function", function: { name, parameters: PARAMETERS } }));
+  const called = await model.bindTools(tools).invoke(messages);
+  assert.deepEqual(called.tool_calls.map((call) => call.name), NAMES);
+  messages.push(called, ...called.tool_calls.map(({ id }) => new ToolMessage({ tool_call_id: id, content: `Of ${id}.` })));
+  const told = await model.bindTools(tools).invoke(messages);
+  assert.match(told.text, SHOWN);
+  messages.push(told, new HumanMessage("As JSON."));
+  const structured = model.withStructuredOutput(WORD, { name: "word", method: "jsonSchema" });
+  assert.deepEqual(await structured.invoke(messages), { word: "tide" });
+  await kept("ts-langchain", 11);
+  await assert.rejects(model.invoke([new HumanMessage("Refuse.")]), /slowly/);
+}
+
+for (const [name, tried] of [
+  ["the OpenAI client for TypeScript", openai],
+  ["the Anthropic client for TypeScript", anthropic],
+  ["the AI SDK", aiSdk],
+  ["LangChain", langchain],
+]) {
+  await tried();
+  console.log(`${name} at the gateway: ok`);
+}
