@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use callboard_api as api;
 use callboard_engine::core::{
-    id::{AgentName, RunId, SessionId},
+    id::{RunId, SessionId},
     run::Status,
 };
 use serde::Serialize;
@@ -92,18 +92,29 @@ impl WatchedRun<'_> {
             seconds(used.milliseconds),
         ));
         let id = &session.id;
-        if !has_ended(run.status) {
+        let go_on = match (run.status, &run.form) {
+            (Status::AwaitingUser, Some(form)) => {
+                let form = quoted(form.as_str());
+                vec![format!("form answer {form} KEY=VALUE… --session {id}"), format!("run --session {id}")]
+            }
+            (Status::AwaitingUser, None) => vec![format!("run --session {id} \"YOUR ANSWER\"")],
+            (status, _) if has_ended(status) => Vec::new(),
+            _ => vec![format!("run --session {id}")],
+        };
+        if !go_on.is_empty() {
             output.line("\nto continue:");
-            output.line(format!("  {}", self.context.suggestion(&format!("run --session {id}"))));
+        }
+        for command in go_on {
+            output.line(format!("  {}", self.context.suggestion(&command)));
         }
         output.line("\nto see what an agent was shown:");
         for agent in &session.agents {
-            let name = quoted(&agent.name);
+            let name = quoted(agent.name.as_str());
             output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));
         }
     }
 }
 
-fn quoted(name: &AgentName) -> String {
-    if name.as_str().contains(' ') { format!("\"{name}\"") } else { name.to_string() }
+fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() }
 }
