@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::{Context, prompt};
 use crate::{
     cli::{ActingAs, SessionArg},
+    client::OnSession,
     failure::Failure,
     output::Output,
 };
@@ -55,8 +56,11 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
     match args.command {
         None => {
             let session = context.session(&args.session_arg).await?;
-            let call = session.get(&["turns"]).maybe("agent", args.agent).maybe("limit", args.limit);
+            let call = session.get(&["turns"]).maybe("agent", args.agent.as_ref()).maybe("limit", args.limit);
             let turns = call.acting_as(&args.acting_as).answer::<api::TurnList>().await?;
+            if let Some(agent) = args.agent.filter(|_| turns.it.turns.is_empty()) {
+                check_agent(&session, &args.acting_as, &agent).await?;
+            }
             output.answer(&turns.json, |output| table(&turns.it.turns, output));
         }
         Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: false }) => {
@@ -78,6 +82,17 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
         }
     }
     Ok(())
+}
+
+/// Refuses a name that no agent of the team has.
+async fn check_agent(session: &OnSession<'_>, acting_as: &ActingAs, name: &AgentName) -> Result<(), Failure> {
+    let team = session.get(&[]).acting_as(acting_as).answer::<api::Session>().await?.it.agents;
+    if team.iter().any(|agent| agent.name == *name) {
+        return Ok(());
+    }
+    let team: Vec<_> = team.iter().map(|agent| agent.name.as_str()).collect();
+    Err(Failure::failed("not_found", format!("there is no agent \"{name}\""))
+        .hint(format!("the team is: {}", team.join(", "))))
 }
 
 fn table(turns: &[api::Turn], output: Output) {

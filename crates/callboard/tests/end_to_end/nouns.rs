@@ -279,6 +279,17 @@ fn tools(way: Way) {
 }
 
 #[test]
+fn turns_of_an_agent_that_is_not_there_are_an_error() {
+    let home = team(|home| home);
+    insta::assert_snapshot!(home.transcript(&["turns --agent wirter --session demo"]), @r#"
+    $ callboard turns --agent wirter --session demo
+    ! error: there is no agent "wirter"
+    ! hint: the team is: lead, writer, critic
+    = 1
+    "#);
+}
+
+#[test]
 fn a_healthy_store_is_told_of() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["doctor --no-model", "doctor --no-model --durability full", "doctor"]));
