@@ -109,13 +109,13 @@ impl ThreadArg {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunLimits {
     /// Pause the run after this many turns
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_turns: Option<u64>,
     /// Pause the run after this many tokens, prompts and answers together
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_tokens: Option<u64>,
     /// Pause the run after this many seconds of waiting for models
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_seconds: Option<u64>,
     /// Pause the run after this many pages that tools are told to open
     #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]

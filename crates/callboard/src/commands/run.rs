@@ -249,7 +249,7 @@ impl<'a> WatchedRun<'a> {
             }
         }
         watch.catch_up().await?;
-        self.conclude(&known, &Over::of(&self.session, &self.run).await?)
+        self.conclude(&known, &Over::of(&self.session, &self.run).await?).await
     }
 
     /// Pauses the run, since the user leaves.

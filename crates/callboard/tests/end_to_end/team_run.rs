@@ -128,6 +128,10 @@ fn a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed(way: Way) {
     assert!(played.reason().contains("limit of 2 turns"), "{}", played.reason());
     assert_eq!(go_on(&home).run(), "completed");
     assert_eq!(endpoint.requests().len(), 3);
+    let sent = |turn: &str| home.json(&format!("turns show {turn} --prompt --session demo"));
+    let entry = played.entries.iter().find(|entry| entry["type"] == "turn.requested").unwrap();
+    assert_eq!(sent("r7/1"), sent(&entry["seq"].to_string()));
+    assert_eq!(home.error("turns show r7/9 --session demo").1["code"], "not_found");
 }
 
 fn a_session_goes_on_with_another_task(way: Way) {

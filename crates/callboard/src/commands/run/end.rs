@@ -66,10 +66,13 @@ async fn last_message(session: &OnSession<'_>, run: &api::Run) -> Result<Option<
 
 impl WatchedRun<'_> {
     /// Prints the result, and the commands to continue or look closer.
-    pub(super) fn conclude(&self, session: &api::Session, over: &Over) -> Result<ExitCode, Failure> {
+    pub(super) async fn conclude(&self, session: &api::Session, over: &Over) -> Result<ExitCode, Failure> {
         match self.context.output.json {
             true => over.print(&session.id, self.context.output),
-            false => self.sum_up(session, &over.run.it, over.message.as_ref()),
+            false => {
+                self.sum_up(session, &over.run.it, over.message.as_ref());
+                self.tell_of_prompts(session).await?;
+            }
         }
         Ok(over.status())
     }
@@ -107,11 +110,23 @@ impl WatchedRun<'_> {
         for command in go_on {
             output.line(format!("  {}", self.context.suggestion(&command)));
         }
-        output.line("\nto see what an agent was shown:");
+    }
+
+    /// Prints for each agent that was asked the command that shows its last prompt.
+    async fn tell_of_prompts(&self, session: &api::Session) -> Result<(), Failure> {
+        let output = self.context.output;
         for agent in &session.agents {
-            let name = quoted(agent.name.as_str());
-            output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));
+            let call = self.session.get(&["turns"]).query("agent", &agent.name).query("limit", 1);
+            let Some(turn) = call.answer::<api::TurnList>().await?.it.turns.pop() else { continue };
+            let named = match (turn.run, turn.turn_of_run) {
+                (Some(run), Some(number)) => format!("{run}/{number}"),
+                _ => turn.turn.to_string(),
+            };
+            output.line(format!("\nto see what {} was shown last:", agent.name));
+            let show = format!("turns show {named} --prompt --session {}", session.id);
+            output.line(format!("  {}", self.context.suggestion(&show)));
         }
+        Ok(())
     }
 }
 
