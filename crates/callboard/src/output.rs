@@ -138,12 +138,11 @@ impl Output {
     /// Prints why a command was not done and gives the exit status for it.
     pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
         let Failure { problem, is_wrong_use } = failure;
-        self.note(format!("error: {}", in_words(problem)));
-        if let Some(hint) = &problem.hint {
-            self.note(format!("hint: {hint}"));
-        }
         if self.json {
             self.json(&json!({"error": problem}));
+        } else {
+            self.note(format!("error: {}", in_words(problem)));
+            problem.hint.iter().for_each(|hint| self.note(format!("hint: {hint}")));
         }
         ExitCode::from(if *is_wrong_use { 2 } else { 1 })
     }

@@ -35,6 +35,7 @@ fn sessions(way: Way) {
             "session show --session demo",
             "session update --session demo --title Renamed --ttl 60 --budget 4000",
             "session show --session demo --json",
+            "session update --session demo",
             "session update --session demo --title Mine --as critic",
             "say --session demo hello",
             "session fork --session demo --at 3 --id copy",

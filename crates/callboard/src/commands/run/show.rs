@@ -6,7 +6,6 @@ use callboard_engine::core::{
     context_set::ContextSet,
     conversation::{Content, Message, MessageChecked, Role},
     directive::Received,
-    entry::Actor,
     id::{AgentName, ThreadId},
     run::{
         Due,
@@ -196,11 +195,7 @@ impl Show {
     }
 
     fn line(&self, entry: &api::Entry, what: String) {
-        let by = match &entry.by {
-            Actor::Agent(name) => name.to_string(),
-            by => by.to_string(),
-        };
-        self.output.line(format!("  {} {what}", self.output.paint(Style::Name, by)));
+        self.output.line(format!("  {} {what}", self.output.paint(Style::Name, entry.by.called())));
     }
 
     fn quiet(&self, line: &str) {
