@@ -280,6 +280,19 @@ fn tools(way: Way) {
 }
 
 #[test]
+fn a_noun_alone_lists_or_shows_what_there_is() {
+    let home = team(|home| home);
+    for noun in ["sessions", "set", "forms", "thread", "runs", "tools", "documents", "collection", "token", "variables"]
+    {
+        let (alone, whole) = (home.run(noun), home.run(&format!("{noun} list")));
+        assert_eq!((alone.status, alone.stdout), (whole.status, whole.stdout), "{noun}: {}", alone.stderr);
+    }
+    let (alone, whole) = (home.run("steps"), home.run("step show"));
+    assert_eq!((alone.status, alone.stdout, alone.stderr), (whole.status, whole.stdout, whole.stderr));
+    assert_eq!(home.json("session")["sessions"][0]["id"], "demo");
+}
+
+#[test]
 fn turns_of_an_agent_that_is_not_there_are_an_error() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["turns --agent wirter --session demo"]), @r#"
