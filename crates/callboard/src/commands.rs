@@ -246,9 +246,9 @@ impl Command {
 /// What a noun alone does: it lists or shows what there is.
 pub(crate) fn of_noun_alone(noun: &str) -> Option<&'static str> {
     match noun {
-        "session" | "sessions" | "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool" | "tools"
-        | "document" | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars" | "variable"
-        | "variables" => Some("list"),
+        "session" | "sessions" | "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool"
+        | "tools" | "document" | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars"
+        | "variable" | "variables" => Some("list"),
         "step" | "steps" => Some("show"),
         _ => None,
     }
