@@ -152,6 +152,14 @@ impl Output {
         table(head, rows).iter().for_each(|line| self.line(line));
     }
 
+    /// Prints a list with its columns below each other. Where there is nothing in it, a note says so.
+    pub(crate) fn list(self, head: &[&str], rows: &[Vec<String>], things: &str) {
+        match rows {
+            [] => self.note(format!("there are no {things}")),
+            rows => self.table(head, rows),
+        }
+    }
+
     /// Prints rows with their columns below each other to the standard error.
     pub(crate) fn note_table(self, head: &[&str], rows: &[Vec<String>]) {
         table(head, rows).iter().for_each(|line| self.note(line));

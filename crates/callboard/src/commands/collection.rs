@@ -125,5 +125,5 @@ fn table(collections: &[api::Collection], output: Output) {
         vec![name.to_string(), documents.to_string(), tokens.to_string(), updated_at.to_string()]
     };
     let head = ["COLLECTION", "DOCUMENTS", "TOKENS", "CHANGED"];
-    output.table(&head, &collections.iter().map(row).collect::<Vec<_>>());
+    output.list(&head, &collections.iter().map(row).collect::<Vec<_>>(), "collections");
 }

@@ -39,7 +39,12 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
         Form::List { on } => {
             let session = context.session(&on.session_arg).await?;
             let list = session.get(&["forms"]).acting_as(&on.acting_as).answer::<api::FormList>().await?;
-            context.output.answer(&list.json, |output| list.it.forms.iter().for_each(|form| show(form, output)));
+            context.output.answer(&list.json, |output| {
+                list.it.forms.iter().for_each(|form| show(form, output));
+                if list.it.forms.is_empty() {
+                    output.note("there are no forms");
+                }
+            });
         }
         Form::Answer { on, name, answers } => {
             let session = context.session(&on.session_arg).await?;

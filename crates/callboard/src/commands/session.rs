@@ -221,7 +221,7 @@ async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
             vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
         };
         let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
-        output.table(&head, &sessions.iter().map(row).collect::<Vec<_>>());
+        output.list(&head, &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
     });
     Ok(())
 }

@@ -161,5 +161,5 @@ fn table(turns: &[api::Turn], output: Output) {
         ]
     };
     let head = ["TURN", "AGENT", "THREAD", "MODEL", "TOKENS", "USAGE", "STATE", "RUN"];
-    output.table(&head, &turns.iter().map(row).collect::<Vec<_>>());
+    output.list(&head, &turns.iter().map(row).collect::<Vec<_>>(), "turns");
 }

@@ -181,5 +181,5 @@ fn table(variables: &[api::Variable], output: Output) {
     let row = |variable: &api::Variable| {
         vec![variable.name.to_string(), variable.updated_at.to_string(), variable.display.to_string()]
     };
-    output.table(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>());
+    output.list(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>(), "variables");
 }

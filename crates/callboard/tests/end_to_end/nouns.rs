@@ -325,7 +325,7 @@ fn a_store_in_memory_lasts_as_long_as_the_command() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["session list --store memory:", "session show --session demo --store memory:"]), @"
     $ callboard session list --store memory:
-    SESSION  ENTRIES  LAST USED  AGENTS  TITLE
+    ! there are no sessions
     $ callboard session show --session demo --store memory:
     ! error: there is no session demo
     ! hint: `callboard session list` lists the sessions

@@ -233,7 +233,7 @@ fn without_a_model_nothing_is_begun() {
     ! hint: set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY
     = 1
     $ callboard session list
-    SESSION  ENTRIES  LAST USED  AGENTS  TITLE
+    ! there are no sessions
     ");
 }
 
