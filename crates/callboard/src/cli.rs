@@ -29,6 +29,9 @@ pub(crate) struct Global {
     /// Print JSON for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print exact times in lists at a terminal, too
+    #[arg(long, global = true)]
+    pub(crate) utc: bool,
 }
 
 /// What acknowledged writes survive.

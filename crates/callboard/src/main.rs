@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(error),
     };
-    let output = Output::new(cli.global.json, config::wants_colours());
+    let output = Output::new(cli.global.json, config::wants_colours()).with_exact_times(cli.global.utc);
     let Some(command) = cli.command else {
         // An error here cannot be reported: there is no output left to report it on.
         let _ = commands::command().print_help();

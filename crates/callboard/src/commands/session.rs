@@ -218,7 +218,7 @@ async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
         let row = |Answer { it, .. }: &Answer<api::Session>| {
             let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
             let title = it.title.clone().unwrap_or_default();
-            vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
+            vec![it.id.to_string(), it.head.to_string(), output.time(it.last_activity), names, title]
         };
         let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
         output.list(&head, &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
