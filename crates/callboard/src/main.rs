@@ -53,7 +53,14 @@ fn main() -> ExitCode {
 }
 
 /// Reads the command line. A noun without a command of its own lists or shows what there is.
-fn parsed(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+fn parsed(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    // `help` has no options: whoever asks for its help is helped.
+    if let [_, help, .., asked] = words.as_slice()
+        && help == "help"
+        && (asked == "--help" || asked == "-h")
+    {
+        words.pop();
+    }
     let read = |words: &[OsString]| {
         let words = commands::command().try_get_matches_from(words)?;
         Cli::from_arg_matches(&words)
