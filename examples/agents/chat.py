@@ -45,10 +45,8 @@ def main(session):
         prompt = post(f"{session}/prompt", {"agent": "guide", "format": "openai", "record": True})
         request = {"model": os.environ.get("MODEL", "default"), "messages": prompt["messages"], "max_tokens": ANSWER}
         answer = post(MODEL, request, KEY)
-        usage = {kind: answer["usage"][kind] for kind in ("prompt_tokens", "completion_tokens")}
-        text = answer["choices"][0]["message"]["content"]
-        post(f"{session}/turns/{prompt['turn']}", {"text": text, "usage": usage})
-        print(f"[{prompt['tokens']} tokens] {text}", flush=True)
+        post(f"{session}/turns/{prompt['turn']}", {"message": answer})
+        print(f"[{prompt['tokens']} tokens] {answer['choices'][0]['message']['content']}", flush=True)
 
 
 main(*sys.argv[1:])

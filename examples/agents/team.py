@@ -32,8 +32,7 @@ def ask(session, agent, **more):
     prompt = call(f"{session}/prompt", {"agent": agent, "format": "openai", "record": True})
     request = {"model": os.environ.get("MODEL", "default"), "messages": prompt["messages"], **more}
     answer = call(MODEL, request, KEY)
-    usage = {kind: answer["usage"][kind] for kind in ("prompt_tokens", "completion_tokens")}
-    return prompt["turn"], answer["choices"][0]["message"]["content"], usage
+    return prompt["turn"], answer, answer["choices"][0]["message"]["content"]
 
 
 def main(task):
@@ -41,16 +40,16 @@ def main(task):
     call(f"{session}/threads/main/messages", {"messages": [{"role": "user", "content": task}]})
     for _ in range(12):
         form = {"name": "directive", "schema": call(f"{session}/directives/schema")}
-        turn, text, usage = ask(session, "lead", response_format={"type": "json_schema", "json_schema": form})
+        turn, answer, text = ask(session, "lead", response_format={"type": "json_schema", "json_schema": form})
         directive = json.loads(text)
         call(f"{session}/directives", directive)  # shares context sets, each with those who may see it
-        call(f"{session}/turns/{turn}", {"text": directive.get("message", "Go on."), "usage": usage})
+        call(f"{session}/turns/{turn}", {"text": directive.get("message", "Go on."), "usage": answer.get("usage")})
         print(f"lead to {directive.get('messageTo', 'user')}: {directive.get('message')}")
         if directive.get("workflowComplete") or directive.get("messageTo", "user") == "user":
             break
         worker = directive["messageTo"]
-        turn, text, usage = ask(session, worker)
-        call(f"{session}/turns/{turn}", {"text": text, "usage": usage})
+        turn, answer, text = ask(session, worker)
+        call(f"{session}/turns/{turn}", {"message": answer})
         print(f"{worker}: {text}")
 
 

@@ -5,7 +5,7 @@ mod shown;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -98,6 +98,7 @@ impl Demo {
     fn run_and_kill(&self) -> anyhow::Result<Option<u64>> {
         println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.\n");
         let mut run = self.run([TEAM, "--id", SESSION]);
+        run.args(unattended());
         let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
         let Some(turn) = self.turn_of(KILLED_WITH, &mut run)? else { return Ok(None) };
         std::thread::sleep(INTO_THE_TURN);
@@ -152,7 +153,8 @@ impl Demo {
             Ok(run.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
         };
         if killed.is_some() {
-            command::status(self.run(["--session", SESSION]).envs(self.endpoint.environment.clone()))?;
+            let mut run = self.run(["--session", SESSION]);
+            command::status(run.args(unattended()).envs(self.endpoint.environment.clone()))?;
         }
         if status()? == "awaiting_user" {
             println!("\nNobody answers: the form is answered automatically.\n");
@@ -190,6 +192,11 @@ impl Demo {
         let named = self.endpoint.environment.iter().find(|(name, _)| *name == "CALLBOARD_MODEL");
         named.map(|(_, model)| model.clone()).or_else(|| std::env::var("CALLBOARD_MODEL").ok()).unwrap_or_default()
     }
+}
+
+/// What lets a run answer its own questions where nobody is there to type.
+fn unattended() -> &'static [&'static str] {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() { &[] } else { &["--yes"] }
 }
 
 /// A word as a shell reads it as one.

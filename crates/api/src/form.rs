@@ -21,6 +21,24 @@ pub struct Form {
     pub answers: Map<String, Value>,
 }
 
+/// A form in the list of forms.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ListedForm {
+    /// The form.
+    #[serde(flatten)]
+    pub form: Form,
+    /// What its context set says: what the user is asked, and once it is answered the answers, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// The forms of a session, sorted by name.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct FormList {
+    /// The forms.
+    pub forms: Vec<ListedForm>,
+}
+
 /// The answers to a form.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -90,7 +90,7 @@ pub use self::{
         ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
         NewContextFile,
     },
-    form::{Form, FormAnswers},
+    form::{Form, FormAnswers, FormList, ListedForm},
     journal::{
         DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalOrder, JournalPage, JournalQuery, WhyQuery,
     },

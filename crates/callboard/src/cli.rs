@@ -30,6 +30,9 @@ pub(crate) struct Global {
     /// Print JSON for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print exact times in lists at a terminal, too
+    #[arg(long, global = true)]
+    pub(crate) utc: bool,
 }
 
 /// What acknowledged writes survive.
@@ -162,13 +165,13 @@ impl BrowserArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunLimits {
     /// Pause the run after this many turns
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_turns: Option<u64>,
     /// Pause the run after this many tokens, prompts and answers together
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_tokens: Option<u64>,
     /// Pause the run after this many seconds of waiting for models
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_seconds: Option<u64>,
     /// Pause the run after this many pages that tools are told to open
     #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]

@@ -114,17 +114,17 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Team(team::Team),
     /// Sessions (new, list, show, update, delete, fork, journal)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "sessions")]
     Session(session::Session),
     /// Choose the session that later commands work on
     Use(choose::Use),
     /// Context sets: named texts that the team shares (list, show, put, delete)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "sets")]
     Set(set::Set),
     /// Apply a manager's directive and print the result
     Directive(directive::Directive),
     /// Forms: questions for the user (list, answer)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "forms")]
     Form(form::Form),
     /// Add a message to a thread
     Say(say::Say),
@@ -132,6 +132,7 @@ pub(crate) enum Command {
     #[command(subcommand, alias = "threads")]
     Thread(thread::Thread),
     /// Read the messages of a thread
+    #[command(alias = "message")]
     Messages(messages::Messages),
     /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
@@ -153,43 +154,45 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(runs::Runs),
     /// Turns: which models were asked, and with which prompts (show)
+    #[command(alias = "turn")]
     Turns(turns::Turns),
     /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
     Plan(plan::Plan),
     /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
     Workflow(workflow::Workflow),
     /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "step")]
     Steps(steps::Steps),
     /// Tools that Callboard executes for agents (list, call)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "tool")]
     Tools(tools::Tools),
     /// Variables: named values that the team works with (list, get, set, clear)
-    #[command(subcommand, name = "var")]
+    #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
     Variable(variable::Variable),
     /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
     #[command(subcommand)]
     Browser(browser::Browser),
     /// Documents: longer texts that agents look things up in (add, list, show, remove)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "document")]
     Documents(documents::Documents),
     /// Collections: documents that sessions share (create, list, remove, erase, export, import)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "collections")]
     Collection(collection::Collection),
     /// Context files: notes that agents leave each other in folders, without a server or a store (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
+    #[command(alias = "file")]
     Files(files::Files),
     /// Export a session as JSON lines
     Export(transfer::Export),
     /// Import an exported session
     Import(transfer::Import),
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "tokens")]
     Token(token::Token),
     /// Secrets: replace the master key, put back what is none (rotate, restore)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "secret")]
     Secrets(secrets::Secrets),
     /// Stores: check a store, or copy it into another one (check, copy)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "stores")]
     Store(store::Store),
     /// Serve sessions over HTTP
     Serve(serve::Serve),
@@ -246,6 +249,17 @@ impl Command {
             Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
             _ => false,
         }
+    }
+}
+
+/// What a noun alone does: it lists or shows what there is.
+pub(crate) fn of_noun_alone(noun: &str) -> Option<&'static str> {
+    match noun {
+        "session" | "sessions" | "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool"
+        | "tools" | "document" | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars"
+        | "variable" | "variables" => Some("list"),
+        "step" | "steps" => Some("show"),
+        _ => None,
     }
 }
 
@@ -417,10 +431,10 @@ impl Context {
             Command::Recall(args) => return recall::recall(self, args).await,
             Command::Search(args) => return search::search(self, args).await,
             Command::Why(args) => return why::why(self, args).await,
+            Command::Directive(args) => return directive::directive(self, args).await,
             Command::Session(command) => session::execute(self, command).await,
             Command::Use(args) => choose::choose(self, args).await,
             Command::Set(command) => set::execute(self, command).await,
-            Command::Directive(args) => directive::directive(self, args).await,
             Command::Form(command) => form::execute(self, command).await,
             Command::Say(args) => say::say(self, args).await,
             Command::Thread(command) => thread::execute(self, command).await,

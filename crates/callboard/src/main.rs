@@ -17,7 +17,7 @@ mod team_file;
 mod terminal;
 mod which;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{
     FromArgMatches as _,
@@ -36,12 +36,11 @@ use crate::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let parsed = commands::command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
-    let cli = match parsed {
+    let cli = match parsed(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return refused(error),
     };
-    let output = Output::new(cli.global.json, config::wants_colours());
+    let output = Output::new(cli.global.json, config::wants_colours()).with_exact_times(cli.global.utc);
     let Some(command) = cli.command else {
         // An error here cannot be reported: there is no output left to report it on.
         let _ = commands::command().print_help();
@@ -51,6 +50,32 @@ fn main() -> ExitCode {
     let is_server = matches!(command, Command::Serve(_));
     let status = run(&cli.global, command, output).unwrap_or_else(|failure| output.failure(&failure));
     if is_server { status } else { output.finished(status) }
+}
+
+/// Reads the command line. A noun without a command of its own lists or shows what there is.
+fn parsed(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    // `help` has no options: whoever asks for its help is helped.
+    if let [_, help, .., asked] = words.as_slice()
+        && help == "help"
+        && (asked == "--help" || asked == "-h")
+    {
+        words.pop();
+    }
+    let read = |words: &[OsString]| {
+        let words = commands::command().try_get_matches_from(words)?;
+        Cli::from_arg_matches(&words)
+    };
+    let error = match read(&words) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    let is_alone =
+        matches!(error.kind(), ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    let noun = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(commands::of_noun_alone);
+    match noun.filter(|_| is_alone) {
+        Some(command) => read(&[words, vec![command.into()]].concat()),
+        None => Err(error),
+    }
 }
 
 /// Help and the version are not errors; anything else that clap reports is wrong use.

@@ -8,8 +8,10 @@ use std::{
     io::{self, ErrorKind, IsTerminal as _, Write as _},
     process::ExitCode,
     sync::OnceLock,
+    time::UNIX_EPOCH,
 };
 
+use callboard_engine::core::time::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
@@ -34,6 +36,8 @@ pub(crate) struct Output {
     /// Whether programs read it.
     pub(crate) json: bool,
     colours: bool,
+    /// Whether lists say how long ago something was.
+    ago: bool,
 }
 
 /// How a word stands out at a terminal.
@@ -52,7 +56,20 @@ pub(crate) enum Style {
 impl Output {
     /// Prints for programs (`json`) or for people, to whom a terminal may show colours.
     pub(crate) fn new(json: bool, colours: bool) -> Self {
-        Self { json, colours: colours && !json && io::stdout().is_terminal() }
+        let at_terminal = !json && io::stdout().is_terminal();
+        Self { json, colours: colours && at_terminal, ago: at_terminal }
+    }
+
+    /// The same, with exact times in lists where they are wanted.
+    pub(crate) fn with_exact_times(self, wanted: bool) -> Self {
+        Self { ago: self.ago && !wanted, ..self }
+    }
+
+    /// A time in a list: for programs as it is, at a terminal how long ago it was.
+    pub(crate) fn time(self, at: Timestamp) -> String {
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let then = u64::try_from(at.as_millis() / 1000).unwrap_or_default();
+        if self.ago { ago(now.saturating_sub(then)) } else { at.to_string() }
     }
 
     /// Prints a line to the standard output.
@@ -138,12 +155,11 @@ impl Output {
     /// Prints why a command was not done and gives the exit status for it.
     pub(crate) fn failure(self, failure: &Failure) -> ExitCode {
         let Failure { problem, is_wrong_use } = failure;
-        self.note(format!("error: {}", in_words(problem)));
-        if let Some(hint) = &problem.hint {
-            self.note(format!("hint: {hint}"));
-        }
         if self.json {
             self.json(&json!({"error": problem}));
+        } else {
+            self.note(format!("error: {}", in_words(problem)));
+            problem.hint.iter().for_each(|hint| self.note(format!("hint: {hint}")));
         }
         ExitCode::from(if *is_wrong_use { 2 } else { 1 })
     }
@@ -151,6 +167,14 @@ impl Output {
     /// Prints rows with their columns below each other.
     pub(crate) fn table(self, head: &[&str], rows: &[Vec<String>]) {
         table(head, rows).iter().for_each(|line| self.line(line));
+    }
+
+    /// Prints a list with its columns below each other. Where there is nothing in it, a note says so.
+    pub(crate) fn list(self, head: &[&str], rows: &[Vec<String>], things: &str) {
+        match rows {
+            [] => self.note(format!("there are no {things}")),
+            rows => self.table(head, rows),
+        }
     }
 
     /// Prints rows with their columns below each other to the standard error.
@@ -229,6 +253,16 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     std::iter::once(&head).chain(rows).map(line).collect()
 }
 
+/// How long ago something was.
+fn ago(seconds: u64) -> String {
+    match seconds {
+        0..=59 => "just now".to_owned(),
+        60..=3_599 => format!("{} min ago", seconds / 60),
+        3_600..=86_399 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} ago", counted(seconds / 86_400, "day")),
+    }
+}
+
 /// A line that replaces the current one in a terminal.
 fn in_place(line: &str) -> String {
     format!("\r\u{1b}[K{line}")
@@ -255,6 +289,14 @@ mod tests {
         assert_eq!(in_words(&problem), "messages[0].message_id: wrong; a/b: wrong; see /messages");
         let conflict = Problem { detail: "/messages/1/message_id: it is taken".to_owned(), ..Problem::default() };
         assert_eq!(in_words(&conflict), "messages[1].message_id: it is taken");
+    }
+
+    #[test]
+    fn people_are_told_how_long_ago_something_was() {
+        let told = [0, 59, 60, 3_599, 3_600, 86_399, 86_400, 200_000].map(ago);
+        let expected =
+            ["just now", "just now", "1 min ago", "59 min ago", "1 h ago", "23 h ago", "1 day ago", "2 days ago"];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -72,6 +72,11 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "use a whole number, 0 or more".to_owned())
 }
 
+/// A limit under which something can be done: a whole number of 1 or more.
+pub(crate) fn room(text: &str) -> Result<u64, String> {
+    text.parse().map(NonZeroU64::get).map_err(|_| "use a whole number, 1 or more".to_owned())
+}
+
 /// At most how many.
 pub(crate) fn limit(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "a limit is a whole number, 0 or more".to_owned())
@@ -151,6 +156,12 @@ mod tests {
         assert_eq!(sweep("5"), Ok(Sweep(Some(Duration::from_secs(5)))));
         assert_eq!(sweep("off"), Ok(Sweep(None)));
         assert!(sweep("0").is_err() && sweep("never").is_err());
+    }
+
+    #[test]
+    fn a_limit_leaves_room_for_something() {
+        assert_eq!(room("1"), Ok(1));
+        assert!(room("0").is_err() && room("-1").is_err() && room("none").is_err());
     }
 
     #[test]

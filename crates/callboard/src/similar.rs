@@ -15,10 +15,20 @@ pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
     }
     match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::Strings(offered)) => {
-            offered.iter().filter(|name| strsim::osa_distance(typed, name) <= MAX_DISTANCE).cloned().collect()
+            let all = commands::command();
+            let near = offered.iter().filter(|name| strsim::osa_distance(typed, name) <= MAX_DISTANCE);
+            let mut names: Vec<String> = near.map(|name| own_name(&all, name)).collect();
+            names.dedup();
+            names
         }
         _ => Vec::new(),
     }
+}
+
+/// The name of a noun that has this one beside it, or the name itself.
+fn own_name(all: &clap::Command, name: &str) -> String {
+    let noun = all.get_subcommands().find(|noun| noun.get_all_aliases().any(|alias| alias == name));
+    noun.map_or(name, clap::Command::get_name).to_owned()
 }
 
 fn under_nouns(typed: &str) -> Vec<String> {

@@ -49,7 +49,7 @@ pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
     let failed = |error: io::Error| {
         let failure = Failure::failed("unreadable", format!("cannot read {}: {error}", path.display()));
         match error.kind() {
-            io::ErrorKind::NotFound => failure.hint("this is the path of a file; check it"),
+            io::ErrorKind::NotFound => failure.hint("check the path"),
             _ => failure,
         }
     };

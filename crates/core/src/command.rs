@@ -125,7 +125,7 @@ pub fn decide<C: Command>(
         state.team.agent(name)?;
     }
     if !C::IN_COLLECTIONS && !state.session.kind.is_session() {
-        let (who, what) = (context.by.to_string(), "do this in a collection");
+        let (who, what) = (context.by.called().to_owned(), "do this in a collection");
         return Err(Error::Forbidden { who, what, hint: "a collection takes documents alone" }.into());
     }
     let mut decision = DecisionBuilder::new(state, context);

@@ -213,6 +213,17 @@ pub enum Actor {
     Agent(AgentName),
 }
 
+impl Actor {
+    /// What people call it: the name of the agent, or what it is.
+    pub fn called(&self) -> &str {
+        match self {
+            Self::User => "user",
+            Self::System => "system",
+            Self::Agent(name) => name.as_str(),
+        }
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

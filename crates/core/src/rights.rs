@@ -105,6 +105,6 @@ impl Right {
             Who::Granted(_) | Who::Shared(_) | Who::Manager => "ask the manager or the user",
             Who::System => "only Callboard itself does",
         };
-        Error::Forbidden { who: by.to_string(), what: self.what, hint }
+        Error::Forbidden { who: by.called().to_owned(), what: self.what, hint }
     }
 }

@@ -218,7 +218,7 @@ impl<R> Authorized<R> {
 
     /// The error for one thing that the call can do, but not for this caller.
     pub(crate) fn forbidden(&self, what: &'static str) -> CallError {
-        Refusal::Forbidden { who: self.actor.to_string(), what, hint: "ask the user" }.into()
+        Refusal::Forbidden { who: self.actor.called().to_owned(), what, hint: "ask the user" }.into()
     }
 
     /// Looks at the session as it is now, or for the user as it was after the entry `at`.
@@ -331,7 +331,7 @@ impl Caller {
             Actor::Agent(own) if own == name => Ok(Actor::Agent(own)),
             Actor::Agent(own) => {
                 let hint = "leave `as` out, or use the token of the other agent";
-                Err(CallError::forbidden(format!("{} may not act as {name}", Actor::Agent(own))).hint(hint))
+                Err(CallError::forbidden(format!("{own} may not act as {name}")).hint(hint))
             }
             Actor::User | Actor::System => Ok(Actor::Agent(state.team.agent(&name)?.name.clone())),
         }

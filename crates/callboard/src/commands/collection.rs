@@ -122,8 +122,8 @@ fn summary(collection: &api::Collection) -> String {
 fn table(collections: &[api::Collection], output: Output) {
     let row = |collection: &api::Collection| {
         let api::Collection { name, documents, tokens, updated_at, .. } = collection;
-        vec![name.to_string(), documents.to_string(), tokens.to_string(), updated_at.to_string()]
+        vec![name.to_string(), documents.to_string(), tokens.to_string(), output.time(*updated_at)]
     };
     let head = ["COLLECTION", "DOCUMENTS", "TOKENS", "CHANGED"];
-    output.table(&head, &collections.iter().map(row).collect::<Vec<_>>());
+    output.list(&head, &collections.iter().map(row).collect::<Vec<_>>(), "collections");
 }

@@ -44,7 +44,7 @@ fn show(size: &api::ContextSize, output: Output) {
     for row in &mut rows {
         row.resize(6, String::new());
     }
-    output.table(&["AGENT", "TOKENS", "WARNED AT", "COMPRESSED AT", "WINDOW", "LAST TURN READ"], &rows);
+    output.table(&["AGENT", "TOKENS", "WARNS AT", "COMPRESSES AT", "BUDGET", "LAST TURN READ"], &rows);
     if let Some(possible) = &size.compression {
         let api::PossibleCompression { messages, tokens_before, tokens_after, newest } = possible;
         match messages {

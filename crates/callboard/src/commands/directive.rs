@@ -1,8 +1,11 @@
 //! `callboard directive`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use callboard_engine::core::directive::Directed;
+use callboard_engine::core::{context_set::Outcome, directive::Directed};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -17,7 +20,7 @@ use crate::{
 /// Apply a manager's directive and print the result
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  callboard directive directive.json\n  echo 'Context update: Tone\nfriendly' | callboard directive -\n  callboard directive --schema"
+    after_help = "Examples:\n  callboard directive directive.json\n  echo 'Context update: Tone\nfriendly' | callboard directive -\n  callboard directive --schema\n\nWhere a context set is rejected or in conflict, it does the rest, and ends with status 1."
 )]
 pub(crate) struct Directive {
     #[command(flatten)]
@@ -32,18 +35,20 @@ pub(crate) struct Directive {
     pub(crate) schema: bool,
 }
 
-pub(super) async fn directive(context: &Context, args: Directive) -> Result<(), Failure> {
+pub(super) async fn directive(context: &Context, args: Directive) -> Result<ExitCode, Failure> {
     let session = context.session(&args.session_arg).await?;
     let Some(path) = args.file else {
         let schema = session.get(&["directives", "schema"]).acting_as(&args.acting_as).answer::<Value>().await?;
         context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     };
     let text =
         if path == Path::new("-") { terminal::all()? } else { terminal::file(&path).map_err(terminal::not_a_text)? };
     let directed = session.post(&["directives"], &read(text)?).acting_as(&args.acting_as).answer::<Directed>().await?;
     context.output.answer(&directed.json, |output| show(&directed.it, output));
-    Ok(())
+    let is_refused = |outcome| matches!(outcome, Outcome::Conflict | Outcome::Rejected);
+    let is_whole = !directed.it.outcomes.iter().any(|set| is_refused(set.outcome));
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A text that begins with `{` has to be JSON; anything else is in the fallback's text grammar.

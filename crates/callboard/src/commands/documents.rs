@@ -157,7 +157,11 @@ fn table(documents: &[api::Document], output: Output) {
         let (tokens, visible_to) = (document.tokens.to_string(), document.visible_to.to_string());
         vec![document.name.to_string(), tokens, visible_to, document.media_type.to_string()]
     };
-    output.table(&["DOCUMENT", "TOKENS", "VISIBLE TO", "TYPE"], &documents.iter().map(row).collect::<Vec<_>>());
+    output.list(
+        &["DOCUMENT", "TOKENS", "VISIBLE TO", "TYPE"],
+        &documents.iter().map(row).collect::<Vec<_>>(),
+        "documents",
+    );
 }
 
 fn show(document: &api::Document, output: Output) {

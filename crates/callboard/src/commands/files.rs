@@ -151,7 +151,7 @@ fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
     output.answer(&json!({ "sessions": listed }), |output| {
         let row =
             |(last, id, files): &(String, SessionId, usize)| vec![id.to_string(), last.clone(), files.to_string()];
-        output.table(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>());
+        output.list(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
     });
     Ok(())
 }
@@ -274,7 +274,7 @@ fn advise(task: Task, output: Output) {
 fn table(files: &[Found], output: Output) {
     let row =
         |file: &Found| vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()];
-    output.table(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>());
+    output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
 }
 
 impl FilesSession {

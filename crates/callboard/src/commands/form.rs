@@ -6,7 +6,7 @@ use callboard_engine::core::{
     id::SetName,
 };
 use clap::Subcommand;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Context;
 use crate::{cli::On, failure::Failure, output::Output, parse};
@@ -37,30 +37,20 @@ pub(crate) enum Form {
 pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
         Form::List { on } => {
-            let sets = context
-                .session(&on.session_arg)
-                .await?
-                .get(&["context-sets"])
-                .acting_as(&on.acting_as)
-                .answer::<api::ContextSetList>()
-                .await?
-                .it
-                .context_sets;
-            let forms: Vec<_> = sets.iter().filter_map(|set| Some((set, set.form.as_ref()?))).collect();
-            let json: Vec<_> = forms.iter().map(|(set, form)| as_json(set, form)).collect();
-            context.output.answer(&json!({"forms": json}), |output| {
-                forms.iter().for_each(|(set, form)| show(set, form, output));
+            let session = context.session(&on.session_arg).await?;
+            let list = session.get(&["forms"]).acting_as(&on.acting_as).answer::<api::FormList>().await?;
+            context.output.answer(&list.json, |output| {
+                list.it.forms.iter().for_each(|form| show(form, output));
+                if list.it.forms.is_empty() {
+                    output.note("there are no forms");
+                }
             });
         }
         Form::Answer { on, name, answers } => {
             let session = context.session(&on.session_arg).await?;
-            let set = session
-                .get(&["context-sets", name.as_str()])
-                .acting_as(&on.acting_as)
-                .answer::<api::ContextSet>()
-                .await?
-                .it;
-            let fields = set.form.map(|form| form.fields).unwrap_or_default();
+            let forms = session.get(&["forms"]).acting_as(&on.acting_as).answer::<api::FormList>().await?.it.forms;
+            let form = forms.into_iter().find(|listed| listed.form.name == name);
+            let fields = form.map(|listed| listed.form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
                 .into_iter()
                 .map(|(key, text)| {
@@ -115,19 +105,10 @@ pub(super) fn expected_input(field: &Field) -> String {
     if field.required { kind } else { format!("{kind}; optional") }
 }
 
-/// A form as JSON, with the text that asks the user.
-fn as_json(set: &api::ContextSet, form: &api::Form) -> Value {
-    let mut value = json!(form);
-    if let Value::Object(fields) = &mut value {
-        fields.insert("request".to_owned(), json!(set.content));
-    }
-    value
-}
-
-fn show(set: &api::ContextSet, form: &api::Form, output: Output) {
-    output.line(format!("{} ({})", set.name, if form.answered { "answered" } else { "open" }));
-    let content = set.content.as_deref().unwrap_or_default();
-    content.lines().for_each(|line| output.line(format!("    {line}")));
+fn show(listed: &api::ListedForm, output: Output) {
+    let api::ListedForm { form, request } = listed;
+    output.line(format!("{} ({})", form.name, if form.answered { "answered" } else { "open" }));
+    request.iter().flat_map(|request| request.lines()).for_each(|line| output.line(format!("    {line}")));
     for field in form.fields.iter().filter(|_| !form.answered) {
         output.line(format!("  {}  {} ({})", field.key, field.label, expected_input(field)));
     }
@@ -135,6 +116,8 @@ fn show(set: &api::ContextSet, form: &api::Form, output: Output) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

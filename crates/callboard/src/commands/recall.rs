@@ -81,11 +81,16 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         at: args.at,
     };
     let answer = session.post(&["recall"], &body).acting_as(&args.acting_as).answer::<api::Recalled>().await?;
-    Ok(show(context.output, &answer.json, &answer.it))
+    Ok(show(context.output, &answer.json, &answer.it, true))
 }
 
-/// Prints what was found. The exit status is 1 where that is nothing.
-pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled) -> ExitCode {
+/// Prints what was found, with its scores where they say how well it fits. The exit status is 1 where nothing was found.
+pub(super) fn show(
+    output: Output,
+    json: &impl serde::Serialize,
+    recalled: &api::Recalled,
+    with_scores: bool,
+) -> ExitCode {
     let api::Recalled { hits, behind, note, embedder, sources } = recalled;
     for api::AskedSource { name, error } in sources {
         if let Some(error) = error {
@@ -101,7 +106,7 @@ pub(super) fn show(output: Output, json: &impl serde::Serialize, recalled: &api:
     }
     output.answer(json, |output| {
         hits.iter().for_each(|hit| match hit {
-            api::FoundPassage::Here(hit) => line(hit, output),
+            api::FoundPassage::Here(hit) => line(hit, with_scores, output),
             api::FoundPassage::Elsewhere(hit) => foreign_line(hit, output),
         })
     });
@@ -121,13 +126,14 @@ fn foreign_line(hit: &api::ForeignHit, output: Output) {
     output.line(indented(&hit.text, "    "));
 }
 
-fn line(hit: &api::RecallHit, output: Output) {
+fn line(hit: &api::RecallHit, with_score: bool, output: Output) {
     let what = match (&hit.thread, &hit.name) {
         (Some(thread), _) => format!("{} in {thread}", who(hit)),
         (None, Some(name)) => format!("{} {name}", hit.source.as_str().replace('_', " ")),
         (None, None) => hit.source.as_str().replace('_', " "),
     };
-    let place = output.paint(Style::Quiet, format!("{}, entry {}, score {:.1}", hit.timestamp, hit.seq, hit.score));
+    let score = if with_score { format!(", score {:.1}", hit.score) } else { String::new() };
+    let place = output.paint(Style::Quiet, format!("{}, entry {}{score}", hit.timestamp, hit.seq));
     output.line(format!("{} ({place})", output.paint(Style::Name, what)));
     output.line(indented(&hit.text, "    "));
 }

@@ -65,6 +65,7 @@ A team file:
 Also: tools (for every agent), default_visibility, share, grant, ttl_seconds.
 An agent without a model uses CALLBOARD_MODEL.
 
+Without a terminal the command ends when the team asks the user, and says how to answer and go on.
 Ctrl-C pauses the run; `callboard run --session ID` continues it."#;
 
 /// Run a team on a task and watch it
@@ -90,10 +91,10 @@ pub(crate) struct Run {
     pub(crate) sets_from: Option<SessionId>,
     #[command(flatten)]
     pub(crate) limits: RunLimits,
-    /// Answer forms and questions automatically, as is done without a terminal
+    /// Answer forms and questions automatically, also without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Do not answer: end when the team asks the user
+    /// Do not answer at a terminal either: end when the team asks the user
     #[arg(long, conflicts_with = "yes")]
     pub(crate) no_answers: bool,
 }
@@ -248,7 +249,7 @@ impl<'a> WatchedRun<'a> {
             }
         }
         watch.catch_up().await?;
-        self.conclude(&known, &Over::of(&self.session, &self.run).await?)
+        self.conclude(&known, &Over::of(&self.session, &self.run).await?).await
     }
 
     /// Pauses the run, since the user leaves.

@@ -119,7 +119,7 @@ async fn list(context: &Context, on: &On) -> Result<(), Failure> {
             let (turns, reason) = (run.used.turns.to_string(), run.reason.clone().unwrap_or_default());
             vec![run.id.to_string(), status(run.status).to_owned(), turns, tokens.to_string(), reason]
         };
-        output.table(&["RUN", "STATUS", "TURNS", "TOKENS", ""], &runs.iter().map(row).collect::<Vec<_>>());
+        output.list(&["RUN", "STATUS", "TURNS", "TOKENS", ""], &runs.iter().map(row).collect::<Vec<_>>(), "runs");
     });
     Ok(())
 }

@@ -33,5 +33,5 @@ pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, 
     let session = context.session(&args.session_arg).await?;
     let call = session.get(&["search"]).query("q", args.words.join(" ")).query("limit", args.limit);
     let answer = call.acting_as(&args.acting_as).answer::<api::Recalled>().await?;
-    Ok(show(context.output, &answer.json, &answer.it))
+    Ok(show(context.output, &answer.json, &answer.it, false))
 }

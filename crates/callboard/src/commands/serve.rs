@@ -51,7 +51,7 @@ Environment:
   CALLBOARD_BROWSER_ALLOW          private or loopback addresses that pages may reach: host[:port],…
   CALLBOARD_BROWSER_ALLOW_PRIVATE  1: they may reach all of them
 
-Ctrl-C or SIGTERM shuts it down cleanly; a second one stops it at once. Unfinished runs continue when it is started
+Ctrl-C or SIGTERM shuts it down cleanly; a second one stops it at once. Unfinished runs continue when it is started \
 again, or at another server of the same store.";
 
 /// Serve sessions over HTTP

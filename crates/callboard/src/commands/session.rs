@@ -147,6 +147,15 @@ pub(crate) struct SessionUpdate {
     pub(crate) collections: Option<Collections>,
 }
 
+impl SessionUpdate {
+    fn changes_something(&self) -> bool {
+        let Self { on: _, title, default_visibility, ttl, team, layout, budget, answer_tokens, collections } = self;
+        let of_prompts = layout.is_some() || budget.is_some() || answer_tokens.is_some();
+        let of_the_team = default_visibility.is_some() || team.is_some() || collections.is_some();
+        title.is_some() || ttl.is_some() || of_prompts || of_the_team
+    }
+}
+
 pub(super) async fn execute(context: &Context, command: Session) -> Result<(), Failure> {
     match command {
         Session::New(args) => new(context, args).await,
@@ -209,10 +218,10 @@ async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
         let row = |Answer { it, .. }: &Answer<api::Session>| {
             let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
             let title = it.title.clone().unwrap_or_default();
-            vec![it.id.to_string(), it.head.to_string(), it.last_activity.to_string(), names, title]
+            vec![it.id.to_string(), it.head.to_string(), output.time(it.last_activity), names, title]
         };
         let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
-        output.table(&head, &sessions.iter().map(row).collect::<Vec<_>>());
+        output.list(&head, &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
     });
     Ok(())
 }
@@ -254,6 +263,10 @@ struct Listed<'a> {
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
+    if !args.changes_something() {
+        return Err(Failure::usage("usage", "say what to change")
+            .hint("for instance --title TEXT; `callboard session update --help` lists what can be changed"));
+    }
     let session = context.session(&args.on.session_arg()).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();

@@ -155,7 +155,7 @@ fn table(sets: &[api::ContextSet], output: Output) {
         let notes = form.into_iter().chain(off).collect::<Vec<_>>().join(", ");
         vec![set.name.to_string(), set.tokens.to_string(), set.visible_to.to_string(), notes]
     };
-    output.table(&["SET", "TOKENS", "VISIBLE TO", ""], &sets.iter().map(row).collect::<Vec<_>>());
+    output.list(&["SET", "TOKENS", "VISIBLE TO", ""], &sets.iter().map(row).collect::<Vec<_>>(), "context sets");
 }
 
 fn show(set: &api::ContextSet, output: Output) {

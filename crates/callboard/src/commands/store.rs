@@ -111,7 +111,7 @@ async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitC
     answer(output, &found, more, |found| {
         let Survey { sessions, entries, .. } = found;
         let [entries, new] = [*entries, copied.entries].map(|number| counted(number, "entry"));
-        format!("verified in TO: {}, with {entries}; new: {new}", counted(sessions, "session"))
+        format!("the store TO was checked: {}, with {entries}; new: {new}", counted(sessions, "session"))
     })
 }
 

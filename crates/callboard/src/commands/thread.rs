@@ -77,7 +77,7 @@ pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Fa
             let threads = session.get(&["threads"]).acting_as(&acting_as).answer::<api::ThreadList>().await?;
             context.output.answer(&threads.json, |output| {
                 let rows: Vec<_> = threads.it.threads.iter().map(row).collect();
-                output.table(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], &rows);
+                output.list(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], &rows, "threads");
             });
         }
         Thread::Put(put) => {

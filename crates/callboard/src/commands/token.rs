@@ -79,8 +79,12 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             let session = context.session(&on.session_arg).await?;
             let list = session.get(&["tokens"]).acting_as(&on.acting_as).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
-                let row = |token: &api::Token| vec![token.id.to_string(), holder(token), token.created_at.to_string()];
-                output.table(&["TOKEN", "FOR", "CREATED"], &list.it.tokens.iter().map(row).collect::<Vec<_>>());
+                let row = |token: &api::Token| vec![token.id.to_string(), holder(token), output.time(token.created_at)];
+                output.list(
+                    &["TOKEN", "FOR", "CREATED"],
+                    &list.it.tokens.iter().map(row).collect::<Vec<_>>(),
+                    "access tokens",
+                );
             });
         }
         Token::Revoke { on, token } => {

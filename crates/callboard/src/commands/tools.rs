@@ -81,5 +81,5 @@ fn table(list: &api::ToolList, output: Output) {
         tool.pointer(&format!("/function/{field}")).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let row = |tool: &Value| vec![cell(tool, "name"), cell(tool, "description")];
-    output.table(&["TOOL", ""], &list.tools.iter().map(row).collect::<Vec<_>>());
+    output.list(&["TOOL", ""], &list.tools.iter().map(row).collect::<Vec<_>>(), "tools");
 }

@@ -1,12 +1,13 @@
 //! `callboard turns`.
 
 use callboard_api as api;
-use callboard_engine::core::id::AgentName;
+use callboard_engine::core::id::{AgentName, RunId};
 use clap::{Args, Subcommand};
 
 use super::{Context, prompt};
 use crate::{
     cli::{ActingAs, SessionArg},
+    client::OnSession,
     failure::Failure,
     output::Output,
 };
@@ -15,7 +16,7 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  callboard turns\n  callboard turns --agent writer --limit 5\n  callboard turns show 57\n  callboard turns show 57 --prompt\n\nIt lists the turns of runs, and those recorded by programs that ask models themselves."
+    after_help = "Examples:\n  callboard turns\n  callboard turns --agent writer --limit 5\n  callboard turns show 57\n  callboard turns show r6/5 --prompt\n\nIt lists the turns of runs, and those recorded by programs that ask models themselves."
 )]
 pub(crate) struct Turns {
     #[command(subcommand)]
@@ -35,19 +36,59 @@ pub(crate) struct Turns {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TurnsCommand {
     /// Show a turn, or its prompt as it was sent
-    #[command(after_help = "Examples:\n  callboard turns show 57\n  callboard turns show 57 --prompt")]
+    #[command(after_help = "Examples:\n  callboard turns show 57\n  callboard turns show r6/5 --prompt")]
     Show {
         #[command(flatten)]
         session_arg: SessionArg,
         #[command(flatten)]
         acting_as: ActingAs,
-        /// The number of the turn
-        #[arg(value_name = "N", value_parser = crate::parse::number)]
-        turn: u64,
+        /// The number of the turn, or its run and its number there, such as r6/5
+        #[arg(value_name = "TURN", value_parser = named)]
+        turn: NamedTurn,
         /// Show the prompt as the model got it
         #[arg(long)]
         prompt: bool,
     },
+}
+
+/// A turn as it is named on the command line.
+#[derive(Clone, Debug)]
+pub(crate) enum NamedTurn {
+    /// By the entry that requested it.
+    Number(u64),
+    /// By its run and its number there.
+    OfRun(RunId, u64),
+}
+
+fn named(text: &str) -> Result<NamedTurn, String> {
+    let of_run = |(run, number): (&str, &str)| Some(NamedTurn::OfRun(run.parse().ok()?, number.parse().ok()?));
+    let number = || text.parse().ok().map(NamedTurn::Number);
+    let turn = text.split_once('/').and_then(of_run).or_else(number);
+    turn.ok_or_else(|| "use the number of a turn, as `callboard turns` lists it, or RUN/N such as r6/5".to_owned())
+}
+
+impl NamedTurn {
+    /// The number of the turn, as the API takes it.
+    async fn number(self, session: &OnSession<'_>, acting_as: &ActingAs) -> Result<String, Failure> {
+        let (run, number) = match self {
+            Self::Number(number) => return Ok(number.to_string()),
+            Self::OfRun(run, number) => (run, number),
+        };
+        let mut cursor = None;
+        loop {
+            let call = session.get(&["turns"]).maybe("cursor", cursor.as_ref()).acting_as(acting_as);
+            let page = call.answer::<api::TurnList>().await?.it;
+            let is_it = |turn: &&api::Turn| turn.run.as_ref() == Some(&run) && turn.turn_of_run == Some(number);
+            if let Some(turn) = page.turns.iter().find(is_it) {
+                return Ok(turn.turn.to_string());
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Err(Failure::failed("not_found", format!("there is no turn {number} of the run {run}"))
+                    .hint("`callboard turns` lists the turns"));
+            }
+        }
+    }
 }
 
 pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failure> {
@@ -55,19 +96,24 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
     match args.command {
         None => {
             let session = context.session(&args.session_arg).await?;
-            let call = session.get(&["turns"]).maybe("agent", args.agent).maybe("limit", args.limit);
+            let call = session.get(&["turns"]).maybe("agent", args.agent.as_ref()).maybe("limit", args.limit);
             let turns = call.acting_as(&args.acting_as).answer::<api::TurnList>().await?;
+            if let Some(agent) = args.agent.filter(|_| turns.it.turns.is_empty()) {
+                check_agent(&session, &args.acting_as, &agent).await?;
+            }
             output.answer(&turns.json, |output| table(&turns.it.turns, output));
         }
         Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: false }) => {
             let session = context.session(&session_arg).await?;
-            let turn = session.get(&["turns", &turn.to_string()]).acting_as(&acting_as);
+            let number = turn.number(&session, &acting_as).await?;
+            let turn = session.get(&["turns", &number]).acting_as(&acting_as);
             let turn = turn.answer::<api::Turn>().await?;
             output.answer(&turn.json, |output| table(std::slice::from_ref(&turn.it), output));
         }
         Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: true }) => {
             let session = context.session(&session_arg).await?;
-            let sent = session.get(&["turns", &turn.to_string(), "prompt"]).acting_as(&acting_as);
+            let number = turn.number(&session, &acting_as).await?;
+            let sent = session.get(&["turns", &number, "prompt"]).acting_as(&acting_as);
             let sent = sent.answer::<api::SentPrompt>().await?;
             output.answer(&sent.json, |output| {
                 prompt::show(&sent.it.prompt, output);
@@ -78,6 +124,17 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
         }
     }
     Ok(())
+}
+
+/// Refuses a name that no agent of the team has.
+async fn check_agent(session: &OnSession<'_>, acting_as: &ActingAs, name: &AgentName) -> Result<(), Failure> {
+    let team = session.get(&[]).acting_as(acting_as).answer::<api::Session>().await?.it.agents;
+    if team.iter().any(|agent| agent.name == *name) {
+        return Ok(());
+    }
+    let team: Vec<_> = team.iter().map(|agent| agent.name.as_str()).collect();
+    Err(Failure::failed("not_found", format!("there is no agent \"{name}\""))
+        .hint(format!("the team is: {}", team.join(", "))))
 }
 
 fn table(turns: &[api::Turn], output: Output) {
@@ -104,5 +161,5 @@ fn table(turns: &[api::Turn], output: Output) {
         ]
     };
     let head = ["TURN", "AGENT", "THREAD", "MODEL", "TOKENS", "USAGE", "STATE", "RUN"];
-    output.table(&head, &turns.iter().map(row).collect::<Vec<_>>());
+    output.list(&head, &turns.iter().map(row).collect::<Vec<_>>(), "turns");
 }

@@ -179,7 +179,7 @@ pub(super) fn without_line_end(mut text: String) -> String {
 
 fn table(variables: &[api::Variable], output: Output) {
     let row = |variable: &api::Variable| {
-        vec![variable.name.to_string(), variable.updated_at.to_string(), variable.display.to_string()]
+        vec![variable.name.to_string(), output.time(variable.updated_at), variable.display.to_string()]
     };
-    output.table(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>());
+    output.list(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>(), "variables");
 }

@@ -181,6 +181,6 @@ fn what_a_worker_may_not_is_refused_before_anything_is_added(way: Way) {
     home.write("a.txt", "a");
     let done = home.run("documents add a.txt --session demo --as writer");
     assert_eq!((done.status, &*done.stdout), (1, ""));
-    assert!(done.stderr.contains("agent:writer may not write documents"), "{}", done.stderr);
+    assert!(done.stderr.contains("writer may not write documents"), "{}", done.stderr);
     assert_eq!(home.json("documents list --session demo")["documents"], json!([]));
 }

@@ -172,6 +172,15 @@ fn every_command_on_a_session_can_be_run_as_an_agent_and_no_other() {
 }
 
 #[test]
+fn help_has_help_too() {
+    let home = Home::new();
+    for (asked, meant) in [("help --help", "help"), ("help session -h", "help session")] {
+        let (asked, meant) = (home.run(asked), home.run(meant));
+        assert_eq!((asked.status, asked.stdout), (0, meant.stdout));
+    }
+}
+
+#[test]
 fn examples_in_help_can_be_pasted() {
     for (command, help) in HELPS.iter() {
         let Some((_, examples)) = help.split_once("\nExample") else { continue };

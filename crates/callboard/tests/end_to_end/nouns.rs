@@ -35,6 +35,7 @@ fn sessions(way: Way) {
             "session show --session demo",
             "session update --session demo --title Renamed --ttl 60 --budget 4000",
             "session show --session demo --json",
+            "session update --session demo",
             "session update --session demo --title Mine --as critic",
             "say --session demo hello",
             "session fork --session demo --at 3 --id copy",
@@ -279,6 +280,30 @@ fn tools(way: Way) {
 }
 
 #[test]
+fn a_noun_alone_lists_or_shows_what_there_is() {
+    let home = team(|home| home);
+    for noun in ["sessions", "set", "forms", "thread", "runs", "tools", "documents", "collection", "token", "variables"]
+    {
+        let (alone, whole) = (home.run(noun), home.run(&format!("{noun} list")));
+        assert_eq!((alone.status, alone.stdout), (whole.status, whole.stdout), "{noun}: {}", alone.stderr);
+    }
+    let (alone, whole) = (home.run("steps"), home.run("step show"));
+    assert_eq!((alone.status, alone.stdout, alone.stderr), (whole.status, whole.stdout, whole.stderr));
+    assert_eq!(home.json("session")["sessions"][0]["id"], "demo");
+}
+
+#[test]
+fn turns_of_an_agent_that_is_not_there_are_an_error() {
+    let home = team(|home| home);
+    insta::assert_snapshot!(home.transcript(&["turns --agent wirter --session demo"]), @r#"
+    $ callboard turns --agent wirter --session demo
+    ! error: there is no agent "wirter"
+    ! hint: the team is: lead, writer, critic
+    = 1
+    "#);
+}
+
+#[test]
 fn a_healthy_store_is_told_of() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["doctor --no-model", "doctor --no-model --durability full", "doctor"]));
@@ -300,7 +325,7 @@ fn a_store_in_memory_lasts_as_long_as_the_command() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["session list --store memory:", "session show --session demo --store memory:"]), @"
     $ callboard session list --store memory:
-    SESSION  ENTRIES  LAST USED  AGENTS  TITLE
+    ! there are no sessions
     $ callboard session show --session demo --store memory:
     ! error: there is no session demo
     ! hint: `callboard session list` lists the sessions

@@ -73,7 +73,7 @@ fn a_long_conversation_is_compressed_by_a_real_model() {
     let before = home.json("context --session demo");
     assert!(before["tokens"].as_u64() >= Some(3000), "{before}");
 
-    let output = home.command(["run", "--session", "demo", "--json", NEWEST]).output().unwrap();
+    let output = home.command(["run", "--session", "demo", "--json", "--yes", NEWEST]).output().unwrap();
     let played = Played::of(&output);
     assert!(ended_well(&played), "{}", played.result);
     let compressed = home.journal("demo").into_iter().filter(|entry| entry["type"] == "conversation.compressed");
@@ -143,7 +143,7 @@ fn works_on(model: &'static str) {
 fn a_worker_answers(home: &Home, colour: &str) -> bool {
     home.write("team.toml", TEAM.replace("warm", colour));
     let session = &format!("a-{colour}-colour");
-    let played = Played::of(&home.command(["run", "team.toml", "--id", session, "--json"]).output().unwrap());
+    let played = Played::of(&home.command(["run", "team.toml", "--id", session, "--json", "--yes"]).output().unwrap());
     assert!(ended_well(&played), "{}", played.result);
     let journal = home.journal(session);
     assert_eq!(journal[journal.len() - played.entries.len()..], played.entries, "what is shown is what is stored");

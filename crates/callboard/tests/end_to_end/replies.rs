@@ -11,7 +11,7 @@ use crate::play::{Played, ask, complete, go_on, model, play, stage};
 fn plays(replies: Vec<Reply>, more: &str) -> (Played, Vec<Value>) {
     let endpoint = model(replies);
     let home = stage(&endpoint);
-    let played = play(&home, more);
+    let played = play(&home, &format!("--yes {more}"));
     home.assert_sound();
     if played.run() != "completed" {
         assert_eq!(played.run(), "paused", "{}", played.result);

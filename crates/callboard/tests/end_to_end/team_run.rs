@@ -18,6 +18,7 @@ both_ways!(
     what_a_model_was_asked_can_be_read_afterwards,
     a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed,
     a_session_goes_on_with_another_task,
+    a_form_waits_where_there_is_no_terminal,
     a_question_without_a_form_is_answered_with_a_line,
     a_team_that_asks_on_and_on_is_left_alone,
     ctrl_c_holds_the_run,
@@ -51,7 +52,7 @@ fn a_team_at_work_is_shown_from_the_task_to_the_result(way: Way) {
     let home = stage_on(&endpoint, way);
     insta::assert_snapshot!(
         "a_team_at_work_is_shown_from_the_task_to_the_result",
-        home.transcript(&["run team.toml --id demo", "runs show --session demo"])
+        home.transcript(&["run team.toml --id demo --yes", "runs show --session demo"])
     );
     home.assert_sound();
 }
@@ -59,7 +60,7 @@ fn a_team_at_work_is_shown_from_the_task_to_the_result(way: Way) {
 fn programs_get_each_entry_and_then_the_result(way: Way) {
     let endpoint = model(whole_story());
     let home = stage_on(&endpoint, way);
-    let played = play(&home, "");
+    let played = play(&home, "--yes");
     assert_eq!((played.run(), played.status), ("completed", Some(0)));
     assert_eq!(played.result["message"], "It is done.");
     assert_eq!(played.result["run"]["used"]["prompt_tokens"], 830);
@@ -72,7 +73,7 @@ fn programs_get_each_entry_and_then_the_result(way: Way) {
 fn a_worker_is_shown_what_is_shared_with_it_and_nothing_else(way: Way) {
     let endpoint = model(whole_story());
     let home = stage_on(&endpoint, way);
-    play(&home, "");
+    play(&home, "--yes");
     let prompt = endpoint.requests()[2].to_string();
     for seen in ["You write.", "cheerful", "spring", "Write four lines."] {
         assert!(prompt.contains(seen), "{seen} is missing: {prompt}");
@@ -85,7 +86,7 @@ fn a_worker_is_shown_what_is_shared_with_it_and_nothing_else(way: Way) {
 fn what_a_model_was_asked_can_be_read_afterwards(way: Way) {
     let endpoint = model(whole_story());
     let home = stage_on(&endpoint, way);
-    let played = play(&home, "");
+    let played = play(&home, "--yes");
     for (request, requested) in endpoint.requests().iter().zip(played.data("turn.requested")) {
         if requested["due"]["kind"] != "directive" && requested["due"]["kind"] != "work" {
             continue;
@@ -127,6 +128,10 @@ fn a_run_is_held_at_its_limit_and_goes_on_when_it_is_resumed(way: Way) {
     assert!(played.reason().contains("limit of 2 turns"), "{}", played.reason());
     assert_eq!(go_on(&home).run(), "completed");
     assert_eq!(endpoint.requests().len(), 3);
+    let sent = |turn: &str| home.json(&format!("turns show {turn} --prompt --session demo"));
+    let entry = played.entries.iter().find(|entry| entry["type"] == "turn.requested").unwrap();
+    assert_eq!(sent("r7/1"), sent(&entry["seq"].to_string()));
+    assert_eq!(home.error("turns show r7/9 --session demo").1["code"], "not_found");
 }
 
 fn a_session_goes_on_with_another_task(way: Way) {
@@ -140,10 +145,21 @@ fn a_session_goes_on_with_another_task(way: Way) {
     assert_eq!(last_text(&endpoint.requests()[1]), "Another one");
 }
 
+fn a_form_waits_where_there_is_no_terminal(way: Way) {
+    let endpoint = model(whole_story());
+    let home = stage_on(&endpoint, way);
+    let run = home.run("run team.toml --id demo");
+    assert_eq!((run.status, endpoint.requests().len()), (1, 1), "{}", run.stdout);
+    assert!(run.stderr.contains("no terminal to answer at"), "{}", run.stderr);
+    assert!(run.stdout.contains("form answer Length KEY=VALUE… --session demo"), "{}", run.stdout);
+    home.json("form answer Length length=short --session demo");
+    assert_eq!(go_on(&home).run(), "completed");
+}
+
 fn a_question_without_a_form_is_answered_with_a_line(way: Way) {
     let endpoint = model(vec![Reply::json(&json!({"messageTo": "user", "message": "Shall I?"}))]);
     let home = stage_on(&endpoint, way);
-    let played = play(&home, "--no-answers");
+    let played = play(&home, "");
     assert_eq!((played.run(), played.status), ("awaiting_user", Some(1)));
     let done = home.run("run --session demo 'Yes, do.'");
     assert_eq!(done.status, 0, "{}", done.stderr);
@@ -183,7 +199,7 @@ fn a_team_that_asks_on_and_on_is_left_alone(way: Way) {
         Reply::json(&json!({"messageTo": "user", "message": "Shall I?"}))
     });
     let home = stage_on(&endpoint, way);
-    let played = play(&home, "");
+    let played = play(&home, "--yes");
     assert_eq!((played.run(), played.status), ("awaiting_user", Some(1)));
     assert_eq!(endpoint.requests().len(), 9);
 }
@@ -217,7 +233,7 @@ fn without_a_model_nothing_is_begun() {
     ! hint: set CALLBOARD_MODEL=openai:NAME, and OPENAI_BASE_URL or OPENAI_API_KEY
     = 1
     $ callboard session list
-    SESSION  ENTRIES  LAST USED  AGENTS  TITLE
+    ! there are no sessions
     ");
 }
 

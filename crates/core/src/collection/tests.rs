@@ -54,7 +54,7 @@ fn the_user_names_the_collections_of_a_session() {
         collections: Some(names.iter().map(|name| name.parse().unwrap()).collect()),
         ..SessionPatch::default()
     };
-    assert_snapshot!(board.by("lead", patch(&["handbook"])).unwrap_err(), @"agent:lead may not name collections: ask the user");
+    assert_snapshot!(board.by("lead", patch(&["handbook"])).unwrap_err(), @"lead may not name collections: ask the user");
     assert_snapshot!(board.user(patch(&["a", "b", "a"])).unwrap_err(), @"/collections/2: a is named twice: name it once");
     board.user(patch(&["handbook", "b"])).unwrap();
     board.by("lead", SessionPatch { grant: Some(vec![Grant::Documents]), ..SessionPatch::default() }).unwrap();

@@ -231,12 +231,12 @@ fn a_worker_writes_no_set_whatever_its_name() {
     updates(&mut board, "Hidden for lead = 1; Shown = 1");
     let refused = ["Hidden", "Shown", "Absent"].map(|name| put_told(board.by("writer", put(name, "x", None, None))));
     assert_snapshot!(refused.join("\n"), @"
-    forbidden: agent:writer may not write context sets: ask the manager or the user
-    forbidden: agent:writer may not write context sets: ask the manager or the user
-    forbidden: agent:writer may not write context sets: ask the manager or the user
+    forbidden: writer may not write context sets: ask the manager or the user
+    forbidden: writer may not write context sets: ask the manager or the user
+    forbidden: writer may not write context sets: ask the manager or the user
     ");
-    assert_snapshot!(told(board.by("writer", DeleteSet("Hidden".parse().unwrap())).map(|()| Vec::new())), @"forbidden: agent:writer may not write context sets: ask the manager or the user");
-    assert_snapshot!(told(board.by("writer", Direct(json!({}))).map(|directed| directed.outcomes)), @"forbidden: agent:writer may not give directives: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", DeleteSet("Hidden".parse().unwrap())).map(|()| Vec::new())), @"forbidden: writer may not write context sets: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", Direct(json!({}))).map(|directed| directed.outcomes)), @"forbidden: writer may not give directives: ask the manager or the user");
 }
 
 #[test]
@@ -251,8 +251,8 @@ fn a_worker_to_whom_it_is_granted_writes_the_sets_that_it_sees() {
     not_found: there is no context set "Absent"
     updated
     "#);
-    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", Some("writer"), None))), @"forbidden: agent:writer may not change who sees a context set: ask the manager or the user");
-    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", None, Some(false)))), @"forbidden: agent:writer may not switch a context set on or off: ask the user");
+    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", Some("writer"), None))), @"forbidden: writer may not change who sees a context set: ask the manager or the user");
+    assert_snapshot!(put_told(board.by("writer", put("Shown", "x", None, Some(false)))), @"forbidden: writer may not switch a context set on or off: ask the user");
     assert_snapshot!(told(board.by("writer", DeleteSet("Hidden".parse().unwrap())).map(|()| Vec::new())), @r#"not_found: there is no context set "Hidden""#);
     assert_snapshot!(told(board.by("writer", DeleteSet("Shown".parse().unwrap())).map(|()| Vec::new())), @"");
 }
@@ -263,7 +263,7 @@ fn a_set_that_the_user_switched_off_stays_off() {
     updates(&mut board, "A = 1");
     board.user(put("A", "1", None, Some(false))).unwrap();
     assert_snapshot!(updates(&mut board, "A = 2"), @"updated");
-    assert_snapshot!(put_told(board.by("lead", put("A", "3", None, Some(true)))), @"forbidden: agent:lead may not switch a context set on or off: ask the user");
+    assert_snapshot!(put_told(board.by("lead", put("A", "3", None, Some(true)))), @"forbidden: lead may not switch a context set on or off: ask the user");
     let enabled = |board: &Board| board.state.sets.get(&"A".parse().unwrap()).unwrap().set.enabled;
     assert!(!enabled(&board));
     board.user(put("A", "3", None, Some(true))).unwrap();

@@ -135,7 +135,7 @@ fn a_hidden_thread_answers_like_one_that_is_not_there() {
     assert!(board.view("writer").unwrap().thread(&"plans".parse().unwrap()).is_err());
     assert_snapshot!(told(board.by("writer", post("main", &hello))), @"m7@7");
     assert_snapshot!(told(board.by("writer", post("agent:writer", &hello))), @"m8@8");
-    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all"))).map(|()| Vec::new())), @"forbidden: agent:writer may not change threads: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", visible("plans", &json!("all"))).map(|()| Vec::new())), @"forbidden: writer may not change threads: ask the manager or the user");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn the_user_and_the_manager_set_up_threads_that_they_see() {
     let mut board = Board::team("lead writer critic");
     let brief = || ThreadPatch { instructions: Some(Some("Be brief.".into())), ..ThreadPatch::default() };
     assert!(settle(&mut board, "lead", brief()).ends_with("entries"));
-    assert_snapshot!(settle(&mut board, "writer", brief()), @"forbidden: agent:writer may not change threads: ask the manager or the user");
+    assert_snapshot!(settle(&mut board, "writer", brief()), @"forbidden: writer may not change threads: ask the manager or the user");
     board.user(visible("notes", &json!("writer"))).unwrap();
     assert_snapshot!(settle(&mut board, "lead", brief()), @r#"not_found: there is no thread "notes""#);
 }

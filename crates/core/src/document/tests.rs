@@ -137,10 +137,10 @@ fn a_worker_to_whom_it_is_granted_replaces_the_documents_that_it_sees() {
         [answers.join("\n"), removed].join("\n")
     };
     assert_snapshot!(try_all(&mut board), @"
-    forbidden: agent:writer may not write documents: ask the manager or the user
-    forbidden: agent:writer may not write documents: ask the manager or the user
-    forbidden: agent:writer may not write documents: ask the manager or the user
-    forbidden: agent:writer may not write documents: ask the manager or the user
+    forbidden: writer may not write documents: ask the manager or the user
+    forbidden: writer may not write documents: ask the manager or the user
+    forbidden: writer may not write documents: ask the manager or the user
+    forbidden: writer may not write documents: ask the manager or the user
     ");
     board.user(SessionPatch { grant: Some(vec![Grant::Documents]), ..SessionPatch::default() }).unwrap();
     assert_snapshot!(try_all(&mut board), @r#"
@@ -149,7 +149,7 @@ fn a_worker_to_whom_it_is_granted_replaces_the_documents_that_it_sees() {
     updated
     not_found: there is no document "hidden"
     "#);
-    assert_snapshot!(told(board.by("writer", put("shown", "x", Some("writer")))), @"forbidden: agent:writer may not change who sees a document: ask the manager or the user");
+    assert_snapshot!(told(board.by("writer", put("shown", "x", Some("writer")))), @"forbidden: writer may not change who sees a document: ask the manager or the user");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn what_cannot_be_erased_is_refused() {
     assert_snapshot!(board.user(long).unwrap_err(), @"/reason: use at most 1000 characters");
     assert_snapshot!(board.user(beyond).unwrap_err(), @"there is no entry 99: use 1 to 4");
     assert_snapshot!(board.user(nothing).unwrap_err(), @"entry 2 (agent.added) holds nobody's own words: erase the entry that holds them: `why` finds entries by their words");
-    assert_snapshot!(board.by("lead", good).unwrap_err(), @"agent:lead may not erase entries: ask the user");
+    assert_snapshot!(board.by("lead", good).unwrap_err(), @"lead may not erase entries: ask the user");
     assert_eq!((board.state, board.entries), (before.state, before.entries));
 }
 

@@ -315,5 +315,5 @@ fn check_speaks(decision: &DecisionBuilder<'_>, agent: &AgentName, thread: &Thre
 }
 
 fn forbidden(decision: &DecisionBuilder<'_>, what: &'static str) -> Error {
-    Error::Forbidden { who: decision.by.to_string(), what, hint: "only that agent and the user may" }
+    Error::Forbidden { who: decision.by.called().to_owned(), what, hint: "only that agent and the user may" }
 }

@@ -636,7 +636,7 @@ fn a_tool_that_is_a_command_is_done_in_the_append_of_the_answer_that_calls_it() 
     assert_eq!(board.run().idle, 0);
     let mut board = with_tools(json!({}));
     let since = calls(&mut board, &[write("Notes"), ("look", json!({}))]);
-    assert_snapshot!(results(&board, since), @r#""c0" by agent:writer: "[not done: agent:writer may not write context sets: ask the manager or the user]""#);
+    assert_snapshot!(results(&board, since), @r#""c0" by agent:writer: "[not done: writer may not write context sets: ask the manager or the user]""#);
     assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{}}]"#);
 }
 

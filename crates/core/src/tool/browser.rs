@@ -165,7 +165,7 @@ fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
 
 fn forbidden(view: &View<'_>, what: &'static str) -> Error {
     let who = view.agent().map(ToString::to_string).unwrap_or_default();
-    Error::Forbidden { who: format!("agent:{who}"), what, hint: "ask the manager or the user" }
+    Error::Forbidden { who, what, hint: "ask the manager or the user" }
 }
 
 fn may_use(view: &View<'_>) -> bool {

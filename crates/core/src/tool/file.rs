@@ -193,7 +193,7 @@ fn check(view: &View<'_>, what: &'static str) -> Result<(), Error> {
         return Ok(());
     }
     let who = view.agent().map(AgentName::to_string).unwrap_or_default();
-    Err(Error::Forbidden { who: format!("agent:{who}"), what, hint: "ask the manager or the user" })
+    Err(Error::Forbidden { who, what, hint: "ask the manager or the user" })
 }
 
 fn keywords(description: &str) -> Value {

@@ -103,7 +103,7 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
         if !view.is_in_charge() {
             let who = view.agent().map(ToString::to_string).unwrap_or_default();
             let (what, hint) = ("execute the workflow", "ask the manager or the user");
-            return Err(Error::Forbidden { who: format!("agent:{who}"), what, hint });
+            return Err(Error::Forbidden { who, what, hint });
         }
         view.node(node_id)?;
         Ok(Read::TestNode(node_id))

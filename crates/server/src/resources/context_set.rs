@@ -128,6 +128,11 @@ impl Seen {
         Self { body, content: is_whole.then(|| set.content.clone()) }
     }
 
+    /// Whether it is a form, and shown as one.
+    pub(super) fn is_form(&self) -> bool {
+        self.body.form.is_some()
+    }
+
     /// The same with its content, which is read from the store if it is long.
     pub(super) async fn whole(self, session: &Session) -> Result<api::ContextSet, CallError> {
         let Self { mut body, content } = self;

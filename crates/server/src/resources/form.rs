@@ -9,13 +9,36 @@ use callboard_core::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer, app::App, body::RequestBody, call_error::CallError, caller::Authorized, params::InPath,
+    answer::Answer,
+    app::App,
+    body::RequestBody,
+    call_error::CallError,
+    caller::Authorized,
+    params::{InPath, Query},
     resources::context_set::Seen,
+    rights::ReadSets,
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(answer))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(answer))
+}
+
+/// List forms
+#[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms", operation_id = "list_forms",
+    params(InPath<SessionId>, api::AtQuery),
+    responses((status = OK, description = "The forms that the caller sees, open and answered", body = api::FormList)))]
+async fn list(
+    caller: Authorized<ReadSets>,
+    Query(query): Query<api::AtQuery>,
+) -> Result<Answer<api::FormList>, CallError> {
+    let look = |view: View<'_>| Ok(view.sets().map(|set| Seen::of(set, &view)).collect::<Vec<_>>());
+    let mut forms = Vec::new();
+    for seen in caller.look_at(query.at, look).await?.into_iter().filter(Seen::is_form) {
+        let set = seen.whole(&caller.session).await?;
+        forms.extend(set.form.map(|form| api::ListedForm { form, request: set.content }));
+    }
+    Ok(Answer::ok(api::FormList { forms }))
 }
 
 /// Answer a form

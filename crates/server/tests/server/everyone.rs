@@ -148,6 +148,7 @@ fn calls(run: &str) -> Vec<(&'static str, String, Option<Value>)> {
         ("GET", on("/context-sets"), None),
         ("POST", on("/directives"), Some(json!({"contextSetUpdate": {"contextSets": []}}))),
         ("GET", on("/directives/schema"), None),
+        ("GET", on("/forms"), None),
         ("POST", on("/forms/Form"), Some(json!({"answers": {"x": 1}}))),
         ("POST", on("/forms/none"), Some(json!({"answers": {"x": 1}}))),
         ("GET", on("/threads"), None),

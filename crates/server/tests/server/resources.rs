@@ -148,6 +148,10 @@ async fn a_form_is_answered_once_and_becomes_a_set() {
     let ask = json!({"isInfoRequest": true, "message": "Which?", "form": {"name": "Where", "fields": [field]}});
     let asked = server.send("POST", &format!("{team}/directives"), ask).await.is(200);
     assert_eq!(asked.body["form"]["name"], "Where");
+    let forms = server.get(&format!("{team}/forms")).await.is(200).body;
+    let shown = ["name", "answered", "request"].map(|field| &forms["forms"][0][field]);
+    assert_eq!(shown, [&json!("Where"), &json!(false), &json!("Which?")], "{forms}");
+    assert_eq!(server.get(&format!("{team}/forms?as=writer")).await.is(200).body, json!({"forms": []}));
     let path = format!("{team}/forms/Where");
     for answers in [json!({}), json!({"port": "x"}), json!({"port": 1, "more": 2})] {
         server.send("POST", &path, json!({ "answers": answers })).await.problem(422, "invalid");
@@ -155,6 +159,8 @@ async fn a_form_is_answered_once_and_becomes_a_set() {
     let set = server.send("POST", &path, json!({"answers": {"port": 8}})).await.is(200);
     assert!(set.text("content").contains("Port: 8") && set.body["form"]["answered"] == true, "{}", set.raw);
     server.send("POST", &path, json!({"answers": {"port": 8}})).await.problem(409, "form_answered");
+    let forms = server.get(&format!("{team}/forms?as=writer")).await.is(200).body;
+    assert_eq!((&forms["forms"][0]["answered"], &forms["forms"][0]["answers"]["port"]), (&json!(true), &json!(8)));
     server.send("POST", &format!("{team}/forms/none"), json!({"answers": {}})).await.problem(404, "not_found");
 }
 

@@ -42,7 +42,7 @@ async fn a_tool_is_called_with_the_rights_of_the_agent() {
     let write = |agent: &str| json!({"agent": agent, "arguments": {"name": "Brief", "content": "Three pages."}});
     let failed = async |tool: &str, body: Value| call(tool, body).await.tool_error();
     let refused = failed("write_context_set", write("writer")).await;
-    assert!(refused.starts_with("[not done: agent:writer may not") && refused.contains("ask the manager"), "{refused}");
+    assert!(refused.starts_with("[not done: writer may not") && refused.contains("ask the manager"), "{refused}");
     let written = call("write_context_set", write("lead")).await.is(200);
     assert_eq!(written.text("result"), "The context set Brief is changed.");
     let entries = server.get(&format!("{team}/journal?types=context_set.updated")).await.body;

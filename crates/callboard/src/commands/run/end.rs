@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use callboard_api as api;
 use callboard_engine::core::{
-    id::{AgentName, RunId, SessionId},
+    id::{RunId, SessionId},
     run::Status,
 };
 use serde::Serialize;
@@ -66,10 +66,13 @@ async fn last_message(session: &OnSession<'_>, run: &api::Run) -> Result<Option<
 
 impl WatchedRun<'_> {
     /// Prints the result, and the commands to continue or look closer.
-    pub(super) fn conclude(&self, session: &api::Session, over: &Over) -> Result<ExitCode, Failure> {
+    pub(super) async fn conclude(&self, session: &api::Session, over: &Over) -> Result<ExitCode, Failure> {
         match self.context.output.json {
             true => over.print(&session.id, self.context.output),
-            false => self.sum_up(session, &over.run.it, over.message.as_ref()),
+            false => {
+                self.sum_up(session, &over.run.it, over.message.as_ref());
+                self.tell_of_prompts(session).await?;
+            }
         }
         Ok(over.status())
     }
@@ -92,18 +95,41 @@ impl WatchedRun<'_> {
             seconds(used.milliseconds),
         ));
         let id = &session.id;
-        if !has_ended(run.status) {
+        let go_on = match (run.status, &run.form) {
+            (Status::AwaitingUser, Some(form)) => {
+                let form = quoted(form.as_str());
+                vec![format!("form answer {form} KEY=VALUE… --session {id}"), format!("run --session {id}")]
+            }
+            (Status::AwaitingUser, None) => vec![format!("run --session {id} \"YOUR ANSWER\"")],
+            (status, _) if has_ended(status) => Vec::new(),
+            _ => vec![format!("run --session {id}")],
+        };
+        if !go_on.is_empty() {
             output.line("\nto continue:");
-            output.line(format!("  {}", self.context.suggestion(&format!("run --session {id}"))));
         }
-        output.line("\nto see what an agent was shown:");
+        for command in go_on {
+            output.line(format!("  {}", self.context.suggestion(&command)));
+        }
+    }
+
+    /// Prints for each agent that was asked the command that shows its last prompt.
+    async fn tell_of_prompts(&self, session: &api::Session) -> Result<(), Failure> {
+        let output = self.context.output;
         for agent in &session.agents {
-            let name = quoted(&agent.name);
-            output.line(format!("  {}", self.context.suggestion(&format!("prompt --session {id} --agent {name}"))));
+            let call = self.session.get(&["turns"]).query("agent", &agent.name).query("limit", 1);
+            let Some(turn) = call.answer::<api::TurnList>().await?.it.turns.pop() else { continue };
+            let named = match (turn.run, turn.turn_of_run) {
+                (Some(run), Some(number)) => format!("{run}/{number}"),
+                _ => turn.turn.to_string(),
+            };
+            output.line(format!("\nto see what {} was shown last:", agent.name));
+            let show = format!("turns show {named} --prompt --session {}", session.id);
+            output.line(format!("  {}", self.context.suggestion(&show)));
         }
+        Ok(())
     }
 }
 
-fn quoted(name: &AgentName) -> String {
-    if name.as_str().contains(' ') { format!("\"{name}\"") } else { name.to_string() }
+fn quoted(name: &str) -> String {
+    if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Answers a team's questions to the user: at the terminal, or automatically without one.
+//! Answers a team's questions to the user: at the terminal, or automatically where that is asked for.
 
 use callboard_api as api;
 use callboard_engine::core::context_set::form::{Field, ValueType};
@@ -18,11 +18,21 @@ const MAX_AUTOMATIC_REPLIES: u32 = 8;
 /// The automatic answer to a question.
 const AUTOMATIC_REPLY: &str = "Nobody is here to answer. Decide it yourself, as you think best, and go on.";
 
+/// Who answers.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    /// The user, at the terminal.
+    Typing,
+    /// This command, by itself.
+    Itself,
+    /// Nobody: the run waits for the user.
+    Nobody,
+}
+
 /// Answers for the user.
 pub(super) struct Replies {
     output: Output,
-    /// Whether answers are typed.
-    is_typed: bool,
+    by: By,
     /// The typed lines. Nothing is read before the first question: what is typed, or the end of the input, is left for whoever
     /// continues the run if this process is killed before.
     lines: Option<Lines>,
@@ -32,16 +42,28 @@ pub(super) struct Replies {
 
 impl Replies {
     pub(super) fn new(automatic: bool, output: Output) -> Self {
-        let is_typed = !automatic && !output.json && output::is_interactive();
-        Self { output, is_typed, lines: None, automatic: 0 }
+        let by = match automatic {
+            true => By::Itself,
+            false if !output.json && output::is_interactive() => By::Typing,
+            false => By::Nobody,
+        };
+        Self { output, by, lines: None, automatic: 0 }
     }
 
     /// Answers what `run` waits for. Returns whether it was answered.
     pub(super) async fn reply(&mut self, session: &OnSession<'_>, run: &api::Run) -> Result<bool, Failure> {
-        if !self.is_typed {
-            self.automatic += 1;
-            if self.automatic > MAX_AUTOMATIC_REPLIES {
-                self.output.note(format!("gave {MAX_AUTOMATIC_REPLIES} automatic answers; not answering any more"));
+        match self.by {
+            By::Typing => {}
+            By::Itself => {
+                self.automatic += 1;
+                if self.automatic > MAX_AUTOMATIC_REPLIES {
+                    self.output.note(format!("gave {MAX_AUTOMATIC_REPLIES} automatic answers; not answering any more"));
+                    return Ok(false);
+                }
+            }
+            By::Nobody => {
+                self.output
+                    .note("the team asks the user, and there is no terminal to answer at; --yes answers automatically");
                 return Ok(false);
             }
         }
@@ -58,7 +80,7 @@ impl Replies {
     }
 
     async fn line(&mut self) -> Option<String> {
-        if !self.is_typed {
+        if self.by == By::Itself {
             self.output.note("answering the question automatically");
             return Some(AUTOMATIC_REPLY.to_owned());
         }
@@ -73,7 +95,7 @@ impl Replies {
     }
 
     async fn fill_in(&mut self, set: &api::ContextSet, form: &api::Form) -> Option<Map<String, Value>> {
-        if !self.is_typed {
+        if self.by == By::Itself {
             self.output.note(format!("answering the form {} automatically", set.name));
             return Some(
                 form.fields.iter().filter_map(|field| Some((field.key.clone(), automatic_answer(field)?))).collect(),

@@ -6,7 +6,6 @@ use callboard_engine::core::{
     context_set::ContextSet,
     conversation::{Content, Message, MessageChecked, Role},
     directive::Received,
-    entry::Actor,
     id::{AgentName, ThreadId},
     run::{
         Due,
@@ -45,8 +44,8 @@ struct Reason {
 impl watch::Show for Show {
     fn piece(&mut self, piece: &api::Delta) {
         let api::Delta { turn, agent, text, .. } = piece;
-        if *turn <= self.answered_turn {
-            // The whole answer overtook it.
+        // The whole answer may have overtaken it. The manager's answer is JSON, and its message is shown when it is whole.
+        if *turn <= self.answered_turn || self.manager.as_ref() == Some(agent) {
             return;
         }
         if self.streamed.as_ref().is_none_or(|(name, open)| name != agent || !open) {
@@ -105,7 +104,7 @@ impl Show {
         let to = self.reader(&message);
         self.output.line(format!("{} → {}", self.output.paint(Style::Name, from), self.output.paint(Style::Name, to)));
         let on_screen = matches!((&self.streamed, &message.agent), (Some((shown, _)), Some(agent)) if shown == agent);
-        if on_screen && message.agent != self.manager {
+        if on_screen {
             self.quiet("    (as above)");
         } else {
             self.output.line(indented(&content(&message.content), "    "));
@@ -196,11 +195,7 @@ impl Show {
     }
 
     fn line(&self, entry: &api::Entry, what: String) {
-        let by = match &entry.by {
-            Actor::Agent(name) => name.to_string(),
-            by => by.to_string(),
-        };
-        self.output.line(format!("  {} {what}", self.output.paint(Style::Name, by)));
+        self.output.line(format!("  {} {what}", self.output.paint(Style::Name, entry.by.called())));
     }
 
     fn quiet(&self, line: &str) {
@@ -236,5 +231,23 @@ fn text(text: &Text) -> String {
             let (beginning, size) = (&stored.beginning, stored.size_bytes);
             format!("{beginning}\n[… {size} bytes in all: read them with `callboard messages` or `callboard set show`]")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::watch::Show as _;
+
+    #[test]
+    fn the_answer_of_the_manager_is_not_shown_piece_by_piece() {
+        let name = |name: &str| name.parse::<AgentName>().unwrap();
+        let output = Output::new(false, false);
+        let mut show = Show { output, manager: Some(name("lead")), answered_turn: 0, asked_at: None, streamed: None };
+        let piece = |agent| api::Delta { run: "r6".parse().unwrap(), turn: 1, agent: name(agent), text: "{".into() };
+        show.piece(&piece("lead"));
+        assert!(show.streamed.is_none());
+        show.piece(&piece("writer"));
+        assert_eq!(show.streamed, Some((name("writer"), true)));
     }
 }

@@ -165,7 +165,7 @@ fn a_form_that_the_user_switched_off_stays_off_when_it_is_answered() {
 fn only_the_user_answers_and_only_a_form() {
     let mut board = asked(&field("STRING"));
     let answers = Map::from_iter([("k".to_owned(), json!("x"))]);
-    assert_snapshot!(board.by("lead", SubmitForm { form: name(), answers: answers.clone() }).unwrap_err(), @"agent:lead may not answer forms: ask the user");
+    assert_snapshot!(board.by("lead", SubmitForm { form: name(), answers: answers.clone() }).unwrap_err(), @"lead may not answer forms: ask the user");
     assert_snapshot!(board.user(SubmitForm { form: "Other".parse().unwrap(), answers }).unwrap_err(), @r#"there is no form "Other""#);
 }
 
