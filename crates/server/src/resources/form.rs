@@ -36,7 +36,7 @@ async fn list(
     let mut forms = Vec::new();
     for seen in caller.look_at(query.at, look).await?.into_iter().filter(Seen::is_form) {
         let set = seen.whole(&caller.session).await?;
-        forms.extend(set.form.map(|form| api::ListedForm { form, request: set.content }));
+        forms.extend(set.form.map(|form| api::ListedForm { form, request: set.content.as_deref().map(str::to_owned) }));
     }
     Ok(Answer::ok(api::FormList { forms }))
 }
