@@ -245,7 +245,7 @@ fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> Option<
     ];
     let (home, endpoint, at) = before(way, replies);
     home.run("run --session demo \"Write.\"");
-    Some((without_times(&last_text(&endpoint.requests()[2])), entries(&home, at)))
+    Some((without_times(last_text(&endpoint.requests()[2])), entries(&home, at)))
 }
 
 /// Makes each of the calls through each of the doors, on a session of its own.

@@ -272,8 +272,7 @@ impl Plan {
         let naming = messages.iter().rev().chain(old.iter().rev().filter(|spoken| shown.contains(&spoken.seq)));
         let is_whole = |spoken: &&Spoken| kept.contains(&spoken.seq) && spoken.size <= kept_tokens;
         let beside: Vec<Seq> = shown.iter().copied().chain(old.iter().filter(is_whole).map(|it| it.seq)).collect();
-        let held =
-            old.iter().filter(|spoken| !beside.contains(&spoken.seq) && !(hides_system && spoken.is_of_system()));
+        let held = old.iter().filter(|spoken| !(beside.contains(&spoken.seq) || hides_system && spoken.is_of_system()));
         let needed = needed(naming.chain(pinned.iter().rev()), plan, held, earlier.as_ref());
         Ok(Outlook::Compress(Box::new(Self {
             thread,
