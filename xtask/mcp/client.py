@@ -41,10 +41,10 @@ async def tried(session: str, streams) -> None:
         assert joined.startswith("You are writer, a worker"), joined
 
 
-async def listened(session: str) -> None:
+async def listened(session: str, server) -> None:
     """What a client of the newest protocol does, which has no connection of its own."""
     thread = f"callboard://{session}/threads/main"
-    async with Client(f"{SERVER}/mcp?session={session}&as=lead") as client:
+    async with Client(server) as client:
         assert client.protocol_version == "2026-07-28", client.protocol_version
         assert any(tool.name == "update_plan" for tool in (await client.list_tools()).tools)
         async with client.listen(resource_subscriptions=[thread], resources_list_changed=True) as news:
@@ -74,12 +74,15 @@ async def main() -> None:
     async with streamable_http_client(f"{SERVER}/mcp?session=python-http&as=writer") as streams:
         await tried("python-http", streams)
     print("the Python client over HTTP: ok", flush=True)
-    await listened("python-http")
-    print("the Python client with the newest protocol: ok", flush=True)
+    await listened("python-http", f"{SERVER}/mcp?session=python-http&as=lead")
+    print("the Python client over HTTP, the newest protocol: ok", flush=True)
     words = ["mcp", "--session", "python-stdio", "--as", "writer", "--store", STORE]
     async with stdio_client(StdioServerParameters(command=CALLBOARD, args=words)) as streams:
         await tried("python-stdio", streams)
     print("the Python client over stdio: ok", flush=True)
+    words = ["mcp", "--session", "python-stdio", "--as", "lead", "--store", STORE]
+    await listened("python-stdio", StdioServerParameters(command=CALLBOARD, args=words))
+    print("the Python client over stdio, the newest protocol: ok", flush=True)
 
 
 asyncio.run(main())

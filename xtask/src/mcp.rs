@@ -43,13 +43,18 @@ fn clients() -> anyhow::Result<()> {
     let server = Served::start(&mut serve)?;
     let given =
         |mut client: Command| command::run(client.arg(&callboard).args([&store, &server.url]).current_dir(scripts()));
-    let mut client = python.python();
-    client.arg("client.py");
-    given(client)?;
+    let python_1 = Packages::bring("clients-1", "xtask/mcp/requirements-1.txt")?;
+    for (packages, script) in [(&python, "client.py"), (&python_1, "client_1.py")] {
+        let mut client = packages.python();
+        client.arg(script);
+        given(client)?;
+    }
     command::run(python.python().arg("gateway.py").arg(&callboard).arg(&folder).current_dir(scripts()))?;
-    let mut client = Command::new("node");
-    client.arg("client.mjs");
-    given(client)?;
+    for script in ["client.mjs", "newest.mjs"] {
+        let mut client = Command::new("node");
+        client.arg(script);
+        given(client)?;
+    }
     let http = format!("{}/mcp?session=over-http", server.url);
     inspected("HTTP", &[http.as_str(), "--transport", "http"])?;
     let (program, kept) = (callboard.display().to_string(), format!("CALLBOARD_STORE={store}"));

@@ -101,8 +101,8 @@ role = "manager"
 name = "writer"
 role = "worker"
 tools = [
-    "callboard:read", "callboard:write_context_set", "callboard:add_file", "callboard:get_current_plan", "callboard:update_plan",
-    "callboard:get_workflow_variable", "callboard:set_variable",
+    "callboard:read", "callboard:write_context_set", "callboard:add_file", "callboard:get_current_plan",
+    "callboard:update_plan", "callboard:get_workflow_variable", "callboard:set_variable",
 ]
 
 [[set]]
@@ -232,7 +232,8 @@ fn without_times(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('"').map_or(part, |(_, rest)| rest))
 }
 
-/// What a worker is told in a run, where its model makes this call, and what it changes. A manager calls no tools there.
+/// What a worker is told in a run, where its model makes this call, and what that changes. A manager calls no tools
+/// there.
 fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> Option<(String, Vec<Value>)> {
     if *agent == "lead" {
         return None;

@@ -167,7 +167,8 @@ async fn what_a_client_of_the_newest_protocol_reads_it_may_keep_for_nobody() {
 async fn a_client_of_the_newest_protocol_is_told_what_to_ask_the_person() {
     let server = Server::start().await;
     let team = server.team("s").await;
-    let fields = json!([{"key": "length", "valueType": "ENUM", "label": "Length", "required": true, "enumValues": ["short", "long"]}]);
+    let fields = json!([{"key": "length", "valueType": "ENUM", "label": "Length", "required": true,
+        "enumValues": ["short", "long"]}]);
     let directive = json!({"messageTo": "user", "message": "How long?", "isInfoRequest": true,
         "form": {"name": "Length", "fields": fields}});
     server.send("POST", &format!("{team}/directives?as=lead"), directive).await.is(200);
