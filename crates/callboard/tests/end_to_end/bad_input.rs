@@ -126,9 +126,7 @@ fn a_run_needs_a_manager_a_task_and_a_file() {
 #[test]
 fn wrong_use_has_the_status_2_and_says_what_would_do() {
     let home = team();
-    for line in
-        ["foo", "set", "set show", "say", "prompt --at x", "session new --agent a:boss", "run --session a --id b"]
-    {
+    for line in ["foo", "set show", "say", "prompt --at x", "session new --agent a:boss", "run --session a --id b"] {
         let (status, error) = home.error(line);
         assert_eq!((status, &error["code"]), (2, &json!("usage")), "{line}");
     }

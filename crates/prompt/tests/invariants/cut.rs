@@ -75,8 +75,7 @@ fn in_a_long_loop_of_tool_calls_the_cut_moves_in_steps() {
         say(&mut board, "user", "main", Role::User, "Look at every boat.");
         let (mut last, mut kept, mut moves, mut cuts) = (String::new(), None, 0, 0);
         for turn in 0..80 {
-            let function = json!({"name": "look_at", "arguments": json!({"boat": turn}).to_string()});
-            let call = json!({"id": format!("call{turn}"), "type": "function", "function": function});
+            let call = json!({"id": format!("call{turn}"), "name": "look_at", "arguments": {"boat": turn}});
             let result = format!("boat {turn} {}", "word ".repeat(110 + turn * 7 % 31));
             let messages = json!([
                 {"role": "assistant", "content": "I look.", "tool_calls": [call]},
