@@ -279,7 +279,8 @@ fn a_project_is_found_from_any_folder_below_it() {
     assert!(home.path(".tmp/sessions/more").exists() && !home.path("src/deep/.tmp").exists());
     assert_eq!(below("files --root . new -s here"), (Some(0), String::new()));
     assert!(home.path("src/deep/.tmp/sessions/here").exists());
-    assert_eq!(below("files list -s here"), (Some(0), String::new()), "the nearest one is meant");
+    let none = (Some(0), "there are no context files\n".to_owned());
+    assert_eq!(below("files list -s here"), none, "the nearest one is meant");
 }
 
 #[test]
