@@ -82,7 +82,7 @@ async fn a_page_finds_no_way_out_that_is_not_the_proxy() {
         const call = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{}'}}]}});
         call.createDataChannel('x');
         call.onicecandidate = ({{candidate}}) => {{
-            if (candidate) found.push(candidate.candidate); else r.textContent = found.join('\n') + ' gath' + 'ered';
+            if (candidate) found.push(candidate.candidate); else r.textContent = found.join(', ') + ' gath' + 'ered';
         }};
         call.createOffer().then(offer => call.setLocalDescription(offer));</script>",
         inside.port

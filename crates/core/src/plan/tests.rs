@@ -248,7 +248,7 @@ fn models_change_and_read_the_plan_with_their_tools() {
     let Text::Inline(text) = &texts[0] else { unreachable!() };
     assert_eq!(serde_json::from_str::<Value>(text).unwrap()["plan_version"], 1);
     let faulty = board.by("lead", update(json!({"phases": []}))).unwrap_err();
-    assert_snapshot!(faulty, @"/plan/overall_goal: missing field; /plan/current_phase: missing field");
+    assert_snapshot!(faulty, @"/arguments/plan/overall_goal: missing field; /arguments/plan/current_phase: missing field");
     assert_eq!(board.by("writer", update(small())).unwrap_err().code(), "forbidden");
     assert_eq!(read(&board, "writer").unwrap_err().code(), "not_found");
     let schema = own_tool("update_plan").unwrap().described().parameters;

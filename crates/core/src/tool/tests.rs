@@ -71,10 +71,10 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
             .map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}")),
         Execution::Command(_) => unreachable!(),
     };
-    assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5)"#);
-    assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100)"#);
-    assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20)"#);
-    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected one of `limit`, `thread`, `message_id`");
+    assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5, None)"#);
+    assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100, None)"#);
+    assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20, None)"#);
+    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected one of `limit`, `thread`, `message_id`, `before`");
 }
 
 #[test]

@@ -325,7 +325,7 @@ async fn i6_a_model_that_summarizes_is_told_no_secret_that_was_said_before_it_wa
     say(&session, "main", said).await;
     let secret = SetVariable::new("password".parse().unwrap(), json!("hunter2-hunter2"), None, "needed".into());
     user(&session, secret.unwrap()).await;
-    let models = Models::new(|_, _| Reply::text("They talk of tides."));
+    let models = Models::new(|_, _| Reply::text("They talk of tides, at #loginForm."));
     let wanted = compressing(1000, Some("openai:gpt-4"));
     let done = compressor(&models, &session).compress(wanted).await.unwrap();
     assert!(done.spent.requests >= 3 && done.model.is_some(), "{done:?}");

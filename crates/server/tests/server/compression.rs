@@ -346,11 +346,11 @@ async fn a_change_of_settings_is_merged_into_them() {
     patch(json!({"compression": {"compress_tokens": 9000, "instructions": "Name every boat."}})).await;
     patch(json!({"limits": {"turns": 5}, "prompt": {"parts": {"history": {"max": "20%"}}}})).await;
     let change = json!({"compression": {"target_tokens": 700}, "limits": {"tokens": 100},
-        "prompt": {"parts": {"plan": {"max": "5%"}}}});
+        "prompt": {"parts": {"task": {"max": "5%"}}}});
     let (compression, limits, prompt) = patch(change).await;
     let wanted = json!({"compress_tokens": 9000, "target_tokens": 700, "instructions": "Name every boat."});
     assert_eq!((compression, limits), (wanted, json!({"turns": 5, "tokens": 100})));
-    assert_eq!((&prompt["parts"]["history"]["max"], &prompt["parts"]["plan"]["max"]), (&json!("20%"), &json!("5%")));
+    assert_eq!((&prompt["parts"]["history"]["max"], &prompt["parts"]["task"]["max"]), (&json!("20%"), &json!("5%")));
     let change = json!({"compression": {"instructions": null}, "limits": {"turns": null}});
     let (compression, limits, _) = patch(change).await;
     assert_eq!(compression, json!({"compress_tokens": 9000, "target_tokens": 700}));

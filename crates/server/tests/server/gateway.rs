@@ -40,7 +40,10 @@ fn said(answer: &Answer) -> &str {
 
 async fn messages(server: &Server, thread: &str) -> Vec<String> {
     let list = server.get(&format!("/v1/sessions/s/threads/{thread}/messages")).await.is(200);
-    let text = |message: &Value| message["content"].as_str().unwrap().to_owned();
+    let text = |message: &Value| match &message["content"] {
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        content => content.as_str().unwrap().to_owned(),
+    };
     list.body["messages"].as_array().unwrap().iter().map(text).collect()
 }
 

@@ -92,9 +92,10 @@ async fn sessions_are_found_by_title_and_id_and_the_last_used_come_page_by_page(
     let ids =
         |sessions: &[Value]| sessions.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(ids(&listed(&server, "?q=gr%C3%B6SS").await), Vec::<String>::new());
-    assert_eq!(ids(&listed(&server, "?q=GR%C3%96%C3%9F").await), ["s-0", "s-2", "s-4", "s-6"]);
+    assert_eq!(ids(&listed(&server, "?order=id&q=GR%C3%96%C3%9F").await), ["s-0", "s-2", "s-4", "s-6"]);
     assert_eq!(ids(&listed(&server, "?q=S-3").await), ["s-3"]);
     let all = ids(&listed(&server, "?order=recent").await);
+    assert_eq!(ids(&listed(&server, "").await), all, "the last used come first");
     let (mut paged, mut cursor) = (Vec::new(), String::new());
     loop {
         let page = server.get(&format!("/v1/sessions?order=recent&limit=3{cursor}")).await.is(200).body;

@@ -21,9 +21,9 @@ async fn a_session_is_made_read_changed_listed_and_deleted() {
     assert!(changed.body["expires_at"].is_null());
     assert_eq!(server.get("/v1/sessions/one").await.is(200).body["agents"][0]["name"], "solo");
     server.send("POST", "/v1/sessions", json!({"id": "two"})).await.is(201);
-    let first = server.get("/v1/sessions?limit=1").await.is(200);
+    let first = server.get("/v1/sessions?order=id&limit=1").await.is(200);
     assert_eq!(first.body["sessions"][0]["id"], "one");
-    let next = server.get(&format!("/v1/sessions?limit=1&cursor={}", first.text("next_cursor"))).await.is(200);
+    let next = server.get(&format!("/v1/sessions?order=id&limit=1&cursor={}", first.text("next_cursor"))).await.is(200);
     assert_eq!(next.body["sessions"][0]["id"], "two");
     assert!(next.body.get("next_cursor").is_none());
     server.delete("/v1/sessions/one").await.is(204);
