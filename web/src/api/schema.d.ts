@@ -385,7 +385,11 @@ export interface paths {
         delete: operations["delete_session"];
         options?: never;
         head?: never;
-        /** Change the settings or the team of a session */
+        /**
+         * Change the settings or the team of a session
+         * @description What is left out stays as it is. The objects `prompt`, `limits` and `compression` are merged as RFC 7396 says: null takes a
+         *     field away.
+         */
         patch: operations["update_session"];
         trace?: never;
     };
@@ -813,6 +817,23 @@ export interface paths {
          * @description The new session's journal is a copy of the beginning of this one's.
          */
         post: operations["fork_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{session}/forms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List forms */
+        get: operations["list_forms"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2507,6 +2528,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The forms of a session, sorted by name. */
+        FormList: {
+            /** @description The forms. */
+            forms: components["schemas"]["ListedForm"][];
+        };
         /** @description A form that a directive puts before the user. */
         FormRequest: {
             /** @description Accepted and ignored: a new form is not answered. */
@@ -2554,6 +2580,8 @@ export interface components {
             inspection_type?: components["schemas"]["Inspection"];
             /** @description What is looked for. */
             instruction?: string | null;
+            /** @description Which part of the page a snapshot shows: as in [`Action::selector`]. If absent: the whole page, as far as it fits. */
+            selector?: string | null;
             /** @description The tab. If absent: the active one. */
             tab_name?: string | null;
         };
@@ -2646,6 +2674,11 @@ export interface components {
         };
         /** @description One line. */
         Line: string;
+        /** @description A form in the list of forms. */
+        ListedForm: components["schemas"]["Form"] & {
+            /** @description What its context set says: what the user is asked, and once it is answered the answers, too. */
+            request?: string | null;
+        };
         /** @description The credentials to log in with. */
         Login: {
             /** @description A user token of the server, or an access token of one session. */
@@ -6635,7 +6668,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only sessions whose id or title contains this, in upper or lower case. */
                 q?: string;
-                /** @description `id` lists them sorted by id, `recent` the last used ones first. */
+                /** @description `recent` lists the last used ones first, `id` sorts them by id. */
                 order?: "id" | "recent";
             };
             header?: never;
@@ -11180,6 +11213,106 @@ export interface operations {
             };
             /** @description The store is full */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_forms: {
+        parameters: {
+            query?: {
+                /** @description As of this entry. If absent: as of now. Only the user may set it. */
+                at?: number;
+                /** @description Act as this agent and see what it sees. The user may name any agent, an agent only itself */
+                as?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the session */
+                session: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The forms that the caller sees, open and answered */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FormList"];
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Missing or invalid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller may not do this, or the request comes from a web page of another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The session has expired; said to the user, for 30 days */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input; `errors` names each invalid field */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; with the header `Retry-After`, try again */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
