@@ -119,7 +119,8 @@ impl Driver {
         let model = requested.model.clone().ok_or_else(no_model)?;
         let model: ModelName =
             model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let asked = requested.due.as_ref().and_then(Due::turn).unwrap_or_else(|| ask.turn.clone());
+        let mut asked = requested.due.as_ref().and_then(Due::turn).unwrap_or_else(|| ask.turn.clone());
+        asked.uses_tools &= ask.turn.uses_tools;
         let ask = Ask { turn: asked, ..ask };
         let record = &requested.prompt;
         let spec = requested.prompt_spec().ok_or_else(|| {
