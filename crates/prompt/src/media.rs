@@ -87,7 +87,7 @@ pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
     let default = match (spec.format, spec.provider) {
         (Format::Text, _) => return 0,
         (Format::Anthropic, _) => SHOWN,
-        (_, Provider::DeepSeek | Provider::Mistral) => return 0,
+        (_, Provider::OpenAiText | Provider::DeepSeek | Provider::Mistral) => return 0,
         (_, Provider::OpenAi | Provider::OpenAiAudio | Provider::Anthropic | Provider::Gemini) => SHOWN,
         // Servers refuse pictures where their model does not see.
         (_, Provider::Unknown) => 0,

@@ -326,11 +326,7 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
 pub(crate) fn structured(model: &ModelName, name: &str, schema: Value) -> ResponseSchema {
     let form = match model.provider() {
         Provider::Anthropic => SchemaFor::Anthropic,
-        Provider::OpenAi
-            if callboard_prompt::Provider::of(Some(model.name())) == callboard_prompt::Provider::OpenAi =>
-        {
-            SchemaFor::OpenAi
-        }
+        Provider::OpenAi if callboard_prompt::Provider::of(Some(model.name())).enforces_schemas() => SchemaFor::OpenAi,
         Provider::OpenAi => SchemaFor::Plain,
     };
     let strict = form != SchemaFor::Plain;

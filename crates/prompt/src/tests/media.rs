@@ -158,6 +158,8 @@ fn a_picture_is_named_where_there_is_no_room_for_it_or_no_provider_takes_it() {
         ("lead", json!({"role": "assistant", "content": [{"type": "text", "text": "There."}, inline()]})),
     ]);
     assert_eq!(shown_in(&own, Format::Anthropic, 20_000), 0);
+    let spec = ResolvedSpec { provider: Provider::OpenAiText, ..spec(&board, Format::OpenAi, 20_000, Some(4)) };
+    assert_eq!(shown(&board.prompt_for("lead", &spec, 3).unwrap()), 0);
 }
 
 fn shown_in(board: &Board, format: Format, budget: u64) -> usize {
