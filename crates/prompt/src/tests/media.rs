@@ -200,6 +200,8 @@ fn audio_goes_out_to_models_that_hear() {
     let of_providers = [Provider::OpenAi, Provider::OpenAiAudio, Provider::Gemini, Provider::DeepSeek].map(kinds);
     let expected = ["text image_url", "text input_audio text", "text input_audio image_url", ""];
     assert_eq!(of_providers, expected);
-    let sounds = [audio(&wav, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
-    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 32, 0]);
+    // It says that it has 4 GB a second.
+    let short = format!("UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAP////8BAAgA{}", "A".repeat(8000));
+    let sounds = [audio(&wav, "wav"), audio(&short, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
+    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 64, 32, 0]);
 }
