@@ -76,6 +76,11 @@ impl Medium {
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
 
+    /// Names it from now on, and keeps nothing else of it.
+    pub(super) fn forget(&mut self) {
+        (self.is_shown, self.part) = (false, Arc::default());
+    }
+
     /// About how many bytes it has as it is written.
     pub(super) fn bytes(&self) -> usize {
         self.line.len() + address(&self.part).map_or(0, str::len)
