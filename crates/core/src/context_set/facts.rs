@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl State {
-    /// The name of the set that is meant by `name`: in a team with a manager, Process Steps is one set, however it is spelled.
-    /// Where a set of that very name is there, that one is meant.
+    /// The name of the set that is meant by `name`: in a team with a manager, Process Steps is one set, however it is
+    /// spelled. Where a set of that very name is there, that one is meant.
     pub(crate) fn set_name(&self, name: &SetName) -> SetName {
         let is_steps = is_process_steps(name) && self.team.manager().is_some() && self.sets.get(name).is_none();
         PROCESS_STEPS.parse::<SetName>().ok().filter(|_| is_steps).unwrap_or_else(|| name.clone())

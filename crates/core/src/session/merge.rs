@@ -24,7 +24,7 @@ pub(super) fn merged<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(now).map_err(failed)
 }
 
-/// Merges `given` into `now`. Texts and lists are taken as they were read; what was read and is not there is as it is by default.
+/// Merges `given` into `now`. Texts and lists are taken as they were read; what is not there then is as it is by default.
 fn merge(now: &mut Value, given: &Map<String, Value>, read: &Value) {
     if !now.is_object() {
         *now = Value::Object(Map::new());
