@@ -62,7 +62,6 @@ struct Learned {
     /// How many reports there were, as far as that matters, and the estimate before the first.
     reports: u32,
     /// The estimate before the first report.
-    #[serde(default = "one")]
     estimate: Factor,
 }
 

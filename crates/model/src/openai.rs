@@ -65,12 +65,24 @@ impl Endpoint for OpenAi {
 
 #[async_trait]
 impl ChatModel for OpenAi {
+    /// Some servers take no schema beside tools. There the messages alone say what answer is wanted.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let answer = self.ask(request, on_delta).await;
+        let mut answer = self.ask(request, on_delta).await;
         let plain = request.response_schema.as_ref().and_then(|schema| schema.instead(&answer));
-        if plain.is_none() {
-            return answer;
+        if plain.is_some() {
+            answer = self.ask(&ChatRequest { response_schema: plain, ..request.clone() }, on_delta).await;
         }
-        self.ask(&ChatRequest { response_schema: plain, ..request.clone() }, on_delta).await
+        if request.response_schema.is_some() && !request.tools.is_empty() && refuses_tools(&answer) {
+            tracing::info!(model = %request.model, "asking without a schema beside the tools");
+            answer = self.ask(&ChatRequest { response_schema: None, ..request.clone() }, on_delta).await;
+        }
+        answer
     }
+}
+
+/// Whether an endpoint refuses a request for its tools.
+fn refuses_tools(answer: &Result<ChatAnswer, ModelError>) -> bool {
+    let Err(ModelError::Refused { status: 400 | 422, message, .. }) = answer else { return false };
+    let message = message.to_lowercase();
+    message.contains("tool") || message.contains("function")
 }

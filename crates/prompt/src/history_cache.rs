@@ -248,9 +248,7 @@ impl HistoryCache {
         self.bytes = self.bytes.saturating_sub(piece.bytes());
         piece.change(|group| {
             let has_it = group.iter_mut().filter(|utterance| utterance.seq == hidden.seq);
-            has_it
-                .filter_map(|utterance| utterance.media.get_mut(hidden.at))
-                .for_each(|medium| medium.is_shown = false);
+            has_it.filter_map(|utterance| utterance.media.get_mut(hidden.at)).for_each(media::Medium::forget);
         });
         self.bytes += piece.bytes();
     }

@@ -76,6 +76,11 @@ impl Medium {
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
 
+    /// Names it from now on, and keeps nothing else of it.
+    pub(super) fn forget(&mut self) {
+        (self.is_shown, self.part) = (false, Arc::default());
+    }
+
     /// About how many bytes it has as it is written.
     pub(super) fn bytes(&self) -> usize {
         self.line.len() + address(&self.part).map_or(0, str::len)
@@ -87,7 +92,7 @@ pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
     let default = match (spec.format, spec.provider) {
         (Format::Text, _) => return 0,
         (Format::Anthropic, _) => SHOWN,
-        (_, Provider::DeepSeek | Provider::Mistral) => return 0,
+        (_, Provider::OpenAiText | Provider::DeepSeek | Provider::Mistral) => return 0,
         (_, Provider::OpenAi | Provider::OpenAiAudio | Provider::Anthropic | Provider::Gemini) => SHOWN,
         // Servers refuse pictures where their model does not see.
         (_, Provider::Unknown) => 0,
@@ -169,9 +174,13 @@ fn seconds(part: &Value) -> Option<u64> {
     let bytes_of_second = match part.pointer("/input_audio/format")?.as_str()? {
         "mp3" if data.starts_with("SUQz") || data.starts_with("//") => LEAST_OF_MP3,
         "wav" if data.starts_with("UklGR") => {
-            let head = decoded(data.get(..44)?);
+            let head = decoded(data.get(..48)?);
             let has_format = head.get(12..16)? == b"fmt ";
-            u64::from(u32::from_le_bytes(head.get(28..32).filter(|_| has_format)?.try_into().ok()?)).max(1)
+            let short = |at: usize| Some(u64::from(u16::from_le_bytes(head.get(at..at + 2)?.try_into().ok()?)));
+            let long = |at: usize| Some(u64::from(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?)));
+            // What its samples come to, or what it says of itself if that is less: only one of them may be right.
+            let of_samples = long(24)?.saturating_mul(short(22)?).saturating_mul(short(34)?) / 8;
+            long(28).filter(|_| has_format)?.min(of_samples).max(1)
         }
         _ => return None,
     };

@@ -8,6 +8,8 @@ pub enum Provider {
     OpenAi,
     /// OpenAI's models that hear. They take no pictures.
     OpenAiAudio,
+    /// OpenAI's models that take texts alone, and `gpt-4o-mini`, for which a picture counts as up to 37,000 tokens.
+    OpenAiText,
     /// Claude.
     Anthropic,
     /// DeepSeek, which wants what its model thought before each call back in all later requests.
@@ -32,7 +34,11 @@ impl Provider {
         let name = model.strip_prefix("openai:").unwrap_or(&model);
         let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
         if is_openai(name) {
-            if name.contains("audio") { Self::OpenAiAudio } else { Self::OpenAi }
+            match name.strip_prefix("ft:").unwrap_or(name) {
+                name if name.contains("audio") => Self::OpenAiAudio,
+                name if is_given_no_pictures(name) => Self::OpenAiText,
+                _ => Self::OpenAi,
+            }
         } else if says(&["mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral", "voxtral"])
         {
             Self::Mistral
@@ -49,12 +55,17 @@ impl Provider {
 
     /// Whether its models are sent the strict form of messages: one message of the system, then the user and the assistant in turn.
     pub(super) fn is_strict(self) -> bool {
-        !matches!(self, Self::OpenAi | Self::OpenAiAudio)
+        !matches!(self, Self::OpenAi | Self::OpenAiAudio | Self::OpenAiText)
+    }
+
+    /// Whether its models may keep to a schema that is enforced as OpenAI does it.
+    pub fn enforces_schemas(self) -> bool {
+        matches!(self, Self::OpenAi | Self::OpenAiText)
     }
 
     /// Whether its models may take pictures in chat completions. With Mistral what the user says may have to stand in a result.
     pub(super) fn sees(self) -> bool {
-        !matches!(self, Self::OpenAiAudio | Self::DeepSeek | Self::Mistral)
+        !matches!(self, Self::OpenAiAudio | Self::OpenAiText | Self::DeepSeek | Self::Mistral)
     }
 
     /// Whether its models take audio in chat completions.
@@ -65,7 +76,7 @@ impl Provider {
     /// Whether a message of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.
     pub(super) fn takes_thought(self, field: &str, has_calls: bool, is_in_loop: bool) -> bool {
         match (self, field) {
-            (Self::OpenAi | Self::OpenAiAudio | Self::Mistral, _) => false,
+            (Self::OpenAi | Self::OpenAiAudio | Self::OpenAiText | Self::Mistral, _) => false,
             (Self::DeepSeek, "reasoning_content") => has_calls,
             // Routers such as OpenRouter give it with the models of all providers.
             (_, "reasoning_details") => is_in_loop,
@@ -83,6 +94,22 @@ fn is_openai(name: &str) -> bool {
     };
     ["gpt-", "o"].into_iter().any(digit_behind)
         || ["chatgpt-", "gpt-audio", "gpt-realtime"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a model of OpenAI's is given no pictures.
+fn is_given_no_pictures(name: &str) -> bool {
+    let without = [
+        "gpt-3",
+        "gpt-4-0",
+        "gpt-4-1",
+        "gpt-4-32k",
+        "gpt-4-turbo-preview",
+        "gpt-4o-mini",
+        "o1-mini",
+        "o1-preview",
+        "o3-mini",
+    ];
+    name == "gpt-4" || name.starts_with("gpt-4:") || without.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -110,11 +137,16 @@ mod tests {
     #[test]
     fn a_model_is_told_by_its_name() {
         let of = |name| Provider::of(Some(name));
-        for name in
-            ["openai:gpt-4o", "gpt-5.1", "o3-mini", "openai:o4-mini", "chatgpt-4o-latest", "ft:gpt-4o-mini:acme"]
+        for name in ["openai:gpt-4o", "gpt-5.1", "openai:o4-mini", "chatgpt-4o-latest", "ft:gpt-4o:acme", "gpt-4-turbo"]
         {
             assert_eq!(of(name), Provider::OpenAi, "{name}");
         }
+        for name in
+            ["gpt-4", "gpt-4-0613", "gpt-3.5-turbo", "openai:o3-mini", "ft:gpt-4o-mini:acme", "gpt-4-turbo-preview"]
+        {
+            assert_eq!(of(name), Provider::OpenAiText, "{name}");
+        }
+        assert_eq!(of("gpt-4o-mini-audio-preview"), Provider::OpenAiAudio);
         for name in ["openai:qwen2.5:7b", "gpt-oss-20b", "openai/gpt-4o", "olmo-2", "orca", "google/gemma-2-9b-it"] {
             assert_eq!(of(name), Provider::Unknown, "{name}");
         }

@@ -119,7 +119,8 @@ impl Driver {
         let model = requested.model.clone().ok_or_else(no_model)?;
         let model: ModelName =
             model.parse().map_err(|error: callboard_model::ModelError| invalid(error.to_string()))?;
-        let asked = requested.due.as_ref().and_then(Due::turn).unwrap_or_else(|| ask.turn.clone());
+        let mut asked = requested.due.as_ref().and_then(Due::turn).unwrap_or_else(|| ask.turn.clone());
+        asked.uses_tools &= ask.turn.uses_tools;
         let ask = Ask { turn: asked, ..ask };
         let record = &requested.prompt;
         let spec = requested.prompt_spec().ok_or_else(|| {
@@ -325,11 +326,7 @@ pub(crate) fn request(state: &State, model: &ModelName, prompt: &Prompt, uses_to
 pub(crate) fn structured(model: &ModelName, name: &str, schema: Value) -> ResponseSchema {
     let form = match model.provider() {
         Provider::Anthropic => SchemaFor::Anthropic,
-        Provider::OpenAi
-            if callboard_prompt::Provider::of(Some(model.name())) == callboard_prompt::Provider::OpenAi =>
-        {
-            SchemaFor::OpenAi
-        }
+        Provider::OpenAi if callboard_prompt::Provider::of(Some(model.name())).enforces_schemas() => SchemaFor::OpenAi,
         Provider::OpenAi => SchemaFor::Plain,
     };
     let strict = form != SchemaFor::Plain;

@@ -54,7 +54,8 @@ impl Command for DeleteSet {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         check_seen(decision, &self.0)?;
-        remove(decision, &self.0);
+        let name = decision.state.set_name(&self.0);
+        remove(decision, &name);
         Ok(())
     }
 
@@ -70,9 +71,8 @@ impl KeptAnswer for SetOutcome {
 /// Writes a set, without a look at rights.
 pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<Outcome, Error> {
     let State { team, sets, session, .. } = &decision.state;
-    let is_steps = is_process_steps(&put.name) && team.manager().is_some();
-    // However the manager spells it, it is one set.
-    let name = if is_steps { PROCESS_STEPS.parse()? } else { put.name.clone() };
+    let name = decision.state.set_name(&put.name);
+    let is_steps = name.as_str() == PROCESS_STEPS && team.manager().is_some();
     let known = sets.get(&name).map(|held| held.set.clone());
     let visible_to = match (&put.visible_to, &known) {
         (Some(audience), _) => audience.clone(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     audience::{Audience, VisibilitySpan},
-    context_set::{ContextSet, HeldSet, SetView},
+    context_set::{ContextSet, HeldSet, PROCESS_STEPS, SetView, is_process_steps},
     entry::Header,
     error::Error,
     fact::{Description, Earlier, Fact, Repeats, Seen, json, text},
@@ -15,6 +15,15 @@ use crate::{
     state::State,
     view::View,
 };
+
+impl State {
+    /// The name of the set that is meant by `name`: in a team with a manager, Process Steps is one set, however it is
+    /// spelled. Where a set of that very name is there, that one is meant.
+    pub(crate) fn set_name(&self, name: &SetName) -> SetName {
+        let is_steps = is_process_steps(name) && self.team.manager().is_some() && self.sets.get(name).is_none();
+        PROCESS_STEPS.parse::<SetName>().ok().filter(|_| is_steps).unwrap_or_else(|| name.clone())
+    }
+}
 
 impl<'a> View<'a> {
     /// The sets that the viewer sees anything of, by name.
@@ -25,7 +34,7 @@ impl<'a> View<'a> {
 
     /// The set with this name. A hidden one answers like one that is not there.
     pub fn set(&self, name: &SetName) -> Result<SetView<'a>, Error> {
-        let held = self.state.sets.get(name).and_then(|held| self.see(held));
+        let held = self.state.sets.get(&self.state.set_name(name)).and_then(|held| self.see(held));
         held.ok_or_else(|| Error::not_found("context set", name))
     }
 

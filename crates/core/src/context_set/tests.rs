@@ -212,6 +212,10 @@ fn process_steps_are_one_set_however_they_are_spelled() {
     assert_snapshot!(seen(&board, "lead"), @"Process Steps = 3. [Pending]");
     assert_snapshot!(put_told(board.user(put("processsteps", "x", Some("writer"), None))), @"contradiction: /visible_to: Process Steps is for the manager alone: leave visible_to out");
     assert_snapshot!(seen(&board, "writer"), @"");
+    assert!(board.view("lead").unwrap().set(&"process_steps".parse().unwrap()).is_ok());
+    let told = updates(&mut board, "+process_steps = 4. [Pending]; process_steps =");
+    assert!(told.starts_with("conflict") && told.ends_with("deleted"), "{told}");
+    assert_snapshot!(seen(&board, "lead"), @"");
 }
 
 #[test]

@@ -137,7 +137,7 @@ pub(crate) fn update_sets(
 }
 
 fn update_set(decision: &mut DecisionBuilder<'_>, update: &SetUpdate) -> Result<Outcome, Error> {
-    let name: SetName = update.name.parse()?;
+    let name = decision.state.set_name(&update.name.parse::<SetName>()?);
     if let Some(audience) = &update.visible_to_agents {
         decision.state.team.check_audience(audience, "/visibleToAgents")?;
     }

@@ -111,13 +111,14 @@ impl Layout {
     /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions up to 3 of `team`
     /// and of a session's own, and up to 4 of `director`, marked what other agents say with `NAME: `, which anybody could
     /// write; the next ones no longer told models to fetch what they had no tool for, and wrote messages as OpenAI takes them for
-    /// the models of all providers.
+    /// the models of all providers. The last before these named all pictures, numbered the names of tools that providers
+    /// refuse, and kept no place for the plan and the workflow beside a long message.
     pub fn version(&self) -> u32 {
         match self {
-            Self::Named(LayoutName::Team) => 6,
-            Self::Named(LayoutName::Plain) => 3,
-            Self::Named(LayoutName::Director) => 7,
-            Self::OfSession(_) => 6,
+            Self::Named(LayoutName::Team) => 7,
+            Self::Named(LayoutName::Plain) => 4,
+            Self::Named(LayoutName::Director) => 8,
+            Self::OfSession(_) => 7,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     id::{AgentName, Seq},
-    run::{Due, Run, Turn, Wait},
+    run::{Due, Run, Turn, Wait, tools::main_is_managers},
     state::State,
     step::offer::offer,
     tool::{OwnTool, browser::opens_page, bundled, offered},
@@ -115,7 +115,8 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
     }
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &state.threads);
-    let turn = due.turn().unwrap_or(turn);
+    let mut turn = due.turn().unwrap_or(turn);
+    turn.uses_tools &= turn.output.is_none() || main_is_managers(state);
     Ok(Next::Ask(Box::new(Ask { agent, turn, due, requested: run.pending.clone() })))
 }
 

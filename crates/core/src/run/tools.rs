@@ -10,9 +10,10 @@ use serde_json::Value;
 use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
-    conversation::{self, NewMessage, Role, ToolCall},
+    conversation::{self, NewMessage, Role, ToolCall, facts::audience_of},
     id::{AgentName, ThreadId},
     run::Wait,
+    state::State,
     step,
     tool::{Decide, Execution, OwnTool, in_arguments, own_among, own_tool},
 };
@@ -49,6 +50,11 @@ pub(crate) fn settle_calls<'a>(calls: impl IntoIterator<Item = &'a mut ToolCall>
             call.id = format!("{wanted}-{number}");
         }
     }
+}
+
+/// Whether managers alone read what is said in `main`. What a manager looks up may be hidden from workers.
+pub(super) fn main_is_managers(state: &State) -> bool {
+    state.team.managers().covers(&audience_of(state, &ThreadId::main()))
 }
 
 /// Records the calls of an answer. A call that the steps do not allow gets its refusal as result. Every other call counts as a

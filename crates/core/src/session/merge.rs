@@ -24,19 +24,21 @@ pub(super) fn merged<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(now).map_err(failed)
 }
 
-/// Merges `given` into `now`. Texts are taken as they were read.
+/// Merges `given` into `now`. Texts and lists are taken as they were read; what is not there then is as it is by default.
 fn merge(now: &mut Value, given: &Map<String, Value>, read: &Value) {
     if !now.is_object() {
         *now = Value::Object(Map::new());
     }
     let Some(fields) = now.as_object_mut() else { return };
     for (name, value) in given {
-        let read = read.get(name).unwrap_or(&Value::Null);
-        match value {
-            Value::Null => drop(fields.remove(name)),
-            Value::Object(given) => merge(fields.entry(name.clone()).or_insert(Value::Null), given, read),
-            Value::Bool(_) | Value::Number(_) => drop(fields.insert(name.clone(), value.clone())),
-            Value::String(_) | Value::Array(_) => drop(fields.insert(name.clone(), read.clone())),
+        let read = read.get(name);
+        match (value, read) {
+            (Value::Object(given), _) => {
+                merge(fields.entry(name.clone()).or_insert(Value::Null), given, read.unwrap_or(&Value::Null));
+            }
+            (Value::Bool(_) | Value::Number(_), _) => drop(fields.insert(name.clone(), value.clone())),
+            (Value::String(_) | Value::Array(_), Some(read)) => drop(fields.insert(name.clone(), read.clone())),
+            (Value::Null | Value::String(_) | Value::Array(_), _) => drop(fields.remove(name)),
         }
     }
 }
@@ -46,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compression::CompressionSettings;
+    use crate::{compression::CompressionSettings, prompt::profile::Profile};
 
     #[test]
     fn a_field_that_is_left_out_stays_and_null_takes_one_away() {
@@ -63,5 +65,14 @@ mod tests {
         let whole = settings(json!({"auto": true}));
         assert_eq!(merged(&before, Some(whole.clone()), None, "/compression").unwrap(), whole);
         assert_eq!(merged(&before, None, None, "/compression").unwrap(), before);
+    }
+
+    #[test]
+    fn an_empty_list_takes_the_place_of_one() {
+        let settings = |value: Value| serde_json::from_value::<Profile>(value).unwrap();
+        let before = settings(json!({"layout_parts": ["history", "task"], "recall": true}));
+        let given = json!({"layout_parts": []});
+        let now = merged(&before, Some(settings(given.clone())), Some(&given), "/prompt").unwrap();
+        assert_eq!(now, settings(json!({"recall": true})));
     }
 }

@@ -38,7 +38,9 @@ impl TextPart {
         if self.offset > 0 && self.offset >= all {
             return format!("[there are {all} characters: use a smaller offset]");
         }
-        let part: String = text.chars().skip(self.offset).take(self.limit.unwrap_or(usize::MAX)).collect();
+        // With none at all, whoever goes on would never come to the end.
+        let limit = self.limit.map_or(usize::MAX, |limit| limit.max(1));
+        let part: String = text.chars().skip(self.offset).take(limit).collect();
         let end = self.offset.saturating_add(part.chars().count());
         if end < all { format!("{part}\n[{} more characters: go on with offset {end}]", all - end) } else { part }
     }
@@ -80,6 +82,7 @@ mod tests {
         let part = |offset, limit| TextPart { offset, limit }.of("Ebbe und Flüt".to_owned());
         assert_eq!(part(0, None), "Ebbe und Flüt");
         assert_eq!(part(0, Some(4)), "Ebbe\n[9 more characters: go on with offset 4]");
+        assert_eq!(part(12, Some(0)), "t");
         assert_eq!(part(9, Some(4)), "Flüt");
         assert_eq!(part(13, None), "[there are 13 characters: use a smaller offset]");
         let (rest, part) = part_of("read_document", &json!({"name": "a", "offset": 4, "limit": 2})).unwrap();

@@ -11,7 +11,10 @@ use callboard_engine::{
 };
 use serde_json::json;
 
-use crate::fixture::{add, clock, memory, moment, new, run, say, settings, soon, text};
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{add, clock, memory, moment, new, run, say, settings, soon, text},
+};
 
 /// A model that answers nothing, and notes what it was asked.
 #[derive(Debug, Default)]
@@ -131,6 +134,25 @@ async fn i12_passages_from_elsewhere_are_shown_and_what_fails_is_said_and_harms_
     // As of an earlier entry nobody elsewhere is asked.
     let past = PromptSpec { observed: Default::default(), recall: Some(true), query: Some("Mondays".into()), ..again };
     assert!(!session.prompt(&past).await.unwrap().text().contains("Mondays"));
+}
+
+#[tokio::test]
+async fn i12_where_the_question_cannot_be_read_that_is_said_and_nothing_else_is_asked() {
+    let (store, wiki) = (Faulty::new(memory(&clock())), source("wiki", Ok("nothing")));
+    let sources: Vec<Arc<dyn PassageSource>> = vec![wiki.clone()];
+    let recall = RecallSettings { sources, quiet: None, ..RecallSettings::default() };
+    let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
+    let session = board.create(new("s")).await.unwrap();
+    say(&session, "Hello.").await;
+    say(&session, &"Which is the launch word? ".repeat(4000)).await;
+    let (agent, budget, recall) = ("writer".parse().ok(), Some(Tokens(200_000)), Some(true));
+    let spec = PromptSpec { agent, budget, recall, ..PromptSpec::default() };
+    store.next(Call::Value, 1, Act::FailBefore);
+    let failed = session.prompt(&spec).await.unwrap().observed.recall;
+    assert!(matches!(failed, Observed::Failed(_)), "{failed:?}");
+    assert!(wiki.asked.lock().unwrap().is_empty());
+    session.prompt(&spec).await.unwrap();
+    assert!(wiki.asked.lock().unwrap().join("").contains("launch word"));
 }
 
 #[tokio::test]

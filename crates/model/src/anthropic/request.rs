@@ -41,6 +41,8 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     let mut choice = request.tool_choice.as_ref().and_then(chosen);
     match form {
         Some(Form::Tool(schema)) => {
+            // No two tools may have the same name, and the form is what is asked for.
+            tools.retain(|tool| tool.get("name").and_then(Value::as_str) != Some(schema.name.as_str()));
             tools.push(form_tool(schema));
             // Where it has tools, it may call one of them before it answers.
             choice = Some(match request.tools.is_empty() {
@@ -165,6 +167,8 @@ mod tests {
         with_tools.tools = vec![json!({"type": "function", "function": function})];
         let beside = body(&with_tools, Some(Form::Tool(&form)));
         assert_eq!((&beside["tools"][1]["name"], &beside["tool_choice"]["type"]), (&json!("form"), &json!("any")));
+        with_tools.tools = vec![json!({"type": "function", "function": {"name": "form", "parameters": {}}})];
+        assert_eq!(body(&with_tools, Some(Form::Tool(&form)))["tools"].as_array().unwrap().len(), 1);
         let in_words = body(&request, Some(Form::Words(&form)));
         assert!(in_words["system"][0]["text"].as_str().unwrap().ends_with(
             r#":

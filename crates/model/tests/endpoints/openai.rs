@@ -20,6 +20,29 @@ async fn a_schema_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_schema_is_left_out_where_a_server_takes_none_beside_tools() {
+    for refusal in [
+        "json mode cannot be combined with tool/function calling",
+        "Function calling with a response mime type: 'application/json' is unsupported",
+    ] {
+        let endpoint = Scripted::start(move |request, _| match request.get("response_format") {
+            Some(_) => Reply::error(400, refusal),
+            None => Reply::text(r#"{"done":true}"#),
+        });
+        let mut request = request(OPENAI, "hi");
+        let schema = json!({"type": "object"});
+        request.response_schema =
+            Some(ResponseSchema { name: "directive".to_owned(), schema, strict: false, plain: None });
+        let error = ask(settings(&endpoint), &request).await.0.unwrap_err();
+        assert!(error.to_string().contains(refusal), "{error}");
+        request.tools = vec![json!({"type": "function", "function": {"name": "look", "parameters": {}}})];
+        assert_eq!(ask(settings(&endpoint), &request).await.0.unwrap().text, r#"{"done":true}"#);
+        let requests = endpoint.requests();
+        assert!(requests.len() == 3 && requests[2]["tools"].is_array(), "{requests:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_answer_is_shown_and_not_asked_for_again() {
     let stream = |data: &str| Reply::raw(200, "text/event-stream", format!("data: {data}\n\n"));
     let nonsense = [

@@ -56,7 +56,8 @@ impl Part for ContextSets {
 const OPEN: &str = "<SHARED_CONTEXT_SETS>\n";
 const CLOSE: &str = "</SHARED_CONTEXT_SETS>\n";
 
-/// Where what changes stands last, a set stands behind what was said until so many entries were added since it was changed.
+/// Where what changes stands last, a set stands behind what was said for at least so many entries since it was changed; in a
+/// long session for more.
 const LATELY: u64 = 16;
 
 /// A set that was last changed after this entry was changed lately. It moves in steps, so that sets seldom change their place.

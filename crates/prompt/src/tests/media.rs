@@ -158,6 +158,8 @@ fn a_picture_is_named_where_there_is_no_room_for_it_or_no_provider_takes_it() {
         ("lead", json!({"role": "assistant", "content": [{"type": "text", "text": "There."}, inline()]})),
     ]);
     assert_eq!(shown_in(&own, Format::Anthropic, 20_000), 0);
+    let spec = ResolvedSpec { provider: Provider::OpenAiText, ..spec(&board, Format::OpenAi, 20_000, Some(4)) };
+    assert_eq!(shown(&board.prompt_for("lead", &spec, 3).unwrap()), 0);
 }
 
 fn shown_in(board: &Board, format: Format, budget: u64) -> usize {
@@ -198,6 +200,8 @@ fn audio_goes_out_to_models_that_hear() {
     let of_providers = [Provider::OpenAi, Provider::OpenAiAudio, Provider::Gemini, Provider::DeepSeek].map(kinds);
     let expected = ["text image_url", "text input_audio text", "text input_audio image_url", ""];
     assert_eq!(of_providers, expected);
-    let sounds = [audio(&wav, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
-    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 32, 0]);
+    // It says that it has 4 GB a second.
+    let short = format!("UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAP////8BAAgA{}", "A".repeat(8000));
+    let sounds = [audio(&wav, "wav"), audio(&short, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
+    assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 64, 32, 0]);
 }

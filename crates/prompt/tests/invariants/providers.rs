@@ -19,9 +19,10 @@ use crate::{
 };
 
 /// Whose models are asked, and in which format.
-const READERS: [(Provider, Format); 10] = [
+const READERS: [(Provider, Format); 11] = [
     (Provider::OpenAi, Format::OpenAi),
     (Provider::OpenAiAudio, Format::OpenAi),
+    (Provider::OpenAiText, Format::OpenAi),
     (Provider::Anthropic, Format::OpenAi),
     (Provider::DeepSeek, Format::OpenAi),
     (Provider::Gemini, Format::OpenAi),
@@ -133,7 +134,7 @@ fn check(provider: Provider, prompt: &Prompt) -> Checked {
         Body::Anthropic { .. } => crate::anthropic::check_rules(prompt),
         Body::Responses { input, .. } => responses(input),
         Body::Messages(messages) => match provider {
-            Provider::OpenAi | Provider::OpenAiAudio => openai(messages),
+            Provider::OpenAi | Provider::OpenAiAudio | Provider::OpenAiText => openai(messages),
             Provider::Mistral => mistral(messages),
             Provider::DeepSeek => deepseek(messages),
             Provider::Anthropic | Provider::Gemini | Provider::Unknown => strict(messages),
@@ -296,7 +297,8 @@ fn check_media(provider: Provider, prompt: &Prompt, most: u8) -> Checked {
     let audio = body.matches(SOUND).count() as u64;
     prop_assert!(with_address + inline + audio <= u64::from(most), "{} and {} and {}", with_address, inline, audio);
     prop_assert!(audio == 0 || matches!(provider, Provider::OpenAiAudio | Provider::Gemini), "{}", body);
-    prop_assert!(with_address + inline == 0 || provider != Provider::OpenAiAudio, "{}", body);
+    let is_blind = matches!(provider, Provider::OpenAiAudio | Provider::OpenAiText);
+    prop_assert!(with_address + inline == 0 || !is_blind, "{}", body);
     prop_assert!(prompt.tokens.0 >= 4784 * with_address + inline + 32 * audio, "{}: {}", prompt.tokens, body);
     prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
     Ok(())

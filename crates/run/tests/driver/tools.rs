@@ -3,8 +3,9 @@
 use callboard_engine::{
     Session,
     core::{
+        conversation::{AddMessages, NewMessage, Role},
         entry::Actor,
-        id::RunId,
+        id::{RunId, ThreadId},
         run::{ClaimRun, Epoch, StartTool, Status, ToolResults},
     },
 };
@@ -164,4 +165,26 @@ async fn a_manager_of_a_team_calls_its_tools_in_main_before_it_directs() {
         );
         assert_eq!(texts(&session, "agent:writer").await, ["Write it.", "Waters come and go"]);
     }
+}
+
+#[tokio::test]
+async fn a_manager_of_a_team_looks_nothing_up_where_workers_would_read_it() {
+    let session = session_on(&memory()).await;
+    let team = patch(json!({"agents": [
+        {"name": "lead", "role": "manager", "tools": [{"name": "callboard:read_context_set"}]},
+        {"name": "writer", "role": "worker"},
+    ]}));
+    user(&session, team).await;
+    // A thread that is begun before the run is for all.
+    let messages = vec![NewMessage::text(Role::User, "Hello.")];
+    user(&session, AddMessages { thread: ThreadId::main(), messages }).await;
+    let run = start(&session).await;
+    let models = Models::new(|_, nth| match nth {
+        0 => Reply::tool_calls([("read_context_set", json!({"name": "Process Steps"}))]),
+        _ => done("Here it is."),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    assert!(requests.iter().all(|request| request["tools"].is_null()), "{requests:?}");
+    assert_eq!(texts(&session, "main").await, ["Hello.", "Write a haiku on tides.", "Here it is."]);
 }

@@ -28,6 +28,7 @@ pub(crate) fn answer(
     agent: &AgentName,
 ) -> Result<Outcome, Undecided> {
     let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
+    let calls = calls && tools::main_is_managers(&decision.state);
     match duty {
         Duty::Directive | Duty::Answered { .. } | Duty::Repair { .. } if calls => call(decision, reply, agent),
         Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),

@@ -178,7 +178,7 @@ impl Session {
             let MessageAdded(message) = fact::read(&entry)?;
             if view.sees_said(&message.thread_id, entry.header.seq, &entry.header.audience) {
                 // What the store has lost asks for nothing.
-                let Ok(values) = self.values(texts::long_texts(&entry)).await else { continue };
+                let Some(values) = self.kept(self.id(), texts::long_texts(&entry)).await? else { continue };
                 newest.extend(message.content.in_text(&values).ok());
             }
         }
@@ -214,15 +214,21 @@ impl Session {
     /// All that can be found of an entry.
     async fn whole_of(&self, journal: &SessionId, entry: &Entry) -> Result<Option<Arc<str>>, Error> {
         let Some(said) = recallable(entry)? else { return Ok(None) };
+        let values = self.kept(journal, said.stored().collect()).await?;
+        Ok(values.and_then(|values| said.text(&values).ok()))
+    }
+
+    /// Long texts of an entry. None where the store has lost one.
+    async fn kept(&self, journal: &SessionId, hashes: Vec<Hash>) -> Result<Option<Values>, Error> {
         let mut values = Values::new();
-        for hash in said.stored() {
+        for hash in hashes {
             match self.live.store.value(journal, hash).await {
                 Ok(Some(text)) => drop(values.insert(hash, text)),
                 Ok(None) | Err(callboard_store::Error::Damaged { .. }) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(said.text(&values).ok())
+        Ok(Some(values))
     }
 }
 
