@@ -612,6 +612,22 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
 }
 
 #[tokio::test]
+async fn a_thread_that_an_agent_may_not_see_is_none_of_its_conversations() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let thread = "/v1/sessions/s/threads/chat:writer";
+    server.send("PUT", thread, json!({"visible_to": ["critic"]})).await.is(200);
+    server.send("POST", &format!("{thread}/messages"), json!({"messages": [user("One?")]})).await.is(200);
+    let ask = server.call("POST", "/gateway/openai/v1/chat/completions").bearer_auth(&token);
+    let body = json!({"model": "gpt-4o", "messages": [user("One?"), assistant("Yes."), user("Two?")]});
+    Answer::of(ask.json(&body)).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?"]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "Yes.", "Two?", "answer 0"]);
+}
+
+#[tokio::test]
 async fn what_is_recorded_goes_on_byte_for_byte() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
