@@ -75,7 +75,7 @@ pub(super) async fn ask(
     request: Forwarded,
     answered: Answered,
 ) -> Result<Response, Complaint> {
-    let (mut client, response) = oneshot::channel();
+    let (mut client, response) = oneshot::channel::<Result<Response, ModelError>>();
     tokio::spawn(async move {
         let answer = tokio::select! {
             answer = models.forward(request) => answer,
@@ -97,9 +97,10 @@ pub(super) async fn ask(
             }
         }
     });
-    let response =
-        response.await.map_err(|_| CallError::new("internal", "this is a fault in Callboard: see its log"))?;
-    Ok(response?)
+    match response.await {
+        Ok(response) => Ok(response?),
+        Err(_) => Err(CallError::new("internal", "this is a fault in Callboard: see the server's log").into()),
+    }
 }
 
 async fn read(
@@ -284,7 +285,8 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
         Dialect::OpenAi => {
             let message = said.pointer("/choices/0/message").cloned().unwrap_or_default();
             let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-            let calls: Vec<_> = calls.map(|call| only(call, &["id", "type", "function", "extra_content"])).collect();
+            let calls: Vec<_> =
+                calls.map(|call| only(call, &["id", "type", "function", "custom", "extra_content"])).collect();
             let mut reduced = json!({"role": "assistant", "content": texts(message.get("content"))});
             if let Some(fields) = reduced.as_object_mut() {
                 fields.extend((!calls.is_empty()).then(|| ("tool_calls".to_owned(), calls.into())));
