@@ -1,6 +1,7 @@
 //! A base URL for programs that use OpenAI's or Anthropic's clients: they go on as they are, and their conversation is kept in a
 //! session. Each request is a turn: what is new in it is appended, the prompt is Callboard's, and the answer passes as it comes.
 
+mod again;
 mod conversation;
 mod dialect;
 mod keyed;
@@ -195,7 +196,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let mut asked = dialect.read(object, mode)?;
     let session = entered(app, &place).await?;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
-    let keyed = match keyed::begin(app, &session, by, &options).await? {
+    let keyed = match keyed::begin(app, &session, by, &options, (dialect, &asked)).await? {
         keyed::Begun::Answered(answer) => return Ok(answer),
         keyed::Begun::Open(keyed) => keyed,
     };
@@ -239,13 +240,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         hides_usage: asked.hides_usage,
         keyed,
     };
-    match app.settings.models.forward(request).await {
-        Ok(answer) => Ok(pass::pass(answer, answered)),
-        Err(error) => {
-            answered.failed(error.to_string()).await;
-            Err(error.into())
-        }
-    }
+    pass::ask(app.settings.models.clone(), request, answered).await
 }
 
 /// The prompt of a conversation.

@@ -37,6 +37,11 @@ impl MessageView {
         self.as_given.as_ref().is_some_and(|given| given.joined && given.shape == shape)
     }
 
+    /// What only the whole answer of its provider had, such as its id and why it ended; none where it came in no such answer.
+    pub fn answer(&self) -> Option<&Map<String, Value>> {
+        self.as_given.as_ref()?.fields.get(ANSWER)?.as_object()
+    }
+
     /// What else was in its object.
     fn given(&self, shape: MessageShape) -> Map<String, Value> {
         let given = self.as_given.as_ref().filter(|given| given.shape == shape);

@@ -106,6 +106,8 @@ impl Conversation<'_> {
         for thread in self.threads() {
             let thread = thread?;
             match state.threads.get(&thread) {
+                // What the agent may not see any more is not its conversation.
+                Some(known) if !known.sight.audience.contains(self.agent) => {}
                 Some(known) => there.push((Reverse(known.size().last_at), thread)),
                 None => {
                     free = Some(thread);
@@ -174,7 +176,8 @@ impl Conversation<'_> {
 
     /// What is known of a conversation, as what counts of each message.
     async fn known(&self, thread: &ThreadId) -> Result<Vec<Known>, Complaint> {
-        let messages = self.session.messages(&Viewer::User, thread, MessageQuery::default()).await?.messages;
+        let viewer = if self.is_user { Viewer::User } else { Viewer::Agent(self.agent.clone()) };
+        let messages = self.session.messages(&viewer, thread, MessageQuery::default()).await?.messages;
         let shape = self.dialect.shape();
         if self.dialect == Dialect::Responses {
             let known = messages.iter().map(|message| Known {

@@ -6,7 +6,7 @@ use axum::{
     response::Response,
 };
 use callboard_api as api;
-use callboard_core::{agent::Tool, conversation::MessageShape, prompt::Format};
+use callboard_core::{agent::Tool, conversation::MessageShape, error::ConflictKind, prompt::Format};
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,9 @@ pub(super) struct Asked {
     /// The client's tools.
     pub(super) tools: Vec<Tool>,
     pub(super) is_stream: bool,
-    /// Whether the usage at the end of a stream was not asked for.
+    /// Whether the usage at the end of a stream of chat completions was asked for.
+    pub(super) wants_usage: bool,
+    /// Whether it comes at the end of the stream although it was not.
     pub(super) hides_usage: bool,
 }
 
@@ -72,6 +74,11 @@ pub(super) struct Complaint {
 impl Complaint {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, code: "invalid_request".to_owned(), message: message.into(), retry_after: None }
+    }
+
+    /// What was asked for was there and was erased.
+    pub(super) fn erased(message: &str) -> Self {
+        Self { code: ConflictKind::AnswerErased.code().to_owned(), ..Self::new(StatusCode::GONE, message) }
     }
 
     fn refused(pointer: &str, why: &str) -> Self {
@@ -284,11 +291,11 @@ impl Dialect {
             }
         }
         let is_stream = body.get("stream") == Some(&json!(true));
-        let has_usage =
+        let wants_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
-        let hides_usage = self == Self::OpenAi && is_stream && !has_usage && mode == Mode::Manage;
-        Ok(Asked { model, instructions, messages, tools, is_stream, hides_usage, body })
+        let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
+        Ok(Asked { model, instructions, messages, tools, is_stream, wants_usage, hides_usage, body })
     }
 
     /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.

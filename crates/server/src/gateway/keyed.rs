@@ -1,17 +1,27 @@
-//! Requests under an idempotency key: their answers are kept for a day, and given again.
+//! Requests under an idempotency key: for a day it is known which turn answered each, and its answer is given again. What the
+//! model said is in the session's journal alone.
 
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
-use bytes::Bytes;
-use callboard_core::entry::Actor;
-use callboard_engine::{Claim, KeyedRequest, Session};
+use callboard_core::{
+    conversation::{MessageReceipt, facts::MessageAdded},
+    entry::{Actor, Head},
+    event, fact,
+    id::Seq,
+    viewer::Viewer,
+};
+use callboard_engine::{Claim, Error, KeyedRequest, Session};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::dialect::Complaint;
-use crate::{app::App, open_requests::OpenRequest, write_options::WriteOptions};
+use super::{
+    again::Again,
+    dialect::{Asked, Complaint, Dialect},
+};
+use crate::{app::App, call_error::CallError, open_requests::OpenRequest, write_options::WriteOptions};
 
 /// How far a request has come.
 pub(super) enum Begun {
@@ -29,15 +39,40 @@ pub(super) struct Keyed {
     _open: OpenRequest,
 }
 
+/// What is kept of an answer: where it is.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    turn: Seq,
+    /// The entries of the messages that it became. Their tags tell them from those of a later session with the same id.
+    messages: Vec<Head>,
+    /// Whether it ends at the length that it may have.
+    cut_off: bool,
+}
+
 /// Begins a request. What began before and has no answer, because the provider or Callboard failed, begins again.
-pub(super) async fn begin(app: &App, session: &Session, by: Actor, options: &WriteOptions) -> Result<Begun, Complaint> {
+pub(super) async fn begin(
+    app: &App,
+    session: &Session,
+    by: Actor,
+    options: &WriteOptions,
+    (dialect, asked): (Dialect, &Asked),
+) -> Result<Begun, Complaint> {
     let Some(request) = &options.request else { return Ok(Begun::Open(None)) };
     let Some(open) = app.open_requests.open((session.id().clone(), request.claim(&by))) else {
         let told = "the request with this Idempotency-Key is still being answered: send it again later";
         return Err(Complaint::new(StatusCode::CONFLICT, told));
     };
-    Ok(match app.board.begin(by, request, Some(session.id()), Value::Null).await? {
-        KeyedRequest::Answered(kept) => Begun::Answered(again(&kept)),
+    Ok(match app.board.begin(by.clone(), request, Some(session.id()), Value::Null).await? {
+        KeyedRequest::Answered(kept) => {
+            let again = again(session, by, kept, asked.model.clone()).await?;
+            let (media_type, body) = match asked.is_stream {
+                true => ("text/event-stream", again.stream(dialect, asked.wants_usage)),
+                false => ("application/json", again.whole(dialect).to_string()),
+            };
+            let mut response = Response::new(Body::from(body));
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+            Begun::Answered(response)
+        }
         KeyedRequest::Begun(claim) => {
             Begun::Open(Some(Keyed { app: app.clone(), session: session.clone(), claim, _open: open }))
         }
@@ -45,25 +80,41 @@ pub(super) async fn begin(app: &App, session: &Session, by: Actor, options: &Wri
 }
 
 impl Keyed {
-    /// Keeps the answer for the same request. Secrets are hidden in it.
-    pub(super) async fn settle(self, media_type: &str, answer: &Bytes) {
-        let mut body = Value::from(String::from_utf8_lossy(answer).into_owned());
+    /// Keeps which turn answered the request, and which messages its answer became.
+    pub(super) async fn settle(self, turn: Seq, messages: &[MessageReceipt], cut_off: bool) {
         let settled = async {
-            self.session.mask_of_input().await?.mask_json(&mut body);
-            self.app.board.settle(&self.claim, json!({"type": media_type, "body": body})).await
+            let mut heads = Vec::new();
+            for message in messages {
+                heads.extend(self.session.entry(message.seq).await?.map(|entry| entry.head()));
+            }
+            let kept = Kept { turn, messages: heads, cut_off };
+            self.app.board.settle(&self.claim, json!(kept)).await?;
+            Ok::<_, Error>(())
         };
         if let Err(error) = settled.await {
-            tracing::warn!(%error, "an answer could not be kept for its idempotency key");
+            tracing::warn!(%error, "it could not be kept which turn answered the request of an idempotency key");
         }
     }
 }
 
-/// An answer that was kept.
-fn again(kept: &Value) -> Response {
-    let text = |name: &str| kept.get(name).and_then(Value::as_str).unwrap_or_default();
-    let mut response = Response::new(Body::from(text("body").to_owned()));
-    let media_type = HeaderValue::from_str(text("type"));
-    let media_type = media_type.unwrap_or(HeaderValue::from_static("application/json"));
-    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
-    response
+/// The answer that was given, as `by` may see it now. One of which something was erased is not given.
+async fn again(session: &Session, by: Actor, kept: Value, model: String) -> Result<Again, Complaint> {
+    let Kept { turn, messages: heads, cut_off } = serde_json::from_value(kept).map_err(|error| {
+        CallError::new("internal", format!("what was kept of the answer to this request cannot be read: {error}"))
+    })?;
+    let viewer: Viewer = by.into();
+    let mut messages = Vec::new();
+    for head in heads {
+        let entry = session.entry(head.seq).await?;
+        let entry = entry.filter(|entry| entry.head() == head && !event::is_erased(entry)).ok_or_else(gone)?;
+        let MessageAdded(message) = fact::read(&entry)?;
+        messages.push(session.message(&viewer, &message.thread_id, &message.message_id).await?);
+    }
+    let created = messages.first().ok_or_else(gone)?.timestamp.as_millis().div_euclid(1000);
+    let usage = session.turn(&viewer, turn).await?.usage;
+    Ok(Again { turn, model, created, messages, usage, cut_off })
+}
+
+fn gone() -> Complaint {
+    Complaint::erased("the answer to the request with this Idempotency-Key was erased: ask again under another key")
 }

@@ -1,5 +1,7 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
+use std::sync::Arc;
+
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, StatusCode, header},
@@ -7,22 +9,28 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use callboard_api as api;
-use callboard_core::{conversation, id::Seq, run::own::AnswerTurn};
-use callboard_model::{BytesOfAnswer, ModelError};
+use callboard_core::{
+    conversation::{self, MessageReceipt},
+    id::Seq,
+    run::own::AnswerTurn,
+};
+use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    dialect::{Dialect, texts},
+    dialect::{Complaint, Dialect, texts},
     keyed::Keyed,
 };
 use crate::{
     body::RepairedBody,
+    call_error::CallError,
     caller::Authorized,
     params::{InPath, TurnNumber},
     resources::turn,
+    surrogates::repair,
     write_options::WriteOptions,
 };
 
@@ -58,15 +66,41 @@ pub(super) fn whole(answer: http::Response<BytesOfAnswer>) -> Response {
     Response::from_parts(parts, Body::from_stream(answer.into_body()))
 }
 
-/// Passes an answer on, and keeps it. A task reads it, so that it is kept also where the client is gone at its end.
-pub(super) fn pass(answer: http::Response<BytesOfAnswer>, answered: Answered) -> Response {
-    let (sender, receiver) = mpsc::channel(16);
-    let body = Body::from_stream(stream::unfold(receiver, |mut receiver| async {
-        receiver.recv().await.map(|piece| (piece, receiver))
-    }));
-    let response = begun(&answer, body);
-    tokio::spawn(read(answer, answered, sender));
-    response
+/// The most bytes that an answer may have. All of it is in memory until it is kept.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+
+/// Asks a model, passes its answer on, and keeps it. A task does so, so that the turn ends also where the client is gone.
+pub(super) async fn ask(
+    models: Arc<dyn ChatModel>,
+    request: Forwarded,
+    answered: Answered,
+) -> Result<Response, Complaint> {
+    let (mut client, response) = oneshot::channel::<Result<Response, ModelError>>();
+    tokio::spawn(async move {
+        let answer = tokio::select! {
+            answer = models.forward(request) => answer,
+            () = client.closed() => return answered.failed("the client hung up before the answer began").await,
+        };
+        match answer {
+            Ok(answer) => {
+                let (sender, receiver) = mpsc::channel(16);
+                let body = Body::from_stream(stream::unfold(receiver, |mut receiver| async {
+                    receiver.recv().await.map(|piece| (piece, receiver))
+                }));
+                // Where the client is gone, so is the other end of the body.
+                drop(client.send(Ok(begun(&answer, body))));
+                read(answer, answered, sender).await;
+            }
+            Err(error) => {
+                answered.failed(error.to_string()).await;
+                drop(client.send(Err(error)));
+            }
+        }
+    });
+    match response.await {
+        Ok(response) => Ok(response?),
+        Err(_) => Err(CallError::new("internal", "this is a fault in Callboard: see the server's log").into()),
+    }
 }
 
 async fn read(
@@ -76,7 +110,8 @@ async fn read(
 ) {
     let status = answer.status();
     let media_type = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let media_type = media_type.unwrap_or("application/json").to_owned();
+    // A provider may answer with one object although a stream was asked for.
+    let hides_usage = answered.hides_usage && media_type.is_none_or(|kind| kind.starts_with("text/event-stream"));
     let mut pieces = answer.into_body();
     let mut all = BytesMut::new();
     let mut held = BytesMut::new();
@@ -84,7 +119,12 @@ async fn read(
         let piece = tokio::select! {
             piece = pieces.next() => piece,
             // Whoever hangs up wants no more of it, and pays for no more.
-            () = client.closed() => return answered.failed("the client hung up before the answer ended").await,
+            () = client.closed() => {
+                if !answered.has_ended(&all) {
+                    return answered.failed(HUNG_UP).await;
+                }
+                None
+            }
         };
         let piece = match piece {
             Some(Ok(piece)) => piece,
@@ -96,24 +136,34 @@ async fn read(
             }
             None => break,
         };
+        if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
+            let error = ModelError::NotUnderstood {
+                url: answered.dialect.provider().as_str().to_owned(),
+                protocol: answered.dialect.name(),
+                what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
+            };
+            answered.failed(error.to_string()).await;
+            let _ = client.send(Err(error)).await;
+            return;
+        }
         all.extend_from_slice(&piece);
-        let passed = if answered.hides_usage { without_usage(&mut held, &piece) } else { piece };
-        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() {
-            return answered.failed("the client hung up before the answer ended").await;
+        let passed = if hides_usage { without_usage(&mut held, &piece) } else { piece };
+        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() && !answered.has_ended(&all) {
+            return answered.failed(HUNG_UP).await;
         }
     }
     if !held.is_empty() {
         let _ = client.send(Ok(held.freeze())).await;
     }
-    let all = all.freeze();
-    if answered.keep(status, &all).await
+    if let Some((messages, cut_off)) = answered.keep(status, &all.freeze()).await
         && let Some(keyed) = answered.keyed
     {
-        let mut held = BytesMut::new();
-        let passed = if answered.hides_usage { without_usage(&mut held, &all) } else { all };
-        keyed.settle(&media_type, &[passed, held.freeze()].concat().into()).await;
+        keyed.settle(answered.turn, &messages, cut_off).await;
     }
 }
+
+/// Why a turn has no answer whose client is gone.
+const HUNG_UP: &str = "the client hung up before the answer ended";
 
 /// The whole events of a stream so far, without the one that has nothing but the usage.
 fn without_usage(held: &mut BytesMut, piece: &[u8]) -> Bytes {
@@ -141,39 +191,79 @@ fn end_of_event(stream: &[u8]) -> Option<usize> {
 impl Answered {
     /// Notes that there is no answer.
     pub(super) async fn failed(&self, why: impl Into<String>) {
-        self.note(api::TurnAnswer { error: Some(why.into()), ..api::TurnAnswer::default() }).await;
+        // Where that fails, too, it is in the log.
+        let _ = self.note(api::TurnAnswer { error: Some(why.into()), ..api::TurnAnswer::default() }).await;
     }
 
-    /// Keeps an answer, and says whether there is one.
-    async fn keep(&self, status: StatusCode, bytes: &Bytes) -> bool {
-        let said = match status.is_success() {
-            false => {
-                let message = serde_json::from_slice::<Value>(bytes).unwrap_or_default();
-                let message = message.pointer("/error/message").and_then(Value::as_str).unwrap_or("it gives no reason");
-                Err(format!("the model refused with {status}: {message}"))
+    /// Whether the last event of a stream has come. Some clients hang up then, before the stream itself ends.
+    fn has_ended(&self, stream: &[u8]) -> bool {
+        let is_last = |line: &[u8]| match (self.dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
+            (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
+            (Dialect::Responses, _, Some(event)) => {
+                event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
             }
-            true if self.is_stream => assembled(self.dialect, bytes.clone()).await,
-            true => serde_json::from_slice(bytes).map_err(|error| format!("the model's answer is no JSON: {error}")),
+            (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
+            _ => false,
         };
-        match said.and_then(|said| answer(self.dialect, said)) {
-            Ok(message) => {
-                self.note(api::TurnAnswer { message: Some(message), ..api::TurnAnswer::default() }).await;
-                true
+        self.is_stream && stream.split(|byte| *byte == b'\n').any(is_last)
+    }
+
+    /// Keeps an answer. Gives the messages that it became, if there is one, and whether it ends at the length that it may
+    /// have.
+    async fn keep(&self, status: StatusCode, bytes: &Bytes) -> Option<(Vec<MessageReceipt>, bool)> {
+        let said = match (status.is_success(), as_json(bytes)) {
+            (false, refusal) => {
+                let refusal = refusal.unwrap_or_default();
+                let message = refusal.pointer("/error/message").and_then(Value::as_str);
+                Err(format!("the model refused with {status}: {}", message.unwrap_or("it gives no reason")))
             }
+            (true, Ok(said)) => Ok(said),
+            (true, Err(_)) if self.is_stream => assembled(self.dialect, bytes.clone()).await,
+            (true, Err(error)) => Err(format!("the model's answer is no JSON: {error}")),
+        };
+        let is_cut_off = said.as_ref().is_ok_and(|said| cut_off(self.dialect, said));
+        let message = match said.and_then(|said| answer(self.dialect, said)) {
+            Ok(message) => message,
             Err(why) => {
                 self.failed(why).await;
-                false
+                return None;
+            }
+        };
+        match self.note(api::TurnAnswer { message: Some(message), ..api::TurnAnswer::default() }).await {
+            Ok(messages) => Some((messages, is_cut_off)),
+            Err(error) => {
+                self.failed(format!("the answer could not be kept: {}", error.detail)).await;
+                None
             }
         }
     }
 
-    async fn note(&self, answer: api::TurnAnswer) {
+    async fn note(&self, answer: api::TurnAnswer) -> Result<Vec<MessageReceipt>, CallError> {
         let body = RepairedBody { body: answer, options: WriteOptions::default(), repaired: Vec::new() };
-        let kept = turn::answer(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await;
-        if let Err(error) = kept {
-            tracing::warn!(turn = self.turn.0, code = error.code, "an answer that was passed on could not be kept");
+        match turn::answer(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await {
+            Ok(kept) => Ok(kept.body.messages),
+            Err(error) => {
+                tracing::warn!(turn = self.turn.0, code = error.code, "what came of a turn could not be kept");
+                Err(error)
+            }
         }
     }
+}
+
+/// JSON of a provider, also where it has halves of characters.
+fn as_json(text: &[u8]) -> Result<Value, serde_json::Error> {
+    let repaired = repair(text);
+    serde_json::from_slice(repaired.as_ref().map_or(text, |repaired| &repaired.json))
+}
+
+/// Whether an answer ends at the length that it may have.
+fn cut_off(dialect: Dialect, said: &Value) -> bool {
+    let (pointer, value) = match dialect {
+        Dialect::OpenAi => ("/choices/0/finish_reason", "length"),
+        Dialect::Responses => ("/status", "incomplete"),
+        Dialect::Anthropic => ("/stop_reason", "max_tokens"),
+    };
+    said.pointer(pointer).and_then(Value::as_str) == Some(value)
 }
 
 /// What an answer says, as it is kept: as its provider gave it, or without the fields that cannot be kept.
@@ -195,7 +285,8 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
         Dialect::OpenAi => {
             let message = said.pointer("/choices/0/message").cloned().unwrap_or_default();
             let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-            let calls: Vec<_> = calls.map(|call| only(call, &["id", "type", "function", "extra_content"])).collect();
+            let calls: Vec<_> =
+                calls.map(|call| only(call, &["id", "type", "function", "custom", "extra_content"])).collect();
             let mut reduced = json!({"role": "assistant", "content": texts(message.get("content"))});
             if let Some(fields) = reduced.as_object_mut() {
                 fields.extend((!calls.is_empty()).then(|| ("tool_calls".to_owned(), calls.into())));
@@ -245,7 +336,7 @@ fn only(object: &Value, names: &[&str]) -> Value {
 async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
     let events = stream::once(std::future::ready(Ok::<_, std::convert::Infallible>(bytes))).eventsource();
     let events: Vec<Value> = events
-        .filter_map(|event| std::future::ready(event.ok().and_then(|event| serde_json::from_str(&event.data).ok())))
+        .filter_map(|event| std::future::ready(event.ok().and_then(|event| as_json(event.data.as_bytes()).ok())))
         .collect()
         .await;
     let errors = events.iter().flat_map(|event| [event.pointer("/error"), event.pointer("/response/error")]);
@@ -254,6 +345,10 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
         return Err(format!("the model broke its answer off: {message}"));
     }
     match dialect {
+        // What has nothing of an answer in it is none.
+        Dialect::OpenAi if !events.iter().any(|event| event.pointer("/choices/0/delta").is_some()) => {
+            Err("the model's answer has no message".to_owned())
+        }
         Dialect::OpenAi => Ok(assembled_openai(&events)),
         Dialect::Responses => {
             let whole = |event: &Value| {
@@ -263,7 +358,11 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
             };
             events.iter().rev().find_map(whole).ok_or_else(|| "the model broke its answer off".to_owned())
         }
-        Dialect::Anthropic => Ok(assembled_anthropic(&events)),
+        Dialect::Anthropic => {
+            // A connection may end as if nothing were amiss.
+            let has_ended = events.iter().any(|event| event.get("type") == Some(&json!("message_stop")));
+            has_ended.then(|| assembled_anthropic(&events)).ok_or_else(|| "the model broke its answer off".to_owned())
+        }
     }
 }
 
@@ -311,8 +410,11 @@ fn grow_list(list: &mut Vec<Value>, pieces: &[Value]) {
 }
 
 fn assembled_openai(events: &[Value]) -> Value {
-    let (mut message, mut usage) = (Map::new(), Value::Null);
+    let (mut message, mut usage, mut reason) = (Map::new(), Value::Null, Value::Null);
     for event in events {
+        if let Some(given) = event.pointer("/choices/0/finish_reason").filter(|reason| !reason.is_null()) {
+            reason = given.clone();
+        }
         if let Some(given) = event.get("usage").filter(|usage| !usage.is_null()) {
             usage = given.clone();
         }
@@ -332,7 +434,7 @@ fn assembled_openai(events: &[Value]) -> Value {
     if !says {
         message.insert("content".to_owned(), json!(""));
     }
-    json!({"choices": [{"message": message}], "usage": usage})
+    json!({"choices": [{"message": message, "finish_reason": reason}], "usage": usage})
 }
 
 fn assembled_anthropic(events: &[Value]) -> Value {

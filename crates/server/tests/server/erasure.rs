@@ -91,7 +91,7 @@ async fn an_erased_session_is_exported_imported_and_forked() {
 }
 
 /// Whether a file of the folder contains the text.
-fn is_in_a_file(folder: &Path, text: &str) -> bool {
+pub(crate) fn is_in_a_file(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
         if path.is_dir() {

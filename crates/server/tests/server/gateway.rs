@@ -10,7 +10,10 @@ use callboard_model::{
 use callboard_server::Settings;
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, Answer, Server, memory, moment, settings, soon};
+use crate::{
+    erasure::is_in_a_file,
+    fixtures::{self, Answer, Server, memory, moment, settings, soon, sqlite},
+};
 
 const OPENAI: &str = "/gateway/s/writer/openai/v1/chat/completions";
 const RESPONSES: &str = "/gateway/s/writer/openai/v1/responses";
@@ -410,7 +413,10 @@ async fn the_same_request_under_its_key_is_asked_once() {
     };
     let first = Answer::of(ask("one", false)).await.is(200);
     let again = Answer::of(ask("one", false)).await.is(200);
-    assert_eq!(again.body, first.body);
+    for field in ["object", "choices", "usage"] {
+        assert_eq!(again.body[field], first.body[field], "{}", again.raw);
+    }
+    assert_eq!(again.body["model"], "gpt-4o", "{}", again.raw);
     assert_eq!((endpoint.requests().len(), messages(&server, "chat:writer").await.len()), (1, 2));
     // What is open is not asked again. Where the client hangs up, that is noted, and it is open no more.
     let open = ask("two", true).send().await.unwrap();
@@ -433,6 +439,195 @@ async fn the_same_request_under_its_key_is_asked_once() {
     let other = server.call("POST", OPENAI).header("Idempotency-Key", "one");
     let other = other.json(&json!({"model": "gpt-4o", "messages": [user("Two?")]}));
     assert!(Answer::of(other).await.status.is_client_error());
+}
+
+#[tokio::test]
+async fn an_answer_under_a_key_says_nothing_that_was_hidden_or_erased_since() {
+    let endpoint = Scripted::start(|request, _| match request["messages"].to_string().contains("Code?") {
+        true => Reply::text("The code is quokkafish."),
+        false => Reply::text("The name is numbatmoss."),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelSettings { openai_base_url: Some(endpoint.base_url()), ..ModelSettings::default() };
+    let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    let board = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
+    let server = Server::of(sqlite(&folder.path().join("board.db")).await, settings, board).await;
+    let ask = |key: &str, text: &str| {
+        let body = json!({"model": "gpt-4o", "messages": [user(text)]});
+        Answer::of(server.call("POST", OPENAI).header("Idempotency-Key", key).json(&body))
+    };
+    assert_eq!(said(&ask("name", "Name?").await.is(200)), "The name is numbatmoss.");
+    assert_eq!(said(&ask("code", "Code?").await.is(200)), "The code is quokkafish.");
+    assert!(is_in_a_file(folder.path(), "quokkafish") && is_in_a_file(folder.path(), "numbatmoss"));
+    // It is a secret from now on.
+    let secret = json!({"value": {"password": "quokkafish"}, "reason": "given"});
+    server.send("PUT", "/v1/sessions/s/variables/mail", secret).await.is(200);
+    let hidden = ask("code", "Code?").await.is(200);
+    assert!(said(&hidden).starts_with("The code is ["), "{}", hidden.raw);
+    assert!(!hidden.raw.contains("quokkafish"), "{}", hidden.raw);
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    let seq = &list.body["messages"][1]["seq"];
+    server.delete(&format!("/v1/sessions/s/journal/{seq}?reason=private")).await.is(200);
+    let gone = ask("name", "Name?").await.is(410);
+    assert_eq!(gone.body["error"]["code"], "answer_erased", "{}", gone.raw);
+    assert!(!gone.raw.contains("numbatmoss"), "{}", gone.raw);
+    assert_eq!(endpoint.requests().len(), 2);
+    server.stop().await;
+    assert!(!is_in_a_file(folder.path(), "quokkafish") && !is_in_a_file(folder.path(), "numbatmoss"));
+}
+
+/// The events of a stream that are JSON.
+fn events(answer: &Answer) -> Vec<Value> {
+    let data = answer.raw.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.filter_map(|data| serde_json::from_str(data).ok()).collect()
+}
+
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().filter_map(|event| event["type"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn an_answer_is_given_again_in_the_form_of_its_api() {
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "Look.", "annotations": []}]});
+    let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{}", "status": "completed"});
+    let output = json!([said, call]);
+    let endpoint = Scripted::start(move |request, _| match (request.get("input"), request.get("max_tokens")) {
+        (Some(_), _) if request["stream"] == true => {
+            let event = json!({"type": "response.completed", "response": response("resp_1", output.clone())});
+            Reply::raw(200, "text/event-stream", format!("event: response.completed\ndata: {event}\n\n"))
+        }
+        (Some(_), _) => Reply::raw(200, "application/json", response("resp_1", output.clone()).to_string()),
+        (None, Some(_)) => {
+            let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "s"});
+            Reply::text("It rises.").thinking([thought]).with_usage(9, 2)
+        }
+        (None, None) => Reply::tool_calls([("look", json!({"word": "tide"}))]).with_usage(9, 2),
+    });
+    let server = with(&endpoint).await;
+    let twice = async |path: &str, key: &str, body: &Value| {
+        let ask = || Answer::of(server.call("POST", path).header("Idempotency-Key", key).json(body));
+        (ask().await.is(200), ask().await.is(200))
+    };
+    let options = json!({"include_usage": true});
+    let chat = json!({"model": "m", "messages": [user("Chat?")], "stream": true, "stream_options": options});
+    let (_, again) = twice(OPENAI, "chat", &chat).await;
+    let chunks = events(&again);
+    let function = json!({"name": "look", "arguments": "{\"word\":\"tide\"}"});
+    let called = json!([{"index": 0, "id": "call_1", "type": "function", "function": function}]);
+    assert_eq!(chunks[0]["choices"][0]["delta"]["tool_calls"], called, "{}", again.raw);
+    assert_eq!(chunks[1]["choices"][0]["finish_reason"], "tool_calls", "{}", again.raw);
+    assert_eq!(chunks[2]["usage"]["total_tokens"], 11, "{}", again.raw);
+    assert!(chunks.len() == 3 && again.raw.ends_with("data: [DONE]\n\n"), "{}", again.raw);
+
+    let mut message = json!({"model": "m", "max_tokens": 9, "messages": [user("Message?")]});
+    let (first, again) = twice(ANTHROPIC, "message", &message).await;
+    for field in ["type", "role", "content", "stop_reason", "usage"] {
+        assert_eq!(again.body[field], first.body[field], "{}", again.raw);
+    }
+    message["stream"] = json!(true);
+    let (_, again) = twice(ANTHROPIC, "message-stream", &message).await;
+    let streamed = events(&again);
+    let (begin, delta, stop) = ("content_block_start", "content_block_delta", "content_block_stop");
+    let mut all = vec!["message_start", begin, delta, delta, stop, begin, delta, stop];
+    all.extend(["message_delta", "message_stop"]);
+    assert_eq!(types(&streamed), all, "{}", again.raw);
+    assert_eq!(streamed[3]["delta"], json!({"type": "signature_delta", "signature": "s"}), "{}", again.raw);
+    assert_eq!(streamed[6]["delta"], json!({"type": "text_delta", "text": "It rises."}), "{}", again.raw);
+    assert_eq!(streamed[8]["delta"]["stop_reason"], "end_turn", "{}", again.raw);
+
+    let mut respond = json!({"model": "m", "input": "Respond?"});
+    let (first, again) = twice(RESPONSES, "respond", &respond).await;
+    assert_eq!(again.body["output"][0], first.body["output"][0], "{}", again.raw);
+    for field in ["type", "call_id", "name", "arguments", "status"] {
+        assert_eq!(again.body["output"][1][field], first.body["output"][1][field], "{}", again.raw);
+    }
+    assert_eq!(again.body["usage"]["total_tokens"], 11, "{}", again.raw);
+    respond["stream"] = json!(true);
+    let (_, again) = twice(RESPONSES, "respond-stream", &respond).await;
+    let streamed = events(&again);
+    let all = types(&streamed);
+    assert_eq!((all[0], *all.last().unwrap()), ("response.created", "response.completed"), "{}", again.raw);
+    let of_type = |kind: &str| streamed.iter().find(|event| event["type"] == kind).unwrap();
+    assert_eq!(of_type("response.output_text.delta")["delta"], "Look.", "{}", again.raw);
+    assert_eq!(of_type("response.function_call_arguments.done")["arguments"], "{}", "{}", again.raw);
+    assert_eq!(of_type("response.completed")["response"]["output"][0]["content"][0]["text"], "Look.", "{}", again.raw);
+    assert_eq!(endpoint.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn an_answer_that_came_as_a_whole_is_kept_however_its_stream_ends() {
+    let endpoint = Scripted::start(|_, nth| match nth {
+        0 => {
+            let said = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "High."}}]});
+            Reply::endless(format!("data: {said}\n\ndata: [DONE]\n\n"), ": still here\n\n")
+        }
+        1 => Reply::text("Low.").ignoring_stream(),
+        _ => {
+            let half = |half: &str| format!("data: {{\"choices\": [{{\"delta\": {{\"content\": \"{half}\"}}}}]}}\n\n");
+            let events = [half("Wave "), half("\\ud83c"), "data: [DONE]\n\n".to_owned()];
+            Reply::raw(200, "text/event-stream", events.concat())
+        }
+    });
+    let server = with(&endpoint).await;
+    let ask = |messages: Value| {
+        let body = json!({"model": "gpt-4o", "messages": messages, "stream": true});
+        server.call("POST", OPENAI).json(&body)
+    };
+    // Some clients hang up once the last event is there.
+    let mut open = ask(json!([user("One?")])).send().await.unwrap();
+    let mut read = String::new();
+    while !read.contains("[DONE]") {
+        read += &String::from_utf8_lossy(&soon("the last event", open.chunk()).await.unwrap().unwrap());
+    }
+    drop(open);
+    kept(&server, "chat:writer", 2).await;
+    // Some providers give one object although a stream was asked for.
+    let mut asked = vec![user("One?"), assistant("High."), user("Two?")];
+    Answer::of(ask(json!(asked))).await.is(200);
+    kept(&server, "chat:writer", 4).await;
+    // Half a character is no reason to lose the rest.
+    asked.extend([assistant("Low."), user("Three?")]);
+    Answer::of(ask(json!(asked))).await.is(200);
+    kept(&server, "chat:writer", 6).await;
+    let all = ["One?", "High.", "Two?", "Low.", "Three?", "Wave \u{fffd}"];
+    assert_eq!(messages(&server, "chat:writer").await, all);
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says_so() {
+    let endpoint = Scripted::start(|_, _| Reply::silence());
+    let server = with(&endpoint).await;
+    let body = json!({"model": "gpt-4o", "messages": [user("One?")]});
+    let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
+    soon("the request", async {
+        while endpoint.requests().is_empty() {
+            moment().await;
+        }
+    })
+    .await;
+    asking.abort();
+    soon("the turn that failed", async {
+        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
+            moment().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_thread_that_an_agent_may_not_see_is_none_of_its_conversations() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let thread = "/v1/sessions/s/threads/chat:writer";
+    server.send("PUT", thread, json!({"visible_to": ["critic"]})).await.is(200);
+    server.send("POST", &format!("{thread}/messages"), json!({"messages": [user("One?")]})).await.is(200);
+    let ask = server.call("POST", "/gateway/openai/v1/chat/completions").bearer_auth(&token);
+    let body = json!({"model": "gpt-4o", "messages": [user("One?"), assistant("Yes."), user("Two?")]});
+    Answer::of(ask.json(&body)).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?"]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "Yes.", "Two?", "answer 0"]);
 }
 
 #[tokio::test]
