@@ -17,7 +17,7 @@ use callboard_core::{
 use crate::{
     ResolvedSpec,
     testing::Shows as _,
-    tests::{Body, Format, as_text, at_work, items, parts},
+    tests::{Body, Format, as_messages, as_text, at_work, items, parts},
 };
 
 fn put(board: &mut Board, thread: &str, settings: ThreadPatch) {
@@ -163,4 +163,33 @@ fn who_left_the_team_gets_no_prompt() {
     board.team_becomes("boss writer critic");
     assert!(board.prompt("boss", "main", 1000).is_ok());
     assert!(board.prompt("lead", "main", 1000).is_err());
+}
+
+#[test]
+fn what_the_user_says_to_a_worker_is_not_the_managers_own_task() {
+    let mut board = Board::team("lead writer");
+    let mut say = |thread: &str, text: &str| {
+        let (thread, messages) = (thread.parse().unwrap(), vec![NewMessage::text(Role::User, text)]);
+        board.user(AddMessages { thread, messages }).unwrap();
+    };
+    say("main", "Write about tides.");
+    say("agent:writer", "Be quick.");
+    let text = as_text(&board, "lead", "main", 4000).text();
+    let task = "<CURRENT_TASK>\n<CHAT_MESSAGE from=\"user\">\nWrite about tides.\n</CHAT_MESSAGE>\n\
+                <CHAT_MESSAGE from=\"user\" to=\"writer\">\nBe quick.\n</CHAT_MESSAGE>\n</CURRENT_TASK>\n";
+    assert!(text.ends_with(task), "{text}");
+    let messages = items(&as_messages(&board, "lead", "main", 4000));
+    let marked = "\nuser: Write about tides.\nuser: [from user to writer] Be quick.";
+    assert!(messages.ends_with(marked), "{messages}");
+    let anthropic = items(&board.prompt_as("lead", "main", 4000, Format::Anthropic).unwrap());
+    assert!(anthropic.contains("[from user to writer] Be quick."), "{anthropic}");
+    let spec = ResolvedSpec {
+        layout: Layout::Named(LayoutName::Director),
+        ..ResolvedSpec::new("lead".parse().unwrap(), "main".parse().unwrap(), Tokens(9000), board.count)
+    };
+    let director = board.prompt_for("lead", &spec, 9).unwrap().text();
+    assert!(director.contains("User 1: Write about tides.\nUser 2: To writer: Be quick.\n"), "{director}");
+    // The writer is shown it as what it is asked.
+    let own = as_text(&board, "writer", "agent:writer", 4000).text();
+    assert!(own.contains("<CURRENT_TASK>\n<CHAT_MESSAGE from=\"user\">\nBe quick."), "{own}");
 }
