@@ -127,6 +127,9 @@ impl Utterance {
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
             Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.reads, values)? }),
             Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
+            Said::Form(name) => aside(Kind::Outcomes(format!(
+                "- form {name}: the user has answered it; the answer is in the context set of that name"
+            ))),
         })
     }
 
