@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""Three agents with a model of your own: lead directs writer and critic until it says that the work is complete.
+"""Three agents with a model of your own: lead directs writer and critic, and asks you, until the work is complete.
 
     callboard serve &
     OPENAI_BASE_URL=http://127.0.0.1:11434/v1 MODEL=qwen2.5 python3 team.py "Write a haiku about tides."
 """
 
-import json
-import os
-import sys
-import urllib.request
+import json, os, sys, urllib.parse, urllib.request
 
 BOARD = os.environ.get("CALLBOARD_URL", "http://127.0.0.1:7420") + "/v1/sessions"
 MODEL = os.environ.get("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1") + "/chat/completions"
@@ -27,30 +24,37 @@ def call(url, body=None, headers={}):
         return json.load(answer)
 
 
-def ask(session, agent, **more):
+def ask(session, agent, thread, **more):
     """Asks the model with what the agent may see. Callboard notes the turn, and makes room first if it has to."""
-    prompt = call(f"{session}/prompt", {"agent": agent, "format": "openai", "record": True})
-    request = {"model": os.environ.get("MODEL", "default"), "messages": prompt["messages"], **more}
-    answer = call(MODEL, request, KEY)
-    return prompt["turn"], answer, answer["choices"][0]["message"]["content"]
+    prompt = call(f"{session}/prompt", {"agent": agent, "thread": thread, "format": "openai", "record": True})
+    answer = call(MODEL, {"model": os.environ.get("MODEL", "default"), "messages": prompt["messages"], **more}, KEY)
+    return f"{session}/turns/{prompt['turn']}", answer, answer["choices"][0]["message"]["content"]
+
+
+def value(field):
+    text = input(f"{field['label']}: ")
+    return json.loads(text) if field["valueType"] in ("NUMBER", "BOOLEAN", "ARRAY") else text
 
 
 def main(task):
     session = f"{BOARD}/{call(BOARD, {'title': task, 'agents': AGENTS})['id']}"
     call(f"{session}/threads/main/messages", {"messages": [{"role": "user", "content": task}]})
     for _ in range(12):
-        form = {"name": "directive", "schema": call(f"{session}/directives/schema")}
-        turn, answer, text = ask(session, "lead", response_format={"type": "json_schema", "json_schema": form})
+        shape = {"name": "directive", "schema": call(f"{session}/directives/schema")}
+        turn, answer, text = ask(session, "lead", "main", response_format={"type": "json_schema", "json_schema": shape})
         directive = json.loads(text)
-        call(f"{session}/directives", directive)  # shares context sets, each with those who may see it
-        call(f"{session}/turns/{turn}", {"text": directive.get("message", "Go on."), "usage": answer.get("usage")})
-        print(f"lead to {directive.get('messageTo', 'user')}: {directive.get('message')}")
-        if directive.get("workflowComplete") or directive.get("messageTo", "user") == "user":
+        done = call(turn, {"directive": directive, "usage": answer.get("usage")})  # lead is told what came of it
+        to, form = directive.get("messageTo") or "user", done["directed"].get("form")
+        print(f"lead to {to}: {directive.get('message')}")
+        if to != "user":
+            turn, answer, text = ask(session, to, f"agent:{to}")  # each worker has a thread of its own
+            call(turn, {"message": answer})
+            print(f"{to}: {text}")
+        elif form:
+            answers = {field["key"]: value(field) for field in form["fields"]}
+            call(f"{session}/forms/{urllib.parse.quote(form['name'], safe='')}", {"answers": answers})
+        elif directive.get("workflowComplete") or directive.get("message"):
             break
-        worker = directive["messageTo"]
-        turn, answer, text = ask(session, worker)
-        call(f"{session}/turns/{turn}", {"message": answer})
-        print(f"{worker}: {text}")
 
 
 main(" ".join(sys.argv[1:]) or "Write a haiku about tides.")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     conversation::{MessageReceipt, given::GivenCall},
     count::{GivenUsage, Tokens},
+    directive::Directed,
     id::{AgentName, RunId, Seq, ThreadId},
     schema::Saying,
     time::Timestamp,
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Cost, Prompt, ReportedUsage,
+    Cost, Directive, Prompt, ReportedUsage,
     query::{list_or_null, number},
 };
 
@@ -40,10 +41,15 @@ pub struct TurnAnswer {
     /// it, a message of Anthropic, a response of OpenAI's Responses API or the items in it. Its `usage` counts where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Value>,
+    /// What a manager said as a directive, in the place of `text`, `message` and the others. Its message is added to the
+    /// thread `agent:NAME` of the worker that it is for, or else to the turn's thread, and then the directive is applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Directive>)]
+    pub directive: Option<Value>,
     /// The tokens that its provider counted, in its own fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<GivenUsage>,
-    /// Why there is no answer. It excludes `text`, `tool_calls` and `message`.
+    /// Why there is no answer. It excludes `text`, `tool_calls`, `message` and `directive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -52,8 +58,11 @@ pub struct TurnAnswer {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TurnAnswered {
     /// The messages that were added to the turn's thread: one, or several where the answer has several, or none where the turn
-    /// failed.
+    /// failed. The message of a directive may be in a worker's thread; it may have none.
     pub messages: Vec<MessageReceipt>,
+    /// What came of the directive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directed: Option<Directed>,
     /// The number of the newest entry of the journal once the answer was recorded.
     #[schema(value_type = u64)]
     pub head: Seq,

@@ -166,6 +166,7 @@ facts! {
     agent::facts::Removed,
     context_set::facts::Updated,
     context_set::facts::Deleted,
+    context_set::facts::FormAnswered,
     document::facts::Added,
     document::facts::Removed,
     conversation::facts::ThreadUpdated,

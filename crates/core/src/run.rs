@@ -319,6 +319,12 @@ impl Runs {
         }
     }
 
+    /// Whether a run waits for the answer to this form.
+    pub(crate) fn wait_for_form(&self, name: &SetName) -> bool {
+        let wait = self.unfinished().and_then(|run| run.due.wait());
+        matches!(wait, Some(Wait::User { form: Some(form) }) if form == name)
+    }
+
     /// Handles an answered form: a run that waits for it continues.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
         self.change_due(|run, rules| match run.due.wait()? {

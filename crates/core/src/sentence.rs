@@ -47,6 +47,7 @@ impl Said<'_> {
             "agent.removed" => format!("{by} removed {} from the team", self.name()),
             "context_set.updated" => format!("{by} wrote {}{}", self.name(), self.about("content")),
             "context_set.deleted" => format!("{by} deleted {}", self.name()),
+            "form.answered" => format!("{by} answered the form {}", self.name()),
             "document.added" => format!("{by} added the document {}", self.name()),
             "document.removed" => format!("{by} removed the document {}", self.name()),
             "thread.updated" => format!("{by} changed the thread {}", self.name()),

@@ -506,10 +506,9 @@ impl Piece {
         self.group.first()?.calls().iter().find(|call| call.id == id)
     }
 
-    /// Whether it is what somebody else said, and does not belong to the result before it.
+    /// Whether it is what somebody else said to the reader, and does not belong to the result before it.
     fn is_foreign(&self) -> bool {
-        let first = self.group.first();
-        first.is_some_and(|first| !first.mine && matches!(first.kind, Kind::Said { .. }) && !first.is_beside_result())
+        self.group.first().is_some_and(Utterance::is_asked)
     }
 
     fn says_what(&self, other: &Self) -> bool {

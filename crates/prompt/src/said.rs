@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use callboard_core::{
     compression::Compressed,
+    context_set::facts::FormAnswered,
     conversation::{Message, MessageChecked, facts::MessageAdded},
     directive::Received,
     entry::Entry,
     error::Error,
     fact::{Fact, read},
+    id::SetName,
 };
 
 /// What an entry of a conversation says.
@@ -22,10 +24,13 @@ pub enum Said {
     Summary(Arc<Compressed>),
     /// What came of a directive.
     Directive(Arc<Received>),
+    /// The user has answered this form.
+    Form(SetName),
 }
 
 /// The types of entries that say something.
-pub(crate) const TYPES: [&str; 4] = [MessageAdded::TYPE, MessageChecked::TYPE, Compressed::TYPE, Received::TYPE];
+pub(crate) const TYPES: [&str; 5] =
+    [MessageAdded::TYPE, MessageChecked::TYPE, Compressed::TYPE, Received::TYPE, FormAnswered::TYPE];
 
 impl Said {
     /// What an entry says; an entry that is not part of a conversation is refused.
@@ -35,6 +40,7 @@ impl Said {
             MessageChecked::TYPE => read(entry).map(|checked| Self::Checked(Arc::new(checked))),
             Compressed::TYPE => read(entry).map(|summary| Self::Summary(Arc::new(summary))),
             Received::TYPE => read(entry).map(|received| Self::Directive(Arc::new(received))),
+            FormAnswered::TYPE => read::<FormAnswered>(entry).map(|answered| Self::Form(answered.name)),
             kind => Err(Error::Damaged {
                 seq: entry.header.seq,
                 kind: kind.to_owned(),

@@ -1,6 +1,6 @@
 //! Who says a thing in a format of messages, and in which words.
 
-use callboard_core::{agent::Agent, prompt::escape::escape};
+use callboard_core::{agent::Agent, id::AgentName, prompt::escape::escape};
 
 use crate::{
     text::verdict,
@@ -28,7 +28,7 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
             let text = escape(text) + &expected.unwrap_or_default();
             match from {
                 From::System => (Speaker::System, text),
-                From::User => (Speaker::User, text),
+                From::User => (Speaker::User, to.as_ref().map_or(text.clone(), |to| said_to(utterance, to, &text))),
                 From::Agent(Some(name)) if *name != reader.name => {
                     let calls: String = calls.iter().map(|call| format!("\n[calls {}]", escape(&call.name))).collect();
                     (Speaker::User, format!("[from {name}] {}", (text + &calls).trim_start()))
@@ -42,6 +42,12 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
         Kind::LeftOut(words) => (Speaker::User, words.clone()),
         Kind::Outcomes(text) => (Speaker::User, escape(&format!("[what came of your directive]\n{text}"))),
     }
+}
+
+/// What the user says to an agent other than the reader. A text that begins like this mark is escaped as one of a speaker.
+fn said_to(utterance: &Utterance, to: &AgentName, text: &str) -> String {
+    let name = utterance.author.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
+    format!("[from user{name} to {to}] {text}")
 }
 
 /// What the user says, with the name that it was given, if any. No agent's name has a colon.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use callboard_core::{
+    context_set::facts::FORMS,
     conversation::{StandingSummary, facts::thread_subject},
     directive,
     entry::{Entry, Header},
@@ -22,13 +23,13 @@ use crate::said::{self, Said};
 pub struct Source {
     /// The threads that are read together.
     pub threads: Vec<ThreadId>,
-    /// Whether the outcomes of directives are read with them.
+    /// Whether the outcomes of directives and answers to forms are read with them.
     pub directives: bool,
 }
 
 impl Source {
     /// What the viewer reads when it reads `thread`. The manager reads in `main` what passes between it and the workers
-    /// too, and what came of its directives.
+    /// too, what came of its directives, and which forms were answered.
     pub fn of(view: &View<'_>, thread: &ThreadId) -> Self {
         let mut threads = vec![thread.clone()];
         let directives = view.agent().is_some() && view.is_in_charge() && *thread == ThreadId::main();
@@ -43,7 +44,8 @@ impl Source {
     /// The subjects of its entries.
     pub fn subjects(&self) -> Vec<Arc<str>> {
         let threads = self.threads.iter().map(|thread| thread_subject(thread).into());
-        threads.chain(self.directives.then(|| directive::SUBJECT.into())).collect()
+        let others = [directive::SUBJECT, FORMS].into_iter().filter(|_| self.directives);
+        threads.chain(others.map(Arc::<str>::from)).collect()
     }
 
     /// The types of its entries.
@@ -54,8 +56,8 @@ impl Source {
     /// Whether an entry is one of its.
     pub fn has(&self, header: &Header) -> bool {
         let of_thread = || header.subject.strip_prefix("thread:").is_some_and(|name| self.names(name));
-        let is_directive = || self.directives && *header.subject == *directive::SUBJECT;
-        said::TYPES.contains(&&*header.kind) && (of_thread() || is_directive())
+        let is_other = || self.directives && [directive::SUBJECT, FORMS].contains(&&*header.subject);
+        said::TYPES.contains(&&*header.kind) && (of_thread() || is_other())
     }
 
     fn names(&self, thread: &str) -> bool {
@@ -156,7 +158,7 @@ impl Item {
             Said::Message(message) => view.sees_in(&message.thread_id, &self.header),
             Said::Checked(checked) => view.sees_in(&checked.thread_id, &self.header),
             Said::Summary(summary) => view.sees_in(&summary.thread, &self.header),
-            Said::Directive(_) => view.is_in_charge() && view.was_meant(&self.header),
+            Said::Directive(_) | Said::Form(_) => view.is_in_charge() && view.was_meant(&self.header),
         }
     }
 }
@@ -169,7 +171,7 @@ pub(crate) fn is_covered(view: &View<'_>, item: &Item) -> bool {
     match &item.said {
         Said::Message(message) => covers(&message.thread_id),
         Said::Checked(checked) => covers(&checked.thread_id),
-        Said::Directive(_) => covers(&ThreadId::main()),
+        Said::Directive(_) | Said::Form(_) => covers(&ThreadId::main()),
         Said::Summary(_) => true,
     }
 }

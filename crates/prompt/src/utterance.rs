@@ -63,7 +63,7 @@ pub(super) enum Kind {
     /// Somebody said something.
     Said {
         from: From,
-        /// The worker it was said to, where the manager's own thread does not show it.
+        /// The worker that the reader or the user said it to, where the manager's own thread does not show it.
         to: Option<AgentName>,
         text: Arc<str>,
         calls: Vec<ToolCall>,
@@ -127,6 +127,9 @@ impl Utterance {
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
             Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.reads, values)? }),
             Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
+            Said::Form(name) => aside(Kind::Outcomes(format!(
+                "- form {name}: the user has answered it; the answer is in the context set of that name"
+            ))),
         })
     }
 
@@ -225,14 +228,19 @@ impl Utterance {
         size_of::<Self>() + of_kind + of_reasoning + of_media
     }
 
-    /// Whether it is what the user says, which has no mark of the speaker.
+    /// Whether it is what the user says to the reader, which has no mark of the speaker.
     pub(super) fn is_bare(&self) -> bool {
-        matches!(self.kind, Kind::Said { from: From::User, .. })
+        matches!(self.kind, Kind::Said { from: From::User, to: None, .. })
     }
 
     /// Whether the user said it in one message with the result of a call.
     pub(super) fn is_beside_result(&self) -> bool {
-        self.is_joined && self.is_bare()
+        self.is_joined && matches!(self.kind, Kind::Said { from: From::User, .. })
+    }
+
+    /// Whether somebody else said it to the reader, and not in one message with the result of a call.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.mine && matches!(self.kind, Kind::Said { to: None, .. }) && !self.is_beside_result()
     }
 
     /// The calls that it makes.
@@ -343,11 +351,12 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
             (Role::Ai, None) => From::Agent(None),
             (Role::User | Role::Tool, None) => From::User,
         };
-        let elsewhere = mine && message.thread_id != *reader.thread;
-        let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse().ok());
+        let elsewhere = (mine || from == From::User) && message.thread_id != *reader.thread;
+        let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse::<AgentName>().ok());
+        let to = if elsewhere { to().filter(|to| to != reader.name) } else { None };
         Kind::Said {
             from,
-            to: if elsewhere { to() } else { None },
+            to,
             text,
             calls: message.tool_calls.clone(),
             expected: message.expected_output.clone(),

@@ -221,6 +221,7 @@ impl Scout<'_> {
             reasoning: Vec::new(),
             tool_calls: Vec::new(),
             messages: Vec::new(),
+            directive: None,
             usage: None,
             error: None,
         };

@@ -1569,8 +1569,9 @@ export interface paths {
         put?: never;
         /**
          * Send the answer to a recorded prompt
-         * @description It becomes a message of the turn's agent in the turn's thread. Only that agent and the user may send it. A turn is answered
-         *     once: sending the same answer again changes nothing and gives the same result, and another answer is a conflict.
+         * @description It becomes a message of the turn's agent in the turn's thread. A manager's answer may be a directive, which is applied
+         *     behind its message. Only that agent and the user may send it. A turn is answered once: sending the same answer again
+         *     changes nothing and gives the same result, and another answer is a conflict.
          */
         post: operations["answer_turn"];
         delete?: never;
@@ -4258,7 +4259,8 @@ export interface components {
          *     }
          */
         TurnAnswer: {
-            /** @description Why there is no answer. It excludes `text`, `tool_calls` and `message`. */
+            directive?: components["schemas"]["Directive"] | null;
+            /** @description Why there is no answer. It excludes `text`, `tool_calls`, `message` and `directive`. */
             error?: string | null;
             /**
              * @description What its provider gave, as it is, in the place of `text`, `reasoning` and `tool_calls`: a chat completion of OpenAI or the message in
@@ -4279,11 +4281,12 @@ export interface components {
         };
         /** @description What an answer changed. */
         TurnAnswered: {
+            directed?: components["schemas"]["Directed"] | null;
             /** @description The number of the newest entry of the journal once the answer was recorded. */
             head: number;
             /**
              * @description The messages that were added to the turn's thread: one, or several where the answer has several, or none where the turn
-             *     failed.
+             *     failed. The message of a directive may be in a worker's thread; it may have none.
              */
             messages: components["schemas"]["AddedMessage"][];
             /** @description `[0]` where the answer had halves of characters, such as `\ud83d`, in whose place stands U+FFFD now. */

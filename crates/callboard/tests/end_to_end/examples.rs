@@ -123,31 +123,44 @@ fn three_agents_work_in_a_loop_of_their_own() {
     let server = Server::start(&home, "");
     let endpoint = Scripted::start(|request, nth| {
         let shown = request["messages"].to_string();
+        let field = json!({"key": "who", "valueType": "STRING", "label": "Readers", "required": true});
+        let form = json!({"name": "Who reads", "fields": [field]});
         let brief =
             json!({"contextSets": [{"name": "Brief", "context": "For sailors.", "visibleToAgents": ["writer"]}]});
         match nth {
-            0 => Reply::json(&json!({"messageTo": "writer", "message": "Write it.", "contextSetUpdate": brief})),
+            0 => Reply::json(&json!({"isInfoRequest": true, "message": "For whom?", "form": form})),
             1 => {
+                assert!(shown.contains("Readers: sailors") && shown.contains("the user has answered it"), "{shown}");
+                Reply::json(&json!({"messageTo": "writer", "message": "Write it.", "contextSetUpdate": brief}))
+            }
+            2 => {
                 assert!(shown.contains("For sailors.") && shown.contains("Write it."), "{shown}");
                 Reply::text("The tide rises.")
             }
-            2 => Reply::json(&json!({"messageTo": "critic", "message": "Judge it."})),
             3 => {
+                let told = shown.split_once("To writer: Write it.").expect("its message").1;
+                assert!(told.contains("context set Brief: created") && !told.contains("Write it."), "{shown}");
+                Reply::json(&json!({"messageTo": "critic", "message": "Judge: The tide rises."}))
+            }
+            4 => {
                 assert!(shown.contains("The tide rises.") && !shown.contains("For sailors."), "{shown}");
+                assert!(!shown.contains("Write it."), "its thread is its own: {shown}");
                 Reply::text("Too short.")
             }
             _ => Reply::json(&json!({"messageTo": "user", "message": "It is done.", "workflowComplete": true})),
         }
     });
-    let said = said("python3", agent("team.py", &["Tides"], &server, Some(&endpoint)).output());
-    let expected = "lead to writer: Write it.\nwriter: The tide rises.\nlead to critic: Judge it.\ncritic: Too short.\n\
-                    lead to user: It is done.\n";
+    home.write("answers", "sailors\n");
+    let mut python = agent("team.py", &["Tides"], &server, Some(&endpoint));
+    let said = said("python3", python.stdin(std::fs::File::open(home.path("answers")).unwrap()).output());
+    let expected = "lead to user: For whom?\nReaders: lead to writer: Write it.\nwriter: The tide rises.\n\
+                    lead to critic: Judge: The tide rises.\ncritic: Too short.\nlead to user: It is done.\n";
     assert_eq!(said, expected);
     let http = Http::new(&server);
     let id = http.get("/v1/sessions").1["sessions"][0]["id"].as_str().unwrap().to_owned();
     let (_, turns) = http.get(&format!("/v1/sessions/{id}/turns"));
     let turns = turns["turns"].as_array().unwrap();
-    assert!(turns.len() == 5 && turns.iter().all(|turn| turn["answered"] == true), "{turns:?}");
+    assert!(turns.len() == 6 && turns.iter().all(|turn| turn["answered"] == true), "{turns:?}");
 }
 
 #[test]

@@ -74,6 +74,16 @@ pub struct Deleted {
     pub(super) name: SetName,
 }
 
+/// The user has answered a form that no run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FormAnswered {
+    /// The name of the form, which is that of its set.
+    pub name: SetName,
+}
+
+/// The subject of answers to forms.
+pub const FORMS: &str = "forms";
+
 impl Fact for Updated {
     const TYPE: &'static str = "context_set.updated";
 
@@ -171,5 +181,25 @@ impl Fact for Deleted {
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.was_meant(header) || view.is_in_charge() { Seen::fact(&self) } else { None }
+    }
+}
+
+impl Fact for FormAnswered {
+    const TYPE: &'static str = "form.answered";
+
+    const DESCRIPTION: Description = Description::of(&[]);
+
+    fn subject(&self) -> String {
+        FORMS.to_owned()
+    }
+
+    fn audience(&self, before: &State) -> Audience {
+        before.team.managers()
+    }
+
+    fn apply(self, _: &mut State, _: &Header) {}
+
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if view.is_in_charge() && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }

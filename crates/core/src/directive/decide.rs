@@ -11,7 +11,7 @@ use crate::{
     context_set::form::Form,
     context_set::{self, ContextSet, Outcome, PutSet, SetOutcome, is_process_steps},
     directive::Received,
-    directive::{Direct, Directed, Directive, FormRequest, NewOrUpdate, SetUpdate, UPDATES, read},
+    directive::{Direct, Directed, Directive, FormRequest, NewOrUpdate, Reading, SetUpdate, UPDATES, read},
     error::{ConflictKind, Error},
     id::{AgentName, SetName},
     input::InputVisitor,
@@ -73,28 +73,45 @@ impl KeptAnswer for Directed {
 }
 
 fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
-    let reading = read::read(input, &decision.state.team);
-    // What is wrong with single updates shows in their outcomes; anything else refuses the whole.
-    let others = reading.faults.into_iter().filter(|fault| !fault.pointer.starts_with(UPDATES));
-    let others: Vec<_> = others.collect();
-    if !others.is_empty() {
-        // A valid agent name that is not in the team contradicts the team.
-        let is_absent = names_agent(input) && others.iter().all(|fault| fault.pointer == "/messageTo");
-        return Err(match is_absent {
-            true => Error::Contradiction { kind: ConflictKind::NoAgent, faults: others },
-            false => Error::Invalid(others),
-        });
-    }
-    let directive = reading.directive;
-    if let Some(form) = &directive.form {
-        Form::asking(form.fields.clone()).check_fields("/form")?;
-    }
-    let outcomes = update_sets(decision, &directive.sets);
-    let form = ask_user(decision, &directive)?;
+    let Reading { directive, unparsed, .. } = accept(decision, input, "")?;
     let message = match &directive.message {
         Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
         None => None,
     };
+    apply(decision, directive, message, unparsed)
+}
+
+/// Reads a directive that came from outside of a run. Pointers to what is wrong begin with `at`. What is wrong with single
+/// updates shows in their outcomes; anything else refuses the whole.
+pub(crate) fn accept(decision: &DecisionBuilder<'_>, input: &Value, at: &str) -> Result<Reading, Error> {
+    let mut reading = read::read(input, &decision.state.team);
+    reading.faults.retain(|fault| !fault.pointer.starts_with(UPDATES));
+    if !reading.faults.is_empty() {
+        // A valid agent name that is not in the team contradicts the team.
+        let is_absent = names_agent(input) && reading.faults.iter().all(|fault| fault.pointer == "/messageTo");
+        let mut faults = reading.faults;
+        faults.iter_mut().for_each(|fault| fault.pointer.insert_str(0, at));
+        return Err(match is_absent {
+            true => Error::Contradiction { kind: ConflictKind::NoAgent, faults },
+            false => Error::Invalid(faults),
+        });
+    }
+    if let Some(form) = &reading.directive.form {
+        Form::asking(form.fields.clone()).check_fields(&format!("{at}/form"))?;
+    }
+    Ok(reading)
+}
+
+/// Applies a directive that came from outside of a run. `message` is what it says, where that did not become a message of a
+/// thread.
+pub(crate) fn apply(
+    decision: &mut DecisionBuilder<'_>,
+    directive: Directive,
+    message: Option<Text>,
+    unparsed: Vec<String>,
+) -> Result<Directed, Error> {
+    let outcomes = update_sets(decision, &directive.sets);
+    let form = ask_user(decision, &directive)?;
     decision.record(Received {
         run: None,
         outcomes: outcomes.clone(),
@@ -103,11 +120,11 @@ fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed,
         workflow_complete: directive.workflow_complete,
         form: form.as_ref().map(|(name, _)| name.clone()),
         faults: Vec::new(),
-        unparsed: reading.unparsed.clone(),
+        unparsed: unparsed.clone(),
     });
     let form =
         form.map(|(name, form)| FormRequest { name: Some(name.to_string()), fields: form.fields, answered: false });
-    Ok(Directed { outcomes, form, unparsed: reading.unparsed })
+    Ok(Directed { outcomes, form, unparsed })
 }
 
 /// Whether the message of a directive is for somebody who could be an agent.

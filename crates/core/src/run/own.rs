@@ -10,6 +10,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::{self, MessageReceipt, NewMessage, Role, ToolCall, facts::audience_of},
     count::Usage,
+    directive::{self, Direct, Directed, FormRequest, Reading, Received, Recipient},
     entry::{Actor, Entry},
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
@@ -22,6 +23,7 @@ use crate::{
         tools::settle_calls,
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
     },
+    text::Text,
     view::View,
 };
 
@@ -48,7 +50,7 @@ impl KeptAnswer for TurnNumber {
     const NAME: &'static str = "turn";
 }
 
-/// The command to bring the answer to a turn outside of any run. It becomes a message of the agent.
+/// The command to bring the answer to a turn outside of any run. It becomes a message of the agent, or is a directive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerTurn {
     /// The turn.
@@ -61,6 +63,8 @@ pub struct AnswerTurn {
     pub tool_calls: Vec<ToolCall>,
     /// What it said, thought and called as messages, in the place of the three: what is in the object that its provider gave.
     pub messages: Vec<NewMessage>,
+    /// The manager's directive, in the place of all these. It is applied behind its message, which goes to whom it is for.
+    pub directive: Option<Direct>,
     /// What it used, as its provider counted.
     pub usage: Option<Usage>,
     /// Why there is no answer.
@@ -68,10 +72,13 @@ pub struct AnswerTurn {
 }
 
 /// What came of the answer to a turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnOutcome {
     /// The messages that it became.
     pub messages: Vec<MessageReceipt>,
+    /// What came of the directive that it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directed: Option<Directed>,
     /// The number of the newest entry of the journal once it was noted.
     pub head: Seq,
 }
@@ -121,18 +128,22 @@ impl Command for AnswerTurn {
         let TurnRequested { turn, agent, .. } = requested.clone();
         if let Some(error) = self.error.clone() {
             decision.record(TurnFailed { run: None, turn, agent, error, usage: self.usage });
-            return Ok(TurnOutcome { messages: Vec::new(), head: decision.state.head.seq });
+            return Ok(TurnOutcome { messages: Vec::new(), directed: None, head: decision.state.head.seq });
         }
         let thread = requested.speaks_in().unwrap_or_else(ThreadId::main);
         check_speaks(decision, &agent, &thread)?;
         let by = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
-        let messages = conversation::decide::say(decision, &thread, &self.said(&requested))?;
+        let (messages, directed) = match &self.directive {
+            Some(directive) => direct(decision, &thread, directive)?,
+            None => (conversation::decide::say(decision, &thread, &self.said(&requested))?, None),
+        };
         decision.by = by;
+        let said = self.kept_directive(decision)?;
         decision.record(TurnAnswered {
             run: None,
             turn,
             agent,
-            said: None,
+            said,
             usage: self.usage,
             report: self.report(&requested),
             cut_off: false,
@@ -140,16 +151,19 @@ impl Command for AnswerTurn {
             idle: false,
             message: messages.first().cloned(),
         });
-        Ok(TurnOutcome { messages, head: decision.state.head.seq })
+        Ok(TurnOutcome { messages, directed, head: decision.state.head.seq })
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { turn: _, text, reasoning, tool_calls, messages, usage: _, error } = self;
+        let Self { turn: _, text, reasoning, tool_calls, messages, directive, usage: _, error } = self;
         messages.iter_mut().enumerate().for_each(|(at, message)| message.input(at, visitor));
         if let Some(text) = text {
             visitor.answer(text);
         }
         conversation::reasoning::input(reasoning, visitor);
+        if let Some(directive) = directive {
+            directive.input(visitor);
+        }
         visitor.text_if_any(error);
         for call in tool_calls {
             // A model's answer is not refused for what it calls things: it would be paid for once more.
@@ -160,7 +174,11 @@ impl Command for AnswerTurn {
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        self.text.iter().cloned().chain(self.messages.iter().flat_map(NewMessage::counted)).collect()
+        let directed = self.directive.iter().flat_map(|directive| {
+            let message = directive.0.get("message").and_then(Value::as_str).map(Arc::<str>::from);
+            message.into_iter().chain(directive.texts())
+        });
+        self.text.iter().cloned().chain(self.messages.iter().flat_map(NewMessage::counted)).chain(directed).collect()
     }
 
     fn entries(&self) -> Vec<Seq> {
@@ -172,13 +190,19 @@ impl AnswerTurn {
     /// What is wrong with it, whatever the turn.
     fn check(&self) -> Result<(), Error> {
         let is_blank = self.text.as_ref().is_none_or(|text| text.trim().is_empty());
-        let says = !is_blank || !self.tool_calls.is_empty() || !self.messages.is_empty();
+        let is_said = !self.tool_calls.is_empty() || !self.messages.is_empty() || !self.reasoning.is_empty();
+        if self.directive.is_some() && (is_said || self.text.is_some()) {
+            let problem =
+                "the directive is what the model said: leave `text`, `message`, `tool_calls` and `reasoning` out";
+            return Err(Error::contradicting(ConflictKind::Contradiction, "/directive", problem));
+        }
+        let says = !is_blank || !self.tool_calls.is_empty() || !self.messages.is_empty() || self.directive.is_some();
         if self.error.is_some() && says {
             let problem = "the turn either has an answer or failed: leave `error` out, or `text` and `tool_calls`";
             return Err(Error::contradicting(ConflictKind::Contradiction, "/error", problem));
         }
         if self.error.is_none() && !says && self.text.is_none() {
-            let problem = "bring what the model said, its `tool_calls`, its `message`, or the `error`";
+            let problem = "bring what the model said, its `tool_calls`, its `message`, its `directive`, or the `error`";
             return Err(Error::invalid("/text", problem));
         }
         if !self.messages.is_empty()
@@ -219,6 +243,12 @@ impl AnswerTurn {
         messages
     }
 
+    /// Its directive, as it is kept with the turn.
+    fn kept_directive(&self, decision: &mut DecisionBuilder<'_>) -> Result<Option<Text>, Error> {
+        let Some(Direct(given)) = &self.directive else { return Ok(None) };
+        Text::keep(&given.to_string().into(), "the directive", &mut decision.values).map(Some)
+    }
+
     /// The same outcome again for the same answer.
     fn again(
         &self,
@@ -230,11 +260,18 @@ impl AnswerTurn {
         if *entry.header.kind == *TurnFailed::TYPE {
             let failed: TurnFailed = fact::read(entry)?;
             if Some(&failed.error) == self.error.as_ref() && failed.usage == self.usage {
-                return Ok(TurnOutcome { messages: Vec::new(), head });
+                return Ok(TurnOutcome { messages: Vec::new(), directed: None, head });
             }
             return Err(self.answered_otherwise(requested).into());
         }
         let answered: TurnAnswered = fact::read(entry)?;
+        if answered.said != self.kept_directive(decision)? {
+            return Err(self.answered_otherwise(requested).into());
+        }
+        if self.directive.is_some() && answered.usage == self.usage {
+            let messages = answered.message.into_iter().collect();
+            return Ok(TurnOutcome { messages, directed: directed_before(decision, head)?, head });
+        }
         let Some(receipt) = answered.message.filter(|_| self.error.is_none() && answered.usage == self.usage) else {
             return Err(self.answered_otherwise(requested).into());
         };
@@ -243,7 +280,7 @@ impl AnswerTurn {
         let receipts = self.receipts(decision, &thread, &receipt, requested);
         decision.by = by;
         match receipts? {
-            Some(messages) => Ok(TurnOutcome { messages, head }),
+            Some(messages) => Ok(TurnOutcome { messages, directed: None, head }),
             None => Err(self.answered_otherwise(requested).into()),
         }
     }
@@ -279,6 +316,41 @@ impl AnswerTurn {
             hint: "a turn is answered once: record another turn",
         }
     }
+}
+
+/// Sends the message of a manager's directive to whom it is for, and applies the directive behind it. What it says to the
+/// user goes to `thread`.
+fn direct(
+    decision: &mut DecisionBuilder<'_>,
+    thread: &ThreadId,
+    given: &Direct,
+) -> Result<(Vec<MessageReceipt>, Option<Directed>), Undecided> {
+    decision.allow(Direct::RIGHT)?;
+    let Reading { directive, unparsed, .. } = directive::decide::accept(decision, &given.0, "/directive")?;
+    let thread = match &directive.message_to {
+        Some(Recipient::Agent(name)) => ThreadId::of_agent(name),
+        Some(Recipient::User(_)) | None => thread.clone(),
+    };
+    let said = directive.message.clone().map(|message| NewMessage {
+        expected_output: directive.expected_output.clone(),
+        ..NewMessage::text(Role::Ai, message)
+    });
+    let messages: Vec<_> = said.into_iter().collect();
+    let receipts = conversation::decide::say(decision, &thread, &messages)?;
+    let directed = directive::decide::apply(decision, directive, None, unparsed)?;
+    Ok((receipts, Some(directed)))
+}
+
+/// What came of the directive that was recorded right before the entry `answered`.
+fn directed_before(decision: &DecisionBuilder<'_>, answered: Seq) -> Result<Option<Directed>, Undecided> {
+    let entry = decision.entry(Seq(answered.0.saturating_sub(1)))?;
+    let Some(entry) = entry.filter(|entry| *entry.header.kind == *Received::TYPE) else { return Ok(None) };
+    let Received { outcomes, form, unparsed, .. } = fact::read(&entry)?;
+    let form = form.and_then(|name| {
+        let fields = decision.state.sets.get(&name)?.set.form.as_ref()?.fields.clone();
+        Some(FormRequest { name: Some(name.to_string()), fields, answered: false })
+    });
+    Ok(Some(Directed { outcomes, form, unparsed }))
 }
 
 /// The turn with this number, if whoever asks may answer it.

@@ -1,15 +1,17 @@
 //! What the settings of a thread do to the prompts of those who speak in it.
 
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use callboard_core::{
     agent::Tool,
+    context_set::{PutSet, form::SubmitForm},
     conversation::{
         AddMessages, NewMessage, PutThread, Role,
         settings::{ThreadPatch, ThreadSettings},
     },
     count::Tokens,
+    directive::Direct,
     prompt::{Layout, LayoutName},
     testing::Board,
 };
@@ -17,7 +19,7 @@ use callboard_core::{
 use crate::{
     ResolvedSpec,
     testing::Shows as _,
-    tests::{Body, Format, as_text, at_work, items, parts},
+    tests::{Body, Format, as_messages, as_text, at_work, direct, items, of_the_turn, parts},
 };
 
 fn put(board: &mut Board, thread: &str, settings: ThreadPatch) {
@@ -163,4 +165,76 @@ fn who_left_the_team_gets_no_prompt() {
     board.team_becomes("boss writer critic");
     assert!(board.prompt("boss", "main", 1000).is_ok());
     assert!(board.prompt("lead", "main", 1000).is_err());
+}
+
+#[test]
+fn what_the_user_says_to_a_worker_is_not_the_managers_own_task() {
+    let mut board = Board::team("lead writer");
+    let mut say = |thread: &str, text: &str| {
+        let (thread, messages) = (thread.parse().unwrap(), vec![NewMessage::text(Role::User, text)]);
+        board.user(AddMessages { thread, messages }).unwrap();
+    };
+    say("main", "Write about tides.");
+    say("agent:writer", "Be quick.");
+    let text = as_text(&board, "lead", "main", 4000).text();
+    let task = "<CURRENT_TASK>\n<CHAT_MESSAGE from=\"user\">\nWrite about tides.\n</CHAT_MESSAGE>\n\
+                <CHAT_MESSAGE from=\"user\" to=\"writer\">\nBe quick.\n</CHAT_MESSAGE>\n</CURRENT_TASK>\n";
+    assert!(text.ends_with(task), "{text}");
+    let messages = items(&as_messages(&board, "lead", "main", 4000));
+    let marked = "\nuser: Write about tides.\nuser: [from user to writer] Be quick.";
+    assert!(messages.ends_with(marked), "{messages}");
+    let anthropic = items(&board.prompt_as("lead", "main", 4000, Format::Anthropic).unwrap());
+    assert!(anthropic.contains("[from user to writer] Be quick."), "{anthropic}");
+    let spec = ResolvedSpec {
+        layout: Layout::Named(LayoutName::Director),
+        ..ResolvedSpec::new("lead".parse().unwrap(), "main".parse().unwrap(), Tokens(9000), board.count)
+    };
+    let director = board.prompt_for("lead", &spec, 9).unwrap().text();
+    assert!(director.contains("User 1: Write about tides.\nUser 2: To writer: Be quick.\n"), "{director}");
+    // The writer is shown it as what it is asked.
+    let own = as_text(&board, "writer", "agent:writer", 4000).text();
+    assert!(own.contains("<CURRENT_TASK>\n<CHAT_MESSAGE from=\"user\">\nBe quick."), "{own}");
+}
+
+fn question() -> Value {
+    let field = json!({"key": "where", "valueType": "STRING", "label": "Where", "required": true});
+    json!({"isInfoRequest": true, "message": "Which sea?", "form": {"name": "Sea", "fields": [field]}})
+}
+
+fn answer(board: &mut Board) {
+    let answers = Map::from_iter([("where".to_owned(), json!("Brest"))]);
+    board.user(SubmitForm { form: "Sea".parse().unwrap(), answers }).unwrap();
+}
+
+#[test]
+fn an_answered_form_is_told_to_the_manager_once_and_in_its_place() {
+    let mut board = Board::team("lead writer");
+    board.by("lead", Direct(question())).unwrap();
+    let say = |board: &mut Board, text: &str| {
+        let (thread, messages) = ("main".parse().unwrap(), vec![NewMessage::text(Role::Ai, text)]);
+        board.by("lead", AddMessages { thread, messages }).unwrap();
+    };
+    say(&mut board, "I asked.");
+    answer(&mut board);
+    say(&mut board, "I thank you.");
+    let name = "Sea".parse().unwrap();
+    board.user(PutSet { name, content: "Brest, at noon.".into(), visible_to: None, enabled: None }).unwrap();
+    let text = as_text(&board, "lead", "main", 4000).text();
+    let note = "</CHAT_MESSAGE>\n<DIRECTIVE_OUTCOMES>\n- form Sea: the user has answered it; the answer is in the context \
+                set of that name\n</DIRECTIVE_OUTCOMES>\n<CHAT_MESSAGE from=\"lead (you)\">\nI thank you.\n";
+    assert!(text.contains(note), "{text}");
+    assert_eq!(text.matches("has answered").count(), 1, "{text}");
+    let worker = as_text(&board, "writer", "main", 4000).text();
+    assert!(worker.contains("I thank you.") && !worker.contains("has answered"), "{worker}");
+}
+
+#[test]
+fn an_answered_form_is_told_once_in_a_run() {
+    let mut board = at_work();
+    board.reply("Roses are red").unwrap();
+    board.reply("{\"valid\": true, \"reason\": \"\"}").unwrap();
+    direct(&mut board, question());
+    answer(&mut board);
+    let text = of_the_turn(&board, Format::Text).text();
+    assert_eq!(text.matches("has answered").count(), 1, "{text}");
 }

@@ -185,7 +185,7 @@ impl Sight {
                     None => drop(self.workflow.insert(subject, words(&now.to_string()))),
                 }
             }
-            "directive.received" => self.for_the_manager(&data),
+            "directive.received" | "form.answered" => self.for_the_manager(&data),
             "turn.requested" | "turn.answered" => {
                 // What else they hold is in a message, which shows it to whoever sees that message.
                 self.for_the_manager(&data["due"]["faults"]);

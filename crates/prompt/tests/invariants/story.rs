@@ -578,7 +578,8 @@ impl Told {
         };
         let usage = Some(Usage { prompt_tokens: 10, completion_tokens: 1 });
         let error = (what == 2).then(|| "nobody answers".to_owned());
-        self.ask(by, AnswerTurn { turn, text, reasoning: Vec::new(), tool_calls, messages: Vec::new(), usage, error })
+        let (reasoning, messages, directive) = (Vec::new(), Vec::new(), None);
+        self.ask(by, AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error })
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

@@ -3,8 +3,9 @@
 use callboard_api as api;
 use callboard_core::{
     conversation::{answer, given},
+    directive::Direct,
     id::{Seq, SessionId},
-    run::own::AnswerTurn,
+    run::own::{AnswerTurn, TurnOutcome},
 };
 use callboard_engine::TurnView;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -58,8 +59,9 @@ async fn read(
 
 /// Send the answer to a recorded prompt
 ///
-/// It becomes a message of the turn's agent in the turn's thread. Only that agent and the user may send it. A turn is answered
-/// once: sending the same answer again changes nothing and gives the same result, and another answer is a conflict.
+/// It becomes a message of the turn's agent in the turn's thread. A manager's answer may be a directive, which is applied
+/// behind its message. Only that agent and the user may send it. A turn is answered once: sending the same answer again
+/// changes nothing and gives the same result, and another answer is a conflict.
 #[utoipa::path(post, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "answer_turn",
     params(InPath<SessionId>, InPath<TurnNumber>),
     request_body = api::TurnAnswer,
@@ -69,15 +71,16 @@ pub(crate) async fn answer(
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
     RepairedBody { body, options, repaired }: RepairedBody<api::TurnAnswer>,
 ) -> Result<Answer<api::TurnAnswered>, CallError> {
-    let api::TurnAnswer { text, reasoning, tool_calls, message, usage, error } = body;
+    let api::TurnAnswer { text, reasoning, tool_calls, message, directive, usage, error } = body;
     let calls = given::read_calls(tool_calls)?;
     let (messages, own_usage) = message.map(answer::read).transpose()?.unwrap_or_default();
     let (tool_calls, reasoning) = (calls.calls, reasoning.into_iter().chain(calls.reasoning).collect());
     let usage = usage.map(Into::into).or(own_usage);
-    let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, usage, error };
+    let directive = directive.map(Direct);
+    let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error };
     let receipt = caller.execute(options, answer).await?;
-    let outcome = receipt.answer;
-    Ok(Answer::ok(api::TurnAnswered { messages: outcome.messages, head: outcome.head, repaired }).at(receipt.head))
+    let TurnOutcome { messages, directed, head } = receipt.answer;
+    Ok(Answer::ok(api::TurnAnswered { messages, directed, head, repaired }).at(receipt.head))
 }
 
 /// Read the prompt of a turn as it was sent

@@ -81,6 +81,63 @@ async fn a_turn_is_recorded_answered_once_and_listed() {
 }
 
 #[tokio::test]
+async fn a_managers_answer_is_its_directive_with_the_message_once_and_the_outcomes_behind_it() {
+    let server = team().await;
+    let number = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
+    let sets = json!([{"name": "Brief", "context": "For sailors.", "visibleToAgents": ["writer"]}]);
+    let directive = json!({"messageTo": "writer", "message": "Write it.", "contextSetUpdate": {"contextSets": sets}});
+    let said = json!({"directive": directive, "usage": {"prompt_tokens": 90, "completion_tokens": 5}});
+    let first = answer(&server, number, said.clone()).await.is(200);
+    assert_eq!(first.body["directed"]["outcomes"][0]["outcome"], "created");
+    let length = journal(&server).await.len();
+    assert_eq!(answer(&server, number, said.clone()).await.is(200).body, first.body, "the same gives the same result");
+    let mut other = said.clone();
+    other["directive"]["message"] = json!("Write another.");
+    for other in [other, json!({"text": "Write it.", "usage": said["usage"]}), json!({"directive": directive})] {
+        answer(&server, number, other).await.problem(409, "turn_answered");
+    }
+    assert_eq!(journal(&server).await.len(), length, "and nothing is added");
+
+    let shown = async |agent: &str, thread: &str| {
+        let body = json!({"agent": agent, "thread": thread, "format": "text"});
+        server.send("POST", &format!("{S}/prompt"), body).await.is(200).text("text").to_owned()
+    };
+    let manager = shown("lead", "main").await;
+    let expected = "<CHAT_MESSAGE from=\"lead (you)\" to=\"writer\">\nWrite it.\n</CHAT_MESSAGE>\n\
+                    <DIRECTIVE_OUTCOMES>\n- context set Brief: created\n</DIRECTIVE_OUTCOMES>\n";
+    assert!(manager.contains(expected), "{manager}");
+    assert_eq!(manager.matches("Write it.").count(), 1, "{manager}");
+    let worker = shown("writer", "agent:writer").await;
+    assert!(
+        worker.contains("<CHAT_MESSAGE from=\"lead\">\nWrite it.\n") && worker.contains("For sailors."),
+        "{worker}"
+    );
+
+    // What it says to the user is in the turn's thread, and so is the request for information.
+    let number = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
+    let field = json!({"key": "sea", "valueType": "STRING", "label": "Sea", "required": true});
+    let form = json!({"name": "Sea", "fields": [field]});
+    let asks = json!({"directive": {"isInfoRequest": true, "message": "Which sea?", "form": form}});
+    let first = answer(&server, number, asks.clone()).await.is(200);
+    assert_eq!(first.body["directed"]["form"], form);
+    assert_eq!(answer(&server, number, asks).await.is(200).body, first.body);
+    let id = first.body["messages"][0]["message_id"].as_str().unwrap().to_owned();
+    let said = server.get(&format!("{S}/threads/main/messages/{id}")).await.is(200);
+    assert_eq!((said.text("agent"), said.text("content")), ("lead", "Which sea?"));
+    server.send("POST", &format!("{S}/forms/Sea"), json!({"answers": {"sea": "North Sea"}})).await.is(200);
+    let manager = shown("lead", "main").await;
+    assert!(
+        manager.contains("</CHAT_MESSAGE>\n<DIRECTIVE_OUTCOMES>\n- form Sea: the user has answered it"),
+        "{manager}"
+    );
+
+    // A worker gives none, and a directive is all that was said.
+    let number = turn(&record(&server, json!({})).await.is(200));
+    answer(&server, number, json!({"directive": {"message": "Hi."}})).await.problem(403, "forbidden");
+    answer(&server, number, json!({"directive": {}, "text": "Hi."})).await.problem(409, "contradiction");
+}
+
+#[tokio::test]
 async fn i5_the_prompt_of_a_turn_is_given_again_as_it_was_sent() {
     let server = team().await;
     let set = async |content: &str| {

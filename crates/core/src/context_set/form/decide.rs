@@ -8,7 +8,7 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     context_set::{
         ContextSet,
-        facts::Updated,
+        facts::{FormAnswered, Updated},
         form::{Form, SubmitForm},
     },
     error::{ConflictKind, Error},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Takes the user's answers to a form: it becomes a set with readable content that its declared audience sees. The
-/// run that waits for it goes on.
+/// run that waits for it goes on; where none does, the manager is told in its history.
 impl Command for SubmitForm {
     type Answer = ();
 
@@ -58,6 +58,10 @@ fn submit(decision: &mut DecisionBuilder<'_>, name: &SetName, answers: &Map<Stri
         tokens: decision.context.count.count(&content),
         ..ContextSet::clone(&set)
     };
+    let is_told = decision.state.runs.wait_for_form(name);
     decision.record(Updated(answered));
+    if !is_told {
+        decision.record(FormAnswered { name: name.clone() });
+    }
     Ok(())
 }

@@ -205,3 +205,18 @@ fn a_long_request_says_where_it_is_shortened() {
     assert!(content(&board).contains("[shortened here"));
     assert!(content(&board).ends_with("K: peace"));
 }
+
+#[test]
+fn the_manager_is_told_of_an_answer_that_no_run_waits_for() {
+    let mut board = asked(&field("STRING"));
+    assert_snapshot!(submit(&mut board, json!({"k": "peace"})), @"ok");
+    let told = |viewer: &str| board.seen(viewer).iter().filter(|entry| &*entry.kind == "form.answered").count();
+    assert_eq!(["user", "lead", "writer"].map(told), [1, 1, 0]);
+    // A run that waits for the form makes it the task of its next turn.
+    let mut board = Board::team("lead writer");
+    board.start("Ask me.").unwrap();
+    let form = json!({"name": "Wishes", "fields": field("STRING")});
+    board.reply(&json!({"isInfoRequest": true, "message": "What?", "form": form}).to_string()).unwrap();
+    assert_snapshot!(submit(&mut board, json!({"k": "peace"})), @"ok");
+    assert!(board.entries.iter().all(|entry| &*entry.header.kind != "form.answered"));
+}
