@@ -24,7 +24,7 @@ pub(super) fn merged<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(now).map_err(failed)
 }
 
-/// Merges `given` into `now`. Texts are taken as they were read.
+/// Merges `given` into `now`. Texts and lists are taken as they were read.
 fn merge(now: &mut Value, given: &Map<String, Value>, read: &Value) {
     if !now.is_object() {
         *now = Value::Object(Map::new());
@@ -36,6 +36,8 @@ fn merge(now: &mut Value, given: &Map<String, Value>, read: &Value) {
             Value::Null => drop(fields.remove(name)),
             Value::Object(given) => merge(fields.entry(name.clone()).or_insert(Value::Null), given, read),
             Value::Bool(_) | Value::Number(_) => drop(fields.insert(name.clone(), value.clone())),
+            // An empty list may be the default, which is not written.
+            Value::String(_) | Value::Array(_) if read.is_null() => drop(fields.remove(name)),
             Value::String(_) | Value::Array(_) => drop(fields.insert(name.clone(), read.clone())),
         }
     }
@@ -46,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compression::CompressionSettings;
+    use crate::{compression::CompressionSettings, prompt::profile::Profile};
 
     #[test]
     fn a_field_that_is_left_out_stays_and_null_takes_one_away() {
@@ -63,5 +65,14 @@ mod tests {
         let whole = settings(json!({"auto": true}));
         assert_eq!(merged(&before, Some(whole.clone()), None, "/compression").unwrap(), whole);
         assert_eq!(merged(&before, None, None, "/compression").unwrap(), before);
+    }
+
+    #[test]
+    fn an_empty_list_takes_the_place_of_what_was_listed() {
+        let profile = |value: &Value| serde_json::from_value::<Profile>(value.clone()).unwrap();
+        let before = profile(&json!({"budget": 9000, "layout_parts": ["team", "history", "task"]}));
+        let given = json!({"layout_parts": []});
+        let now = merged(&before, Some(profile(&given)), Some(&given), "/prompt").unwrap();
+        assert_eq!(now, profile(&json!({"budget": 9000})));
     }
 }
