@@ -11,6 +11,9 @@ use anyhow::{Context as _, bail};
 
 use crate::{binary, cache, command, npm, python::Packages, served::Served};
 
+/// The oldest major version of Node with which the suite runs.
+const SUITE_NODE: u32 = 22;
+
 /// The server that has what the suite asks for.
 const FIXTURE: &str = "conformance";
 
@@ -23,6 +26,15 @@ pub(crate) fn check() -> anyhow::Result<()> {
 
 /// The suite needs Node 22, which its packages bring for Linux; elsewhere it is the one that is installed.
 fn conformance() -> anyhow::Result<()> {
+    // npm goes on without an optional package that it could not get.
+    let node = command::output(npm::CLIENTS.npm()?.args(["run", "--silent", "node", "--", "--version"]))?;
+    if major(&node).is_none_or(|major| major < SUITE_NODE) {
+        bail!(
+            "the conformance suite needs Node {SUITE_NODE} or later, and finds {}: remove xtask/mcp/node_modules to get it \
+             again, or install it",
+            node.trim()
+        );
+    }
     let build = ["build", "--workspace", "--all-features", "--examples"];
     command::run(command::cargo().args(build))?;
     let fixture = Served::start(&mut Command::new(binary::target().join("debug/examples").join(FIXTURE)))?;
@@ -80,4 +92,19 @@ fn inspected(way: &str, server: &[&str]) -> anyhow::Result<()> {
 
 fn scripts() -> PathBuf {
     cache::repository().join(Path::new("xtask/mcp"))
+}
+
+/// The major version in what `node --version` prints, such as `v22.23.3`.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_node_is_read() {
+        assert_eq!(["v22.23.3\n", "v9.0.0", "node", ""].map(major), [Some(22), Some(9), None, None]);
+    }
 }

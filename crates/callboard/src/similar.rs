@@ -17,9 +17,12 @@ pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
         Some(ContextValue::Strings(offered)) => {
             let all = commands::command();
             let near = offered.iter().filter(|name| strsim::osa_distance(typed, name) <= MAX_DISTANCE);
-            let mut names: Vec<String> = near.map(|name| own_name(&all, name)).collect();
-            names.dedup();
-            names
+            near.map(|name| own_name(&all, name)).fold(Vec::new(), |mut names, name| {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+                names
+            })
         }
         _ => Vec::new(),
     }
@@ -54,6 +57,8 @@ mod tests {
         assert_eq!(similar(&["callboard", "sesion"]), ["session"]);
         assert_eq!(similar(&["callboard", "session", "shwo"]), ["show"]);
         assert_eq!(similar(&["callboard", "flub"]), Vec::<String>::new());
+        let near = similar(&["callboard", "tols"]);
+        assert_eq!(near.iter().filter(|name| *name == "tools").count(), 1, "a noun is named once: {near:?}");
     }
 
     #[test]

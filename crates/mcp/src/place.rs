@@ -106,10 +106,14 @@ impl Place {
 
     /// What the answer says of it.
     pub(crate) fn text(&self, answer: &Value) -> String {
-        let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |field: &str| answer.get(field).and_then(Value::as_str).map(str::to_owned);
+        // A manager may know that it is there, and not what it says.
+        let hidden = |name: &str| format!("[{name} is hidden from you]");
         match self {
-            Self::Set(_) | Self::File(_) => text("content"),
-            Self::Document(_) | Self::Prompt(_) => text("text"),
+            Self::Set(name) => text("content").unwrap_or_else(|| hidden(name)),
+            Self::Document(name) => text("text").unwrap_or_else(|| hidden(name)),
+            Self::File(_) => text("content").unwrap_or_default(),
+            Self::Prompt(_) => text("text").unwrap_or_default(),
             _ => format!("{answer:#}"),
         }
     }
@@ -231,5 +235,14 @@ mod tests {
         }
         assert!(Place::Workflow.is_changed_by("node.created", &json!({})));
         assert!(Place::Document("a".to_owned()).is_changed_by("document.removed", &json!({"name": "a"})));
+    }
+
+    #[test]
+    fn what_is_hidden_is_told_to_be_and_is_no_empty_text() {
+        let [set, document] = [Place::Set("Plot".to_owned()), Place::Document("guide.md".to_owned())];
+        assert_eq!(set.text(&json!({"name": "Plot", "content": ""})), "");
+        assert_eq!(set.text(&json!({"name": "Plot"})), "[Plot is hidden from you]");
+        assert_eq!(document.text(&json!({"text": "Tides rise."})), "Tides rise.");
+        assert_eq!(document.text(&json!({"name": "guide.md"})), "[guide.md is hidden from you]");
     }
 }

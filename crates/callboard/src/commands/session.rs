@@ -233,7 +233,9 @@ async fn all(context: &Context) -> Result<Vec<Answer<api::Session>>, Failure> {
     }
     let (mut sessions, mut cursor) = (Vec::new(), None);
     loop {
-        let call = context.client.call(Method::GET, &["v1", "sessions"]).maybe("cursor", cursor.as_ref());
+        // A session that is used meanwhile keeps its place in this order, so that no page misses it.
+        let call = context.client.call(Method::GET, &["v1", "sessions"]).query("order", "id");
+        let call = call.maybe("cursor", cursor.as_ref());
         let page: Sessions = call.answer().await?.it;
         for json in page.sessions {
             let it: api::Session = serde_json::from_str(json.get())

@@ -38,7 +38,7 @@ async fn list(
     Query(query): Query<api::ToolsQuery>,
 ) -> Result<Answer<api::ToolList>, CallError> {
     let viewer = using(&caller, query.agent).await?.into();
-    // A scout needs a model, which whoever drives models itself has.
+    // A scout needs a model, which only a run of a director has.
     let can_do = |tool: &&OwnTool| caller.app.outside.serves(tool) && tool.name != DEPLOY_SCOUT;
     let described = |view: View<'_>| Ok(view.own_tools().filter(can_do).map(OwnTool::described).collect());
     let tools: Vec<Tool> = caller.session.view(&viewer, described).await?;

@@ -355,5 +355,8 @@ async fn a_change_of_settings_is_merged_into_them() {
     let (compression, limits, _) = patch(change).await;
     assert_eq!(compression, json!({"compress_tokens": 9000, "target_tokens": 700}));
     assert_eq!(limits, json!({"tokens": 100}));
+    patch(json!({"prompt": {"layout_parts": ["team", "history", "task"]}})).await;
+    let (_, _, prompt) = patch(json!({"prompt": {"layout_parts": []}})).await;
+    assert!(prompt["layout_parts"].is_null(), "an empty list is none: {prompt}");
     server.send("PATCH", &team, json!({"limits": {"turns": "five"}})).await.problem(422, "invalid");
 }

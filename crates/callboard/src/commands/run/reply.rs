@@ -25,7 +25,7 @@ enum By {
     Typing,
     /// This command, by itself.
     Itself,
-    /// Nobody: the run waits for the user.
+    /// Nobody, without a terminal or for a program that reads JSON: the run waits for the user.
     Nobody,
 }
 
@@ -62,8 +62,7 @@ impl Replies {
                 }
             }
             By::Nobody => {
-                self.output
-                    .note("the team asks the user, and there is no terminal to answer at; --yes answers automatically");
+                self.output.note("the team asks the user, and nobody can answer here; --yes answers automatically");
                 return Ok(false);
             }
         }
