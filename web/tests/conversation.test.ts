@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { faultsOf } from "./axe";
@@ -302,12 +302,11 @@ test("an answer that comes late is not shown over a newer one", async () => {
   let letGo = () => {};
   const taken = new Promise<void>((resolve) => (take = resolve));
   const released = new Promise<void>((resolve) => (letGo = resolve));
-  let isFirst = true;
+  let held: Request | undefined;
   await page.route("**/v1/sessions/late/runs", async (route) => {
-    const isHeld = isFirst;
-    isFirst = false;
+    held ??= route.request();
     const response = await route.fetch();
-    if (isHeld) {
+    if (route.request() === held) {
       take();
       await released;
     }
@@ -318,7 +317,7 @@ test("an answer that comes late is not shown over a newer one", async () => {
   end();
   const completed = page.getByText("Completed", { exact: true });
   await completed.waitFor();
-  const late = page.waitForEvent("requestfinished", (request) => request.url().endsWith("/late/runs"));
+  const late = page.waitForEvent("requestfinished", (request) => request === held);
   letGo();
   await late;
   await page.evaluate(() => new Promise<number>((done) => requestAnimationFrame(done)));
