@@ -37,31 +37,28 @@ impl After {
     }
 }
 
-/// The session after which a page begins.
-pub(crate) fn session(cursor: &str) -> Result<SessionId, CallError> {
-    text(cursor)?.parse().map_err(|_| bad())
-}
-
 /// The cursor behind a session in the order of last use.
 pub(crate) fn of_use(last_activity: Timestamp, id: &SessionId) -> String {
     seal(&format!("{}/{id}", last_activity.as_millis()))
 }
 
-/// Where a page of sessions in the order of last use begins.
-pub(crate) enum Use {
-    /// Behind one that was used at this time.
+/// Where a page of sessions begins.
+pub(crate) enum SessionPlace {
+    /// In the order of last use, behind one that was used at this time.
     Behind((Timestamp, SessionId)),
-    /// At the newest one whose id comes after this.
+    /// In the order of ids, after this.
     After(SessionId),
 }
 
-/// Where a page of sessions in the order of last use begins, as a cursor says.
-pub(crate) fn session_use(cursor: &str) -> Result<Use, CallError> {
+/// Where a page of sessions begins, as a cursor says.
+pub(crate) fn session(cursor: &str) -> Result<SessionPlace, CallError> {
     let text = text(cursor)?;
     let id = |id: &str| id.parse::<SessionId>().map_err(|_| bad());
     Ok(match text.split_once('/') {
-        Some((time, behind)) => Use::Behind((Timestamp::nearest(time.parse().map_err(|_| bad())?), id(behind)?)),
-        None => Use::After(id(&text)?),
+        Some((time, behind)) => {
+            SessionPlace::Behind((Timestamp::nearest(time.parse().map_err(|_| bad())?), id(behind)?))
+        }
+        None => SessionPlace::After(id(&text)?),
     })
 }
 

@@ -52,27 +52,23 @@ async fn list(
         let has = |text: &str| words.as_ref().is_none_or(|words| text.to_lowercase().contains(words));
         has(info.id.as_str()) || info.settings.title.as_deref().is_some_and(has)
     };
-    let (infos, next_cursor) = match order {
-        api::SessionOrder::Id => {
-            let after = cursor.as_deref().map(cursor::session).transpose()?;
-            let mut infos = board.sessions_that(after.as_ref(), limit.saturating_add(1), is_wanted).await?;
-            let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
-            (infos, next)
-        }
-        api::SessionOrder::Recent => {
-            let (before, after) = match cursor.as_deref().map(cursor::session_use).transpose()? {
-                None => (None, None),
-                Some(cursor::Use::Behind(place)) => (Some(place), None),
-                Some(cursor::Use::After(id)) => (None, Some(id)),
-            };
-            let is_wanted = |info: &SessionInfo| after.as_ref().is_none_or(|after| info.id > *after) && is_wanted(info);
-            let mut infos = board.recent_sessions(before.as_ref(), limit.saturating_add(1), is_wanted).await?;
-            let is_more = infos.len() > limit;
-            infos.truncate(limit);
-            let last = infos.last().filter(|_| is_more && after.is_none());
-            let next = last.map(|last| cursor::of_use(last.last_activity, &last.id));
-            (infos, next)
-        }
+    // A cursor goes on in the order of the page that gave it.
+    let (behind, after, is_by_id) = match cursor.as_deref().map(cursor::session).transpose()? {
+        Some(cursor::SessionPlace::Behind(place)) => (Some(place), None, false),
+        Some(cursor::SessionPlace::After(id)) => (None, Some(id), true),
+        None => (None, None, order == api::SessionOrder::Id),
+    };
+    let more_than_limit = limit.saturating_add(1);
+    let (infos, next_cursor) = if is_by_id {
+        let mut infos = board.sessions_that(after.as_ref(), more_than_limit, is_wanted).await?;
+        let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
+        (infos, next)
+    } else {
+        let mut infos = board.recent_sessions(behind.as_ref(), more_than_limit, is_wanted).await?;
+        let is_more = infos.len() > limit;
+        infos.truncate(limit);
+        let next = infos.last().filter(|_| is_more).map(|last| cursor::of_use(last.last_activity, &last.id));
+        (infos, next)
     };
     let mut sessions = Vec::with_capacity(infos.len());
     for info in infos {
