@@ -232,8 +232,8 @@ fn without_times(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('"').map_or(part, |(_, rest)| rest))
 }
 
-/// What a worker is told in a run, where its model makes this call, and what that changes. A manager calls no tools
-/// there.
+/// What a worker is told in a run, where its model makes this call, and what that changes. A manager's calls are made
+/// elsewhere.
 fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> Option<(String, Vec<Value>)> {
     if *agent == "lead" {
         return None;
