@@ -16,6 +16,7 @@ export const TYPES = [
   "entry.erased",
   "file.added",
   "file.removed",
+  "form.answered",
   "message.added",
   "message.checked",
   "message.pinned",
