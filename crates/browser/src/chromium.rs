@@ -180,6 +180,8 @@ fn flags(settings: &Settings, headless: bool, proxy_port: u16, profile: &Path) -
         // The proxy is the only way out, loopback included.
         "--proxy-bypass-list=<-loopback>",
         "--disable-quic",
+        // By its name of today, and by that of versions before.
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
         // Nobody is there to answer.
         "--deny-permission-prompts",

@@ -340,7 +340,7 @@ async fn a_change_of_settings_is_merged_into_them() {
     let server = Server::start().await;
     let team = server.team("s").await;
     let patch = async |change: Value| {
-        let settings = server.send("PATCH", &team, change).await.is(200).body["settings"].clone();
+        let settings = server.send("PATCH", &team, change).await.is(200).body.clone();
         (settings["compression"].clone(), settings["limits"].clone(), settings["prompt"].clone())
     };
     patch(json!({"compression": {"compress_tokens": 9000, "instructions": "Name every boat."}})).await;
