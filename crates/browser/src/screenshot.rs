@@ -17,6 +17,13 @@ pub struct Screenshot {
     pub restarted: bool,
 }
 
+impl Screenshot {
+    /// Its bytes in base64.
+    pub fn base64(&self) -> String {
+        BASE64_STANDARD.encode(&self.png)
+    }
+}
+
 #[derive(Deserialize)]
 struct Covered {
     covered: usize,

@@ -156,6 +156,8 @@ pub enum Inspection {
     LightweightExploration,
     /// All of it that people can see, with stable selectors.
     DomSnapshot,
+    /// A picture of what is visible of it, for models that see.
+    Screenshot,
 }
 
 /// One step of what a node of a workflow does in a tab.

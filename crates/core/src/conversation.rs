@@ -323,6 +323,41 @@ impl NewMessage {
     }
 }
 
+/// The result of a call of a tool: a text, and what a model that takes it sees beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// The text.
+    pub text: Arc<str>,
+    /// Pictures, as parts of messages.
+    pub media: Vec<Map<String, Value>>,
+}
+
+impl ToolResult {
+    /// The message with it, as the result of the call with this id.
+    pub fn message(&self, call: &str) -> NewMessage {
+        let mut message = NewMessage::text(Role::Tool, self.text.clone());
+        if !self.media.is_empty() {
+            let fields = [("type", "text"), ("text", &*self.text)];
+            let text: Map<_, _> =
+                fields.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect();
+            message.content = Some(NewContent::Parts([vec![text], self.media.clone()].concat()));
+        }
+        NewMessage { tool_call_id: Some(call.to_owned()), ..message }
+    }
+}
+
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        Self { text: text.into(), media: Vec::new() }
+    }
+}
+
+impl From<&str> for ToolResult {
+    fn from(text: &str) -> Self {
+        Self { text: text.into(), media: Vec::new() }
+    }
+}
+
 /// Messages that are to be added to a thread, all or none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddMessages {

@@ -39,7 +39,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Team,
     calibration::Report,
-    conversation::{Message, NewMessage, Role, ToolCall},
+    conversation::{Message, NewMessage, Role, ToolCall, ToolResult},
     count::{BYTES, Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
@@ -505,7 +505,7 @@ pub struct FinishTool {
     /// The call.
     pub tool_call_id: String,
     /// The result for the model.
-    pub result: Arc<str>,
+    pub result: ToolResult,
     /// What it used of models and pages.
     pub used: Used,
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use callboard_core::{
     browser::{BrowserCall, BrowserStep, Extract},
+    conversation::ToolResult,
     entry::Actor,
     error::Error as Refusal,
     id::NodeId,
@@ -36,7 +37,7 @@ pub trait Browsers: Send + Sync {
     }
 
     /// Does it in the browser of `session`, and gives what the agent's model is told.
-    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<String, Error>>;
+    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<ToolResult, Error>>;
 
     /// Does, one after the other, what a node of the workflow does in a tab, and says what the tab shows then: `url` and `title`.
     fn act<'a>(
@@ -112,7 +113,7 @@ impl Browsers for Nothing {
         false
     }
 
-    fn call<'a>(&'a self, _: &'a Session, _: BrowserCall) -> BoxFuture<'a, Result<String, Error>> {
+    fn call<'a>(&'a self, _: &'a Session, _: BrowserCall) -> BoxFuture<'a, Result<ToolResult, Error>> {
         Box::pin(ready(Err(Refusal::not_found("browser", "").into())))
     }
 

@@ -1,7 +1,7 @@
 //! Callboard's own tools, done for an agent: one function for runs, for HTTP and for whatever else calls them.
 
 use callboard_core::{
-    conversation::MessageView,
+    conversation::{MessageView, ToolResult},
     entry::Actor,
     error::Error as Refusal,
     id::NodeId,
@@ -32,12 +32,12 @@ impl Session {
         name: &str,
         arguments: &Value,
         outside: &Outside,
-    ) -> Result<String, Error> {
+    ) -> Result<ToolResult, Error> {
         let by = by.into();
         match own_tool(name)?.execution {
             Execution::Command(_) => {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
-                Ok(self.execute(by, call).await?.answer.0)
+                Ok(self.execute(by, call).await?.answer.0.into())
             }
             Execution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
         }
@@ -50,7 +50,7 @@ impl Session {
         name: &str,
         arguments: &Value,
         outside: &Outside,
-    ) -> Result<String, Error> {
+    ) -> Result<ToolResult, Error> {
         let Execution::Read(read) = own_tool(name)?.execution else {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
@@ -61,13 +61,17 @@ impl Session {
             nodes = found_by(&read);
             Ok(read)
         };
-        let told = part.of(self.read_with(viewer, look, outside).await?);
+        let mut told = self.read_with(viewer, look, outside).await?;
+        told.text = part.of(told.text.to_string()).into();
         // What a page says is data, also where a node read it.
         if nodes.is_empty() {
             return Ok(told);
         }
         let with_page_text = self.state().await?.workflow.with_page_text();
-        Ok(if nodes.iter().any(|node| with_page_text.contains(node)) { page_text(&told) } else { told })
+        if nodes.iter().any(|node| with_page_text.contains(node)) {
+            told.text = page_text(&told.text).into();
+        }
+        Ok(told)
     }
 
     /// What a model is told of what `look` finds through the eyes of `viewer`.
@@ -76,8 +80,8 @@ impl Session {
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
         outside: &Outside,
-    ) -> Result<String, Error> {
-        match self.view(viewer, |view| look(&view)).await? {
+    ) -> Result<ToolResult, Error> {
+        let told: Result<String, Error> = match self.view(viewer, |view| look(&view)).await? {
             Read::Texts(texts) => {
                 let values = self.values(texts.iter().filter_map(Text::stored)).await?;
                 let texts = texts.iter().map(|text| text.whole(&values).map(|text| &**text));
@@ -105,7 +109,7 @@ impl Session {
                 Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
             }
             Read::Files(call) => outside.files.call(self, call).await,
-            Read::Browser(call) => outside.browsers.call(self, call).await,
+            Read::Browser(call) => return outside.browsers.call(self, call).await,
             Read::TestNode(node) => {
                 let by = match viewer {
                     Viewer::User => Actor::User,
@@ -132,7 +136,8 @@ impl Session {
                 let messages: Vec<_> = page.messages.iter().map(in_short).collect();
                 Ok(Value::from(messages).to_string())
             }
-        }
+        };
+        told.map(ToolResult::from)
     }
 }
 

@@ -136,7 +136,8 @@ fn is_medium(part: &Value) -> bool {
 
 /// The parts of a message, or of a result.
 fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
-    holder.get("content").and_then(Value::as_array).into_iter().flatten()
+    let parts = holder.get("content").or_else(|| holder.get("output"));
+    parts.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// What a part that is a picture or audio costs; others cost nothing here.

@@ -47,6 +47,12 @@ const TOOL: Tokens = Tokens(16);
 /// What stands for a result that is blank.
 const BLANK_RESULT: &str = "[the result is empty]";
 
+/// What stands in a result for a picture of it.
+const IS_BEHIND: &str = "[shown in the message behind the results]";
+
+/// What stands before the pictures of results.
+const SHOWN: &str = "[what the results above show]";
+
 /// What stands where the reader is to speak and nobody has spoken, or it spoke last.
 pub(super) const CLOSING: &str = "[it is your turn]";
 
@@ -122,16 +128,45 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
     };
     let mut others: Vec<_> = others.iter().collect();
     let mut messages = vec![(calls(calling, by), calling)];
+    let (mut behind, mut shows) = (Vec::new(), calling);
     for call in calling.calls() {
         let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| others.remove(at));
         let words = found.map(|found| words(found, by.agent).1).unwrap_or_else(|| NO_RESULT.to_owned());
         let words = if words.trim().is_empty() { BLANK_RESULT } else { &words };
         let id = IdForm::of(by.provider).fit(&call.id);
-        messages.push((json!({"role": "tool", "tool_call_id": id, "content": words}), found.unwrap_or(calling)));
+        let source = found.unwrap_or(calling);
+        let content: Value = match media::parts(words, found.map(|found| found.media.as_slice()).unwrap_or_default()) {
+            Some(parts) if by.format == Format::Responses => parts.into(),
+            Some(parts) => {
+                shows = source;
+                apart(parts, &mut behind).into()
+            }
+            None => words.into(),
+        };
+        messages.push((json!({"role": "tool", "tool_call_id": id, "content": content}), source));
+    }
+    if !behind.is_empty() {
+        behind.insert(0, json!({"type": "text", "text": SHOWN}));
+        messages.push((json!({"role": "user", "content": behind}), shows));
     }
     messages.extend(others.into_iter().filter_map(|other| Some((one(group, other, by)?, other))));
     messages
+}
+
+/// The text of a result. Chat completions take no more of it: its pictures and audio go to `behind`.
+fn apart(parts: Vec<Value>, behind: &mut Vec<Value>) -> String {
+    let mut text = Vec::new();
+    for part in parts {
+        match part.get("text").and_then(Value::as_str) {
+            Some(words) => text.push(words.to_owned()),
+            None => {
+                text.push(IS_BEHIND.to_owned());
+                behind.push(part);
+            }
+        }
+    }
+    text.join("\n")
 }
 
 /// One thing that was said and has no calls; nothing where it is blank. A result whose call is not the reader's own, or is not
@@ -139,7 +174,7 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
 fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<Value> {
     let (voice, words) = words(utterance, by.agent);
     if voice == Speaker::Tool {
-        return Some(message("user", &loose_result(group, utterance, &words)));
+        return Some(with_media(utterance, message("user", &loose_result(group, utterance, &words))));
     }
     if words.trim().is_empty() {
         return None;

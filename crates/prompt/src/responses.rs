@@ -27,7 +27,11 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
         input.extend(thoughts);
         joined.places.push((input.len(), 0));
         if let Some(id) = message.get("tool_call_id") {
-            input.push(json!({"type": "function_call_output", "call_id": id, "output": message.get("content")}));
+            let output: Value = match message.get("content") {
+                Some(Value::Array(parts)) => parts.iter().map(part).collect(),
+                content => json!(content),
+            };
+            input.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
             continue;
         }
         match message.get("content") {
@@ -52,7 +56,7 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
     (Body::Responses { instructions, input }, joined)
 }
 
-/// A part of what the user says, as the Responses API takes it.
+/// A part of what the user says or of a result, as the Responses API takes it.
 fn part(part: &Value) -> Value {
     match part.pointer("/image_url/url") {
         Some(url) => json!({"type": "input_image", "image_url": url, "detail": "auto"}),

@@ -320,8 +320,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let takes_media = reader.sees
         && match message.role {
             Role::User => !mine,
-            // Results are text but for Anthropic.
-            Role::Tool => reader.format == Format::Anthropic,
+            Role::Tool => true,
             Role::Ai | Role::System => false,
         };
     let mut media = Vec::new();

@@ -11,7 +11,7 @@ use callboard_core::{
         scout::{self, DeployScout, End, PAGES, PROMPT_TOKENS, SECONDS, Step, TOKENS},
     },
     conversation::{
-        AddMessages, MessageView, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch,
+        AddMessages, MessageView, NewMessage, PutThread, Role, ToolCall, ToolResult, settings::ThreadPatch,
         thoughts::split_thoughts,
     },
     count::{Tokens, Usage},
@@ -80,7 +80,7 @@ impl Driver {
             // It may never have been opened, or be closed by now.
             let _ = self.outside.browsers.call(&self.session, close).await;
         }
-        Ok(Done::Result(end.told(&scout.thread), scout.used))
+        Ok(Done::Result(end.told(&scout.thread).into(), scout.used))
     }
 }
 
@@ -186,7 +186,7 @@ impl Scout<'_> {
             true => return Ok(None),
         };
         self.used.pages += 1;
-        Ok(Some(browsers.call(session, call).await?))
+        Ok(Some(browsers.call(session, call).await?.text.to_string()))
     }
 
     /// Asks its model. Says why there is no answer, if so.
@@ -255,15 +255,14 @@ impl Scout<'_> {
     /// begun: it is done again only where that does no harm.
     async fn call(&mut self, calls: Vec<ToolCall>) -> Result<(), Error> {
         for call in calls {
-            let told = match self.in_own_tab(&call) {
-                Err(reason) => format!("[not done: {reason}]"),
+            let told: ToolResult = match self.in_own_tab(&call) {
+                Err(reason) => format!("[not done: {reason}]").into(),
                 Ok(_) if !self.was_asked && own_tool(&call.name).is_ok_and(|tool| !tool.idempotent) => {
-                    INTERRUPTED.to_owned()
+                    INTERRUPTED.into()
                 }
                 Ok(call) => self.driver.told(self.agent, &call).await?,
             };
-            let result = NewMessage { tool_call_id: Some(call.id), ..NewMessage::text(Role::Tool, told) };
-            self.say(vec![result]).await?;
+            self.say(vec![told.message(&call.id)]).await?;
         }
         Ok(())
     }

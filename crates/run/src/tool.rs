@@ -2,7 +2,7 @@
 //! command is done and recorded at once.
 
 use callboard_core::{
-    conversation::ToolCall,
+    conversation::{ToolCall, ToolResult},
     entry::Actor,
     error::Error as Refusal,
     id::{AgentName, Seq},
@@ -26,7 +26,7 @@ pub(crate) const INTERRUPTED: &str = "[interrupted: the outcome is unknown; look
 /// What came of executing a call.
 pub(crate) enum Done {
     /// This is its result.
-    Result(String, Used),
+    Result(ToolResult, Used),
     /// The run was paused before there was one.
     Paused,
 }
@@ -50,14 +50,14 @@ impl Driver {
     async fn call_tool(&self, run: &Run, call: Call, is_tab_taken: bool) -> Result<Status, Error> {
         let Ok(tool) = own_tool(&call.call.name) else {
             let told = format!("[not done: there is no tool {:?} any more]", call.call.name);
-            return self.finish_tool(run, &call, Done::Result(told, Used::default())).await;
+            return self.finish_tool(run, &call, Done::Result(told.into(), Used::default())).await;
         };
         if let Execution::Command(_) = tool.execution {
             let command = DoTool { run: run.id.clone(), epoch: run.epoch, call: call.call.clone() };
             return match self.record(command).await {
                 // For instance, a secret in it could not be sealed.
                 Err(Error::Engine(Engine::Refused(refusal))) => {
-                    self.finish_tool(run, &call, Done::Result(not_done(&refusal), Used::default())).await
+                    self.finish_tool(run, &call, Done::Result(not_done(&refusal).into(), Used::default())).await
                 }
                 done => done,
             };
@@ -77,10 +77,10 @@ impl Driver {
             }
         };
         let done = match call.may_be_done(tool) {
-            false => Done::Result(INTERRUPTED.to_owned(), Used::default()),
+            false => Done::Result(INTERRUPTED.into(), Used::default()),
             true if is_tab_taken => {
                 let told = "[not done: another scout of the same answer works in this tab: name another tab]";
-                Done::Result(told.to_owned(), Used::default())
+                Done::Result(told.into(), Used::default())
             }
             true => self.do_call(run, tool, &call, started).await?,
         };
@@ -92,8 +92,8 @@ impl Driver {
         if let (Some(_), Execution::Read(read)) = (scout_in(&call.call), tool.execution) {
             return match self.session.view(&viewer, |view| read(&view, &call.call.arguments)).await {
                 Ok(Read::Scout(scout)) => Box::pin(self.scout(run, &call.agent, scout, started)).await,
-                Err(Engine::Refused(refusal)) => Ok(Done::Result(not_done(&refusal), Used::default())),
-                Ok(_) => Ok(Done::Result(INTERRUPTED.to_owned(), Used::default())),
+                Err(Engine::Refused(refusal)) => Ok(Done::Result(not_done(&refusal).into(), Used::default())),
+                Ok(_) => Ok(Done::Result(INTERRUPTED.into(), Used::default())),
                 Err(error) => Err(error.into()),
             };
         }
@@ -102,11 +102,11 @@ impl Driver {
     }
 
     /// What the model of `agent` is told of its call.
-    pub(crate) async fn told(&self, agent: &AgentName, call: &ToolCall) -> Result<String, Error> {
+    pub(crate) async fn told(&self, agent: &AgentName, call: &ToolCall) -> Result<ToolResult, Error> {
         let by = Actor::Agent(agent.clone());
         match self.session.call_tool(by, &call.name, &call.arguments, &self.outside).await {
             Ok(result) => Ok(result),
-            Err(Engine::Refused(refusal)) => Ok(not_done(&refusal)),
+            Err(Engine::Refused(refusal)) => Ok(not_done(&refusal).into()),
             Err(error) => Err(error.into()),
         }
     }
@@ -114,7 +114,7 @@ impl Driver {
     async fn finish_tool(&self, run: &Run, call: &Call, done: Done) -> Result<Status, Error> {
         let Done::Result(result, used) = done else { return Ok(Status::Running) };
         let (run, epoch, tool_call_id) = (run.id.clone(), run.epoch, call.call.id.clone());
-        let finish = FinishTool { run, epoch, tool_call_id, result: result.into(), used };
+        let finish = FinishTool { run, epoch, tool_call_id, result, used };
         match self.record(finish.clone()).await {
             // For instance, the result is longer than a journal accepts.
             Err(Error::Engine(Engine::Refused(refusal))) => {

@@ -2590,7 +2590,7 @@ export interface components {
          * @description How closely a page is looked at.
          * @enum {string}
          */
-        Inspection: "lightweight_exploration" | "dom_snapshot";
+        Inspection: "lightweight_exploration" | "dom_snapshot" | "screenshot";
         /** @description Entries of a journal. */
         JournalPage: {
             /** @description The entries. */

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::{self, MessageReceipt, ToolCall},
+    conversation::{self, MessageReceipt, ToolCall, ToolResult},
     entry::Actor,
     error::{ConflictKind, Error, Fault},
     id::{AgentName, RunId, ThreadId},
@@ -45,15 +45,16 @@ impl Command for FinishTool {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
         let open = open(driven(decision, &self.run, self.epoch)?, &self.tool_call_id)?;
-        finish(decision, &self.run, open, self.used, self.result.clone())
+        finish(decision, &self.run, open, self.used, &self.result)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text(&mut self.result);
+        visitor.text(&mut self.result.text);
+        self.result.media.iter_mut().for_each(|part| visitor.fields(part));
     }
 
     fn texts(&self) -> Vec<Arc<str>> {
-        vec![self.result.clone()]
+        self.result.message(&self.tool_call_id).counted()
     }
 }
 
@@ -76,7 +77,7 @@ impl Command for DoTool {
         let driver = std::mem::replace(&mut decision.by, Actor::Agent(open.agent.clone()));
         let told = execute(decision, decide, &self.call.arguments)?;
         decision.by = driver;
-        finish(decision, &self.run, open, Used::default(), told.into())
+        finish(decision, &self.run, open, Used::default(), &told.into())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -90,10 +91,10 @@ fn finish(
     run: &RunId,
     open: Open,
     used: Used,
-    told: Arc<str>,
+    told: &ToolResult,
 ) -> Result<Status, Undecided> {
     let Open { agent, thread, call } = open;
-    let told = result(&call.id, told);
+    let told = told.message(&call.id);
     let (run, tool, tool_call_id) = (run.clone(), call.name, call.id);
     decision.record(ToolFinished { run: run.clone(), agent, tool, tool_call_id, used });
     conversation::decide::say(decision, &thread, &[told])?;

@@ -121,7 +121,7 @@ fn the_newest_pictures_are_shown_and_the_others_say_how_to_get_them() {
 }
 
 #[test]
-fn results_have_pictures_where_the_format_takes_them() {
+fn pictures_of_results_go_out_where_each_format_takes_them() {
     let content = json!([{"type": "text", "text": "done"}, inline()]);
     let board = board_with(&[
         ("user", json!({"role": "user", "content": "Draw."})),
@@ -138,8 +138,38 @@ fn results_have_pictures_where_the_format_takes_them() {
     };
     assert_eq!([learns(None), learns(Some(0))], [false, true]);
     assert_eq!((&result["content"][0]["text"], &result["content"][1]["type"]), (&json!("done"), &json!("image")));
-    let chat = last(&ask(&board, Format::OpenAi, 20_000, None));
+    let Body::Responses { input, .. } = ask(&board, Format::Responses, 20_000, None).body else { unreachable!() };
+    let data = format!("data:image/png;base64,{PICTURE}");
+    let shown = json!({"type": "input_image", "image_url": data, "detail": "auto"});
+    assert_eq!(input.last().unwrap()["output"], json!([{"type": "input_text", "text": "done"}, shown]));
+    let blind = ResolvedSpec { provider: Provider::DeepSeek, ..spec(&board, Format::OpenAi, 20_000, None) };
+    let chat = last(&board.prompt_for("lead", &blind, 3).unwrap());
     assert!(chat.as_str().unwrap().starts_with("done\n[image not shown; it is message m"), "{chat}");
+}
+
+#[test]
+fn pictures_of_results_stand_in_one_message_behind_them_where_results_are_text() {
+    let call = |id: &str| json!({"id": id, "name": "draw", "arguments": {}});
+    let result =
+        |id: &str| json!({"role": "tool", "tool_call_id": id, "content": [{"type": "text", "text": id}, inline()]});
+    let board = board_with(&[
+        ("user", json!({"role": "user", "content": "Draw."})),
+        ("lead", json!({"role": "assistant", "tool_calls": [call("c1"), call("c2")]})),
+        ("lead", result("c1")),
+        ("lead", result("c2")),
+    ]);
+    for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+        let spec = ResolvedSpec { provider, ..spec(&board, Format::OpenAi, 20_000, None) };
+        let Body::Messages(said) = board.prompt_for("lead", &spec, 3).unwrap().body else { unreachable!() };
+        let [.., first, second, behind] = said.as_slice() else { unreachable!() };
+        for (id, message) in [("c1", first), ("c2", second)] {
+            let content = format!("{id}\n[shown in the message behind the results]");
+            assert_eq!((&message["role"], &message["content"]), (&json!("tool"), &json!(content)));
+        }
+        let picture = url(&format!("data:image/png;base64,{PICTURE}"));
+        let note = json!({"type": "text", "text": "[what the results above show]"});
+        assert_eq!(*behind, json!({"role": "user", "content": [note, picture, picture]}), "{provider:?}");
+    }
 }
 
 #[test]

@@ -231,6 +231,10 @@ fn chat(messages: &[Value], allowed: &[&str], id: impl Fn(&str) -> bool) -> Chec
         }
     }
     prop_assert!(open.is_empty(), "no results of {open:?}: {messages:?}");
+    for (one, next) in messages.iter().zip(messages.iter().skip(1)) {
+        let shows = next["content"][0]["text"] == "[what the results above show]";
+        prop_assert!(!shows || one["role"] == "tool", "{one}, then {next}");
+    }
     Ok(())
 }
 
@@ -264,7 +268,12 @@ fn responses(input: &[Value]) -> Checked {
                 let id = item["call_id"].as_str().unwrap().to_owned();
                 prop_assert!(open.first() == Some(&id), "{id} is no result of {open:?}: {input:?}");
                 open.remove(0);
-                prop_assert!(item["output"].as_str().is_some_and(|text| !text.trim().is_empty()), "{item}");
+                match item["output"].is_array() {
+                    true => check_parts(&item["output"], "input_text", |part| part["image_url"].as_str())?,
+                    false => {
+                        prop_assert!(item["output"].as_str().is_some_and(|text| !text.trim().is_empty()), "{item}");
+                    }
+                }
             }
             Some(_) => prop_assert!(false, "{item}"),
         }

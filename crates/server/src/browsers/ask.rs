@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use callboard_api as api;
 use callboard_browser::{Browser, Change, Notice, Screenshot, SnapshotLimits, TokenLimit};
 use callboard_core::{
     browser::{Act, Action, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
+    conversation::ToolResult,
     error::Error as Refusal,
     prompt::observed::{Observed, Tab},
 };
@@ -21,20 +23,24 @@ use super::{
 /// How many tokens the text of a page has at most.
 const PAGE_TOKENS: usize = 6_000;
 
+/// How many bytes a picture has at most that models are shown.
+const SHOWN_BYTES: usize = 3 << 20;
+
 fn tokens(text: &str) -> usize {
     usize::try_from(sizes().count(text).0).unwrap_or(usize::MAX)
 }
 
 impl callboard_engine::Browsers for Browsers {
-    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<String, Error>> {
+    fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<ToolResult, Error>> {
         Box::pin(async move {
-            match call {
+            let told = match call {
                 BrowserCall::Open(tab) => self.open_tab(session, tab).await,
                 BrowserCall::Close(tab) => self.close_tab(session, tab).await,
                 BrowserCall::Navigate(to) => self.navigate(session, to).await,
                 BrowserCall::Act(act) => self.do_actions(session, act).await,
-                BrowserCall::Inspect(inspect) => self.inspect(session, inspect).await,
-            }
+                BrowserCall::Inspect(inspect) => return self.inspect(session, inspect).await,
+            };
+            told.map(ToolResult::from)
         })
     }
 
@@ -133,7 +139,7 @@ impl Browsers {
         Ok(told::acted(&lines, &tab, &url, &title, restarted, &notices(&mut changes)))
     }
 
-    async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<String, Error> {
+    async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<ToolResult, Error> {
         let Inspect { tab_name, inspection_type, instruction, selector } = inspect;
         let (browser, tab) = self.tab(session, tab_name).await?;
         let limit = TokenLimit { most: PAGE_TOKENS, count: tokens };
@@ -141,28 +147,43 @@ impl Browsers {
         match inspection_type {
             Inspection::DomSnapshot => {
                 let snapshot = browser.snapshot(&tab, &limits).await.map_err(refused)?;
-                Ok(told::snapshot(&tab, &snapshot))
+                Ok(told::snapshot(&tab, &snapshot).into())
             }
+            Inspection::Screenshot => self.picture(session, &browser, tab).await,
             Inspection::LightweightExploration => {
                 let look = browser.look(&tab).await.map_err(refused)?;
                 let whole = match &instruction {
                     Some(_) => Some(browser.snapshot(&tab, &limits).await.map_err(refused)?),
                     None => None,
                 };
-                Ok(told::look(&tab, &look, instruction.as_deref(), whole.as_ref()))
+                Ok(told::look(&tab, &look, instruction.as_deref(), whole.as_ref()).into())
             }
         }
     }
 
-    /// Takes a picture of a tab, and says which one it is.
+    /// Shows a picture of a tab.
+    async fn picture(&self, session: &Session, browser: &Browser, tab: String) -> Result<ToolResult, Error> {
+        let (kept, taken) = self.screenshot(session, Some(tab)).await?;
+        let shown = browser.tabs().into_iter().find(|tab| tab.name == kept.tab_name);
+        let url = shown.map(|tab| tab.url).unwrap_or_default();
+        let is_shown = taken.png.len() <= SHOWN_BYTES;
+        let text = told::picture(&kept, &url, taken.restarted, is_shown).into();
+        let media = is_shown.then(|| told::image(&taken.base64()));
+        Ok(ToolResult { text, media: media.into_iter().collect() })
+    }
+
+    /// Takes a picture of a tab, and keeps it as a file. Gives what is said of it, and the picture.
     pub(crate) async fn screenshot(
         &self,
         session: &Session,
         named: Option<String>,
-    ) -> Result<(String, Screenshot), Error> {
-        let (browser, tab) = self.tab(session, named).await?;
-        let taken = browser.screenshot(&tab).await.map_err(refused)?;
-        Ok((tab, taken))
+    ) -> Result<(api::TakenScreenshot, Screenshot), Error> {
+        let (browser, tab_name) = self.tab(session, named).await?;
+        let taken = browser.screenshot(&tab_name).await.map_err(refused)?;
+        let (id, now) = (session.id(), session.now().await?);
+        let file = self.screenshots().keep(id, &taken.png, now).await.map_err(told::not_kept)?;
+        let path = format!("/v1/sessions/{id}/browser/screenshots/{file}");
+        Ok((api::TakenScreenshot { file, path, tab_name, covered: taken.covered }, taken))
     }
 
     /// The browser of a session that has one, and the tab that is meant: the named one, else the one in front.

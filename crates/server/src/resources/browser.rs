@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_core::{browser::BrowserCall, id::SessionId, prompt::observed::Observed};
+use callboard_core::{browser::BrowserCall, error::Error as Refusal, id::SessionId, prompt::observed::Observed};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -110,6 +110,10 @@ async fn inspect(
     caller: Authorized<ReadBrowser>,
     RequestBody { body: inspect, .. }: RequestBody<api::Inspect>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    if inspect.inspection_type == api::Inspection::Screenshot {
+        let instead = "pictures are taken with POST …/browser/screenshot, which gives the path of the file";
+        return Err(Refusal::invalid("/inspection_type", instead).into());
+    }
     Ok(Answer::ok(ask(&caller, BrowserCall::Inspect(inspect)).await?))
 }
 
@@ -127,12 +131,8 @@ async fn take_screenshot(
     RequestBody { body: wanted, options }: RequestBody<api::TakeScreenshot>,
 ) -> Result<Created<api::TakenScreenshot>, CallError> {
     let take = async |_: bool| {
-        let browsers = browsers(&caller)?;
-        let (tab_name, taken) = browsers.screenshot(&caller.session, wanted.tab_name).await?;
-        let (id, now) = (caller.session.id(), caller.session.now().await?);
-        let file = browsers.screenshots().keep(id, &taken.png, now).await.map_err(unreadable)?;
-        let path = format!("/v1/sessions/{id}/browser/screenshots/{file}");
-        Ok::<_, CallError>(api::TakenScreenshot { file, path, tab_name, covered: taken.covered })
+        let (kept, _) = browsers(&caller)?.screenshot(&caller.session, wanted.tab_name).await?;
+        Ok::<_, CallError>(kept)
     };
     Ok(Created(Answer::ok(caller.idempotent(&options, take).await?)))
 }
@@ -186,7 +186,7 @@ impl Authorized<UseBrowser> {
 
 async fn ask<R: Permission>(caller: &Authorized<R>, call: BrowserCall) -> Result<api::BrowserAnswer, CallError> {
     let browsers: &dyn callboard_engine::Browsers = browsers(caller)?;
-    let result = browsers.call(&caller.session, call).await?;
+    let result = browsers.call(&caller.session, call).await?.text.to_string();
     Ok(api::BrowserAnswer { result, tabs: shown(caller).await?.tabs })
 }
 

@@ -73,7 +73,7 @@ async fn call(
             // One of them executes a node, and the lease on that is to be renewed.
             caller.app.drivers.keep();
             match caller.session.read_tool(&by.into(), name, &arguments, &caller.app.outside).await {
-                Ok(result) => Ok(Answer::ok(told(result))),
+                Ok(result) => Ok(Answer::ok(told(result.text.to_string()))),
                 Err(failure) => failed(failure.into()).map(Answer::ok),
             }
         }

@@ -88,6 +88,16 @@ async fn a_page_is_opened_seen_used_and_closed() {
     server.get(&format!("{browser}/screenshots/..%2F1.png")).await.problem(404, "not_found");
     server.delete(taken.text("path")).await.is(204);
     server.get(taken.text("path")).await.problem(404, "not_found");
+    let wanted = json!({"inspection_type": "screenshot"});
+    server.send("POST", &format!("{browser}/inspect"), wanted).await.problem(422, "invalid");
+    let wanted = json!({"agent": "lead", "arguments": {"tabName": "Main Tab", "inspectionType": "screenshot"}});
+    let told = server.send("POST", &format!("{team}/tools/inspect_tab"), wanted).await.is(200);
+    let list = server.get(&format!("{browser}/screenshots")).await.is(200);
+    let path = format!("{browser}/screenshots/{}", list.body["screenshots"][0]["file"].as_str().unwrap());
+    let said =
+        format!("The tab \"Main Tab\" shows {}. A picture of what is visible of it is kept as {path}.", site.url("/"));
+    assert!(told.text("result").starts_with(&said), "{}", told.raw);
+    server.delete(&path).await.is(204);
 
     server.send("POST", &format!("{browser}/close"), json!({"tab_name": "Main Tab"})).await.is(200);
     server.send("POST", &format!("{browser}/close"), json!({})).await.is(200);
@@ -188,6 +198,7 @@ async fn i3_only_those_see_the_browser_who_may() {
     server.send("PATCH", &team, json!({"share": ["browser"]})).await.is(200);
     server.get(&format!("{browser}?as=writer")).await.is(200);
     tool("inspect_tab", "writer", &look).await.is(200);
+    tool("inspect_tab", "writer", &json!({"tabName": CANARY, "inspectionType": "screenshot"})).await.tool_error();
     tool("debug_close_tab", "writer", &json!({ "tabName": CANARY })).await.tool_error();
     server.send("POST", &format!("{browser}/close?as=writer"), json!({})).await.problem(403, "forbidden");
     let closed = tool("debug_close_tab", "lead", &json!({ "tabName": CANARY })).await.is(200);
@@ -422,6 +433,35 @@ async fn a_run_looks_at_pages_and_they_are_data_and_no_part_of_the_workflow() {
     assert_eq!(workflow.body["nodes"], json!([]), "what is tried is no part of the workflow");
     let said = server.get(&format!("{team}/threads/agent:w/messages?roles=tool")).await.is(200);
     assert_eq!(said.raw.matches("count 0").count(), 2, "the conversation keeps all of it: {}", said.raw);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_director_is_shown_the_picture_of_a_page_that_it_asks_for() {
+    let site = Site::start([("/", FORM)]).await;
+    let look = ("inspect_tab", json!({"tabName": "Main Tab", "inspectionType": "screenshot"}));
+    let endpoint = Scripted::start(move |_, nth| match nth {
+        0 => Reply::tool_calls([look.clone()]),
+        _ => Reply::text("It is a login."),
+    });
+    let with_browser =
+        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let server = Server::with(memory().await, with_browser).await;
+    let agents = json!([{"name": "lead", "role": "manager", "model": "openai:gpt-4o"}]);
+    server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
+    let team = "/v1/sessions/s";
+    open(&server, &format!("{team}/browser"), &site.url("/"), "Main Tab").await.is(200);
+    let mut all = events(server.call("GET", &format!("{team}/events?types=run.ended,run.paused"))).await;
+    server.send("POST", &format!("{team}/runs"), json!({"kind": "director", "input": "Look."})).await.is(201);
+    let ended = next(&mut all).await.unwrap();
+    assert!(ended.event == "run.ended" && ended.data.contains("completed"), "{}", ended.data);
+
+    let asked = endpoint.requests().swap_remove(1);
+    let [.., result, behind] = asked["messages"].as_array().unwrap().as_slice() else { panic!("{asked}") };
+    let file = server.get(&format!("{team}/browser/screenshots")).await.is(200).body["screenshots"][0]["file"].clone();
+    assert!(result["content"].as_str().unwrap().contains(file.as_str().unwrap()), "{result}");
+    let shown = behind["content"][1]["image_url"]["url"].as_str().unwrap();
+    assert!(shown.starts_with("data:image/png;base64,iVBORw0KGgo"), "{behind}");
     server.stop().await;
 }
 
