@@ -143,6 +143,7 @@ impl Browsers {
         let Inspect { tab_name, inspection_type, instruction, selector } = inspect;
         let (browser, tab) = self.tab(session, tab_name).await?;
         let limit = TokenLimit { most: PAGE_TOKENS, count: tokens };
+        let has_more = instruction.is_some() || selector.is_some();
         let limits = SnapshotLimits { tokens: Some(limit), within: selector, ..SnapshotLimits::default() };
         match inspection_type {
             Inspection::DomSnapshot => {
@@ -152,11 +153,11 @@ impl Browsers {
             Inspection::Screenshot => self.picture(session, &browser, tab).await,
             Inspection::LightweightExploration => {
                 let look = browser.look(&tab).await.map_err(refused)?;
-                let whole = match &instruction {
-                    Some(_) => Some(browser.snapshot(&tab, &limits).await.map_err(refused)?),
-                    None => None,
+                let page = match has_more {
+                    true => Some(browser.snapshot(&tab, &limits).await.map_err(refused)?),
+                    false => None,
                 };
-                Ok(told::look(&tab, &look, instruction.as_deref(), whole.as_ref()).into())
+                Ok(told::look(&tab, &look, instruction.as_deref(), page.as_ref()).into())
             }
         }
     }

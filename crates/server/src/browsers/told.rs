@@ -100,8 +100,8 @@ pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
     format!("{head}\n{}", page_text(&format!("title: {title}\n{text}")))
 }
 
-/// A page in short, and of its lines those with words of the instruction.
-pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, whole: Option<&Snapshot>) -> String {
+/// A page in short, and of its lines those with words of the instruction; without one, all that `page` has of it.
+pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, page: Option<&Snapshot>) -> String {
     let kind = match look.looks_like {
         Some(LooksLike::Login) => " It looks like a login.",
         Some(LooksLike::SecondFactor) => " It looks like it asks for a second factor.",
@@ -115,8 +115,12 @@ pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, whole: Opt
         look.links,
         page_text(&outline(look))
     );
-    let (Some(instruction), Some(whole)) = (instruction, whole) else { return told };
-    let lines = matching(instruction, &whole.text);
+    let Some(page) = page else { return told };
+    let Some(instruction) = instruction else {
+        let _ = write!(told, "\nThe part of the page that the selector names:\n{}", page_text(&page.text));
+        return told;
+    };
+    let lines = matching(instruction, &page.text);
     match lines.is_empty() {
         true => told.push_str("\nNo other line of the page has words of the instruction: a `dom_snapshot` shows all."),
         false => {
