@@ -3,6 +3,7 @@
 pub(crate) mod decide;
 pub mod facts;
 mod media_type;
+pub(crate) mod memory;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ mod context_set;
 mod conversation;
 mod document;
 pub mod file;
+mod memory;
 mod own;
 mod part;
 mod plan;

@@ -22,8 +22,15 @@ const SESSION: &str = "session";
 const DOING: &[&str] =
     &["add_file", "debug_navigate", "debug_action", "debug_open_tab", "debug_close_tab", "test_single_node"];
 /// Those that take something away, or may.
-const DESTRUCTIVE: &[&str] =
-    &["write_context_set", "clear_variable", "clear_all_variables", "delete_node", "debug_action", "debug_close_tab"];
+const DESTRUCTIVE: &[&str] = &[
+    "write_context_set",
+    "memory",
+    "clear_variable",
+    "clear_all_variables",
+    "delete_node",
+    "debug_action",
+    "debug_close_tab",
+];
 
 impl Caller {
     /// The tools that the caller may use, of those that are offered.

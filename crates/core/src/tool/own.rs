@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Execution, OwnTool, PREFIX, browser, context_set, conversation, document, file, plan, recall, variable, workflow,
+    Execution, OwnTool, PREFIX, browser, context_set, conversation, document, file, memory, plan, recall, variable,
+    workflow,
 };
 use crate::{
     agent::{DIRECTOR, Tool},
@@ -23,6 +24,7 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
     &context_set::READ_CONTEXT_SET,
     &context_set::WRITE_CONTEXT_SET,
     &document::READ_DOCUMENT,
+    &memory::MEMORY,
     &conversation::READ_MESSAGES,
     &conversation::READ_MESSAGE,
     &recall::RECALL,

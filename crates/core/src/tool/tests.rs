@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{Execution, OWN_TOOLS, OwnTool, offered, own_among, own_names, own_tool};
+use super::{CallTool, Execution, OWN_TOOLS, OwnTool, offered, own_among, own_names, own_tool};
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
@@ -89,6 +89,7 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         [
             "read_context_set",
             "read_document",
+            "memory",
             "read_messages",
             "read_message",
             "recall",
@@ -103,6 +104,7 @@ fn tools_are_for_those_who_have_the_right_to_what_they_do() {
         "read_context_set",
         "write_context_set",
         "read_document",
+        "memory",
         "read_messages",
         "read_message",
         "recall",
@@ -125,4 +127,62 @@ fn what_was_begun_is_done_again_only_where_that_does_no_harm() {
     };
     assert!(call(false).may_be_done(&once) && call(true).may_be_done(read));
     assert!(!call(true).may_be_done(&once));
+}
+
+/// What an agent is told by the tool `memory`.
+fn memory(board: &mut Board, agent: &str, arguments: Value) -> String {
+    let told = board.by(agent, CallTool { name: "memory".to_owned(), arguments });
+    told.map_or_else(|error| format!("! {error}"), |told| told.0)
+}
+
+#[test]
+fn an_agent_keeps_files_of_its_own_as_documents() {
+    let mut board = Board::team("lead writer critic");
+    let mut told = |agent: &str, arguments: Value| memory(&mut board, agent, arguments);
+    let view = |path: &str| json!({"command": "view", "path": path});
+    let here = "Here're the files and directories up to 2 levels deep in";
+    let nothing = format!("{here} /memories, excluding hidden items and node_modules:\n0B\t/memories");
+    assert_eq!(told("writer", view("/memories")), nothing);
+    let create = |path: &str, text: &str| json!({"command": "create", "path": path, "file_text": text});
+    assert_eq!(
+        told("writer", create("/memories/a/tide.md", "High at six.\nLow at noon.\n")),
+        "File created successfully at: /memories/a/tide.md"
+    );
+    let again = told("writer", create("/memories/a/tide.md", "x"));
+    assert_eq!(again, "! /arguments/path: /memories/a/tide.md already exists");
+    let long = told("writer", create("/memories/long.md", &"x".repeat(70_000)));
+    assert!(long.starts_with("! /arguments/file_text: the file would have 70000 bytes"), "{long}");
+    let replace = |old: &str| json!({"command": "str_replace", "path": "/memories/a/tide.md", "old_str": old, "new_str": "seven"});
+    assert!(told("writer", replace("six")).ends_with("     1\tHigh at seven.\n     2\tLow at noon."));
+    assert!(told("writer", replace("at")).contains("multiple occurrences of old_str `at` in lines: 1, 2."));
+    assert!(told("writer", replace("eight")).contains("did not appear verbatim in /memories/a/tide.md."));
+    let insert = |line: u64| json!({"command": "insert", "path": "/memories/a/tide.md", "insert_line": line, "insert_text": "Then it falls."});
+    assert_eq!(told("writer", insert(1)), "The file /memories/a/tide.md has been edited.");
+    assert!(told("writer", insert(9)).contains("within the range of lines of the file: [0, 3]"));
+    let shown = "Here's the content of /memories/a/tide.md with line numbers:\n     1\tHigh at seven.\n     2\tThen it falls.\n     3\tLow at noon.";
+    assert_eq!(told("writer", view("/memories/a/tide.md")), shown);
+    let part = told("writer", json!({"command": "view", "path": "/memories/a/tide.md", "view_range": [3, -1]}));
+    assert!(part.ends_with("line numbers:\n     3\tLow at noon."), "{part}");
+    let listed = told("writer", view("/memories"));
+    assert!(listed.ends_with("43B\t/memories\n43B\t/memories/a/\n43B\t/memories/a/tide.md"), "{listed}");
+    // Another agent has other files.
+    assert_eq!(told("critic", view("/memories")), nothing);
+    let rename = |old: &str, new: &str| json!({"command": "rename", "old_path": old, "new_path": new});
+    assert!(told("writer", rename("/memories/a", "/memories/a/b")).contains("is within"));
+    assert_eq!(told("writer", rename("/memories/a", "/memories/b")), "Successfully renamed /memories/a to /memories/b");
+    for outside in ["/memories/../writer/b", "/etc/passwd", "/memories-of-others"] {
+        assert!(told("critic", create(outside, "x")).starts_with("! /arguments/path: "), "{outside}");
+    }
+    let gone = "! /arguments/path: The path /memories/a does not exist. Please provide a valid path.";
+    assert_eq!(told("writer", view("/memories/a")), gone);
+    assert!(told("writer", json!({"command": "forget", "path": "/memories/a"})).contains("unknown variant `forget`"));
+    let documents = |board: &Board, viewer: &str| -> Vec<_> {
+        board.view(viewer).unwrap().documents().map(|document| document.held().name.to_string()).collect()
+    };
+    assert_eq!(documents(&board, "writer"), ["memories/writer/b/tide.md"]);
+    assert_eq!((documents(&board, "lead").len(), documents(&board, "critic").len()), (1, 0));
+    let delete = json!({"command": "delete", "path": "/memories/b"});
+    assert_eq!(memory(&mut board, "writer", delete.clone()), "Successfully deleted /memories/b");
+    assert!(memory(&mut board, "writer", delete).contains("does not exist"));
+    assert_eq!(board.state.documents.count(), 0);
 }

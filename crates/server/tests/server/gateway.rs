@@ -673,3 +673,33 @@ async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     assert!(["The board knows.", "High.", "And now?"].iter().all(|text| sent.contains(text)), "{sent}");
     assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
+
+/// About as many characters as 8,192 tokens of English have at the most.
+const WINDOW_CHARACTERS: usize = 48_000;
+
+#[tokio::test]
+async fn a_conversation_far_larger_than_the_window_goes_on() {
+    let endpoint = Scripted::start(|request, nth| match request["messages"].to_string().len() > WINDOW_CHARACTERS {
+        true => Reply::error(400, "the prompt is longer than the window"),
+        false => Reply::text(format!("Answer {nth}. {}", "The sea comes and goes. ".repeat(80))),
+    });
+    let server = with(&endpoint).await;
+    server.team("s").await;
+    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": 8192}})).await.is(200);
+    let mut history = vec![user("The code of the harbour is K-4711-QX.")];
+    for turn in 0..40 {
+        let answer = chat(&server, json!(history)).await.is(200);
+        history.push(assistant(said(&answer)));
+        history.push(user(&format!("Question {turn}. {}", "Tell me about the tide. ".repeat(80))));
+    }
+    assert!(json!(history).to_string().len() > 3 * WINDOW_CHARACTERS);
+    history.pop();
+    history.push(user("What is the code of the harbour?"));
+    chat(&server, json!(history)).await.is(200);
+    let sent = endpoint.requests().last().unwrap()["messages"].to_string();
+    assert!(sent.contains("K-4711-QX") && sent.len() < WINDOW_CHARACTERS, "{sent}");
+    let compressed = server.get("/v1/sessions/s/journal?types=conversation.compressed").await.is(200);
+    assert!(!compressed.body["entries"].as_array().unwrap().is_empty(), "{}", compressed.raw);
+    let branches = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await;
+    assert_eq!(branches.status, 404, "{}", branches.raw);
+}

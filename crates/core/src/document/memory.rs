@@ -1,0 +1,352 @@
+//! Memories: documents that an agent keeps for itself, as the files of a folder. It reads and changes them by the commands
+//! of Anthropic's memory tool, and is told what that tool tells.
+//!
+//! The file `/memories/NAME` of an agent is the document `memories/AGENT/NAME`, which the agent and the manager see. That
+//! of the user is the document `memories/NAME`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    DocumentView, MediaType,
+    facts::{Added, Removed},
+};
+use crate::{
+    audience::Audience,
+    command::{DecisionBuilder, Undecided},
+    entry::Actor,
+    error::Error,
+    fact,
+    id::{DocumentName, Seq},
+    text::{INLINE_BYTES, Text},
+    view::View,
+};
+
+/// The folder of all memories, as models write it.
+const FOLDER: &str = "/memories";
+
+/// What is done with memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryCommand {
+    /// Lists a folder, or shows a file, or these of its lines; -1 is the last one.
+    View { path: String, lines: Option<(i64, i64)> },
+    /// Makes a file.
+    Create { path: String, text: String },
+    /// Replaces a text that stands in a file once.
+    Replace { path: String, old: String, new: String },
+    /// Puts a text behind this line; 0 is the beginning.
+    Insert { path: String, line: usize, text: String },
+    /// Deletes a file, or a folder with all that is in it.
+    Delete { path: String },
+    /// Gives a file or a folder another path.
+    Rename { old: String, new: String },
+}
+
+/// A file of the one who asks.
+struct File {
+    name: DocumentName,
+    /// The entry with its text; none where it is hidden from who asks.
+    seq: Option<Seq>,
+    size: u64,
+}
+
+/// The memories of the one who asks.
+struct Memories {
+    /// What the names of their documents begin with, without the slash behind it.
+    root: String,
+    files: Vec<File>,
+    /// Who sees those that are made.
+    visible_to: Audience,
+}
+
+impl MemoryCommand {
+    /// Does it, and says what came of it.
+    pub(crate) fn perform(&self, decision: &mut DecisionBuilder<'_>) -> Result<String, Undecided> {
+        let memories = Memories::of(decision)?;
+        match self {
+            Self::View { path, lines } => memories.view(decision, path, *lines),
+            Self::Create { path, text } => {
+                let name = memories.free(path, "/path")?;
+                keep(decision, name, text, memories.visible_to.clone(), "/file_text")?;
+                Ok(format!("File created successfully at: {path}"))
+            }
+            Self::Replace { path, old, new } => {
+                let file = memories.file(path)?;
+                let text = file.text(decision, path)?;
+                let at = only_place(&text, old, path)?;
+                let (before, found) = text.split_at(at);
+                let changed = format!("{before}{new}{}", found.strip_prefix(old.as_str()).unwrap_or_default());
+                memories.change(decision, file, &changed, "/new_str")?;
+                let line = before.matches('\n').count();
+                let last = line + new.matches('\n').count();
+                let snippet = numbered(&changed, line.saturating_sub(2), last + 3);
+                Ok(format!("The memory file has been edited. Here is what stands there now:\n{snippet}"))
+            }
+            Self::Insert { path, line, text } => {
+                let file = memories.file(path)?;
+                let changed = with_inserted(&file.text(decision, path)?, *line, text)?;
+                memories.change(decision, file, &changed, "/insert_text")?;
+                Ok(format!("The file {path} has been edited."))
+            }
+            Self::Delete { path } => {
+                let found = memories.below(path)?;
+                if found.is_empty() {
+                    return Err(missing("/path", path).into());
+                }
+                found.into_iter().for_each(|(file, _)| decision.record(Removed { name: file.name.clone() }));
+                Ok(format!("Successfully deleted {path}"))
+            }
+            Self::Rename { old, new } => memories.rename(decision, old, new),
+        }
+    }
+}
+
+impl Memories {
+    fn of(decision: &DecisionBuilder<'_>) -> Result<Self, Error> {
+        let (root, visible_to) = match &decision.by {
+            Actor::Agent(name) => {
+                let agent = &decision.state.team.agent(name)?.name;
+                // A slash would make a folder of another agent of it.
+                let root = format!("memories/{}", agent.as_str().replace('/', ":"));
+                (root, decision.state.team.managers().or(&Audience::of([agent.clone()])))
+            }
+            Actor::User | Actor::System => {
+                ("memories".to_owned(), decision.state.session.settings.default_visibility.0.clone())
+            }
+        };
+        let viewer = decision.by.clone().into();
+        let view = View::new(&decision.state, &viewer, decision.context.count)?;
+        let file = |seen: DocumentView<'_>| {
+            let held = seen.held();
+            let is_whole = matches!(seen, DocumentView::Whole(_));
+            below(held.name.as_str(), &root)?;
+            Some(File { name: held.name.clone(), seq: is_whole.then_some(held.seq), size: held.size_bytes })
+        };
+        let files = view.documents().filter_map(file).collect();
+        Ok(Self { root, files, visible_to })
+    }
+
+    /// What a path would be called as a document.
+    fn place(&self, path: &str, pointer: &str) -> Result<String, Error> {
+        let within = path.trim().strip_prefix(FOLDER).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let within = within.ok_or_else(|| Error::invalid(pointer, format!("{path} is not below {FOLDER}")))?;
+        let within = within.trim_matches('/');
+        if within.is_empty() {
+            return Ok(self.root.clone());
+        }
+        let name: DocumentName = format!("{}/{within}", self.root).parse().map_err(|_| {
+            Error::invalid(pointer, format!("{path} is no path of a file: use one such as {FOLDER}/a.md"))
+        })?;
+        Ok(name.as_str().to_owned())
+    }
+
+    /// The files at or below a path, each with its path from there.
+    fn below(&self, path: &str) -> Result<Vec<(&File, &str)>, Error> {
+        let place = self.place(path, "/path")?;
+        let within = |file| Some((file, below(File::name(file), &place)?));
+        Ok(self.files.iter().filter_map(within).collect())
+    }
+
+    /// The file at this path.
+    fn file(&self, path: &str) -> Result<&File, Error> {
+        let place = self.place(path, "/path")?;
+        self.files.iter().find(|file| file.name.as_str() == place).ok_or_else(|| missing("/path", path))
+    }
+
+    /// The name of a file that is not there yet.
+    fn free(&self, path: &str, pointer: &str) -> Result<DocumentName, Error> {
+        let place = self.place(path, pointer)?;
+        let is_folder = place == self.root || self.files.iter().any(|file| below(file.name(), &place).is_some());
+        if is_folder {
+            return Err(Error::invalid(pointer, format!("{path} already exists")));
+        }
+        place.parse().map_err(|_| Error::invalid(pointer, format!("{path} is no path of a file")))
+    }
+
+    fn view(&self, decision: &DecisionBuilder<'_>, path: &str, lines: Option<(i64, i64)>) -> Result<String, Undecided> {
+        let found = self.below(path)?;
+        if let Some((file, _)) = found.iter().find(|(_, within)| within.is_empty()) {
+            let text = file.text(decision, path)?;
+            let count = text.lines().count();
+            let line = |number: i64| usize::try_from(number).unwrap_or(count);
+            let (first, last) = lines.map_or((1, count), |(first, last)| (line(first), line(last)));
+            let shown = numbered(&text, first.saturating_sub(1), last);
+            return Ok(format!("Here's the content of {path} with line numbers:\n{shown}"));
+        }
+        if found.is_empty() && self.place(path, "/path")? != self.root {
+            return Err(missing("/path", path).into());
+        }
+        let (mut total, mut sizes) = (0, BTreeMap::<String, u64>::new());
+        for (file, within) in found {
+            let parts: Vec<&str> = within.split('/').collect();
+            if parts.iter().any(|part| part.starts_with('.') || *part == "node_modules") {
+                continue;
+            }
+            total += file.size;
+            for depth in 1..=parts.len().min(2) {
+                let folder = if depth < parts.len() { "/" } else { "" };
+                let name = parts.get(..depth).unwrap_or_default().join("/") + folder;
+                *sizes.entry(name).or_default() += file.size;
+            }
+        }
+        let path = path.trim_end_matches('/');
+        let mut told = format!(
+            "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and \
+             node_modules:\n{}\t{path}",
+            in_units(total)
+        );
+        for (name, size) in sizes {
+            told += &format!("\n{}\t{path}/{name}", in_units(size));
+        }
+        Ok(told)
+    }
+
+    fn rename(&self, decision: &mut DecisionBuilder<'_>, old: &str, new: &str) -> Result<String, Undecided> {
+        let place = self.place(old, "/old_path")?;
+        let to = self.free(new, "/new_path")?;
+        let within = |file| Some((file, below(File::name(file), &place)?));
+        let found: Vec<(&File, &str)> = self.files.iter().filter_map(within).collect();
+        if found.is_empty() {
+            return Err(missing("/old_path", old).into());
+        }
+        if below(to.as_str(), &place).is_some() {
+            return Err(Error::invalid("/new_path", format!("{new} is within {old}")).into());
+        }
+        for (file, within) in found {
+            let name = if within.is_empty() { to.clone() } else { joined(&to, within)? };
+            let text = file.text(decision, old)?;
+            let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
+            decision.record(Removed { name: file.name.clone() });
+            keep(decision, name, &text, visible_to, "/new_path")?;
+        }
+        Ok(format!("Successfully renamed {old} to {new}"))
+    }
+
+    /// Gives a file another text.
+    fn change(
+        &self,
+        decision: &mut DecisionBuilder<'_>,
+        file: &File,
+        text: &str,
+        pointer: &str,
+    ) -> Result<(), Undecided> {
+        let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
+        keep(decision, file.name.clone(), text, visible_to, pointer)
+    }
+}
+
+impl File {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn visible_to(&self, decision: &DecisionBuilder<'_>) -> Option<Audience> {
+        decision.state.documents.get(&self.name).map(|held| held.sight.audience.clone())
+    }
+
+    /// What it says. A long one, which only others can have put there, is read by another tool.
+    fn text(&self, decision: &DecisionBuilder<'_>, path: &str) -> Result<Arc<str>, Undecided> {
+        let hidden = || Error::invalid("/path", format!("{path} is hidden from you"));
+        let seq = self.seq.ok_or_else(hidden)?;
+        let entry = decision.entry(seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
+        match fact::read::<Added>(&entry)?.text {
+            Text::Inline(text) => Ok(text),
+            Text::Stored(_) => {
+                let told = format!("{path} is too long: read it with read_document, by the name {}", self.name);
+                Err(Error::invalid("/path", told).into())
+            }
+        }
+    }
+}
+
+/// Records what a file says from now on.
+fn keep(
+    decision: &mut DecisionBuilder<'_>,
+    name: DocumentName,
+    text: &str,
+    visible_to: Audience,
+    pointer: &str,
+) -> Result<(), Undecided> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid(pointer, "the file would be blank: delete it, or write something").into());
+    }
+    if text.len() > INLINE_BYTES {
+        let told = format!("the file would have {} bytes, and {INLINE_BYTES} is the most: use several", text.len());
+        return Err(Error::invalid(pointer, told).into());
+    }
+    let known = decision.state.documents.get(&name);
+    let media_type = known.map_or_else(MediaType::plain, |held| held.media_type.clone());
+    let tokens = decision.context.count.count(text);
+    let added = Added { name, text: Text::Inline(text.into()), visible_to, media_type, tokens };
+    if !known.is_some_and(|held| added.is(held)) {
+        decision.record(added);
+    }
+    Ok(())
+}
+
+/// The rest of `name` at or below `place`.
+fn below<'a>(name: &'a str, place: &str) -> Option<&'a str> {
+    let rest = name.strip_prefix(place)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+fn joined(folder: &DocumentName, within: &str) -> Result<DocumentName, Error> {
+    let too_long = |_| Error::invalid("/new_path", format!("the path of {within} would be too long there"));
+    format!("{folder}/{within}").parse().map_err(too_long)
+}
+
+fn missing(pointer: &str, path: &str) -> Error {
+    Error::invalid(pointer, format!("The path {path} does not exist. Please provide a valid path."))
+}
+
+/// Where `old` stands in a text, which has to have it once.
+fn only_place(text: &str, old: &str, path: &str) -> Result<usize, Error> {
+    let refused = |told: String| Error::invalid("/old_str", format!("No replacement was performed, {told}"));
+    let places: Vec<usize> =
+        if old.is_empty() { Vec::new() } else { text.match_indices(old).map(|(at, _)| at).collect() };
+    match places.as_slice() {
+        [at] => Ok(*at),
+        [] => Err(refused(format!("old_str `{old}` did not appear verbatim in {path}."))),
+        _ => {
+            let line = |at: &usize| (text.get(..*at).unwrap_or_default().matches('\n').count() + 1).to_string();
+            let lines = places.iter().map(line).collect::<Vec<_>>().join(", ");
+            Err(refused(format!(
+                "multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique."
+            )))
+        }
+    }
+}
+
+/// A text with another one behind this of its lines.
+fn with_inserted(text: &str, line: usize, inserted: &str) -> Result<String, Error> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (Some(before), Some(behind)) = (lines.get(..line), lines.get(line..)) else {
+        let range = format!("It should be within the range of lines of the file: [0, {}].", lines.len());
+        return Err(Error::invalid("/insert_line", format!("Invalid `insert_line` parameter: {line}. {range}")));
+    };
+    let mut changed = before.concat();
+    if !changed.is_empty() && !changed.ends_with('\n') {
+        changed.push('\n');
+    }
+    changed += inserted;
+    if !changed.ends_with('\n') {
+        changed.push('\n');
+    }
+    Ok(changed + &behind.concat())
+}
+
+/// The lines of a text behind the first `skipped` ones and through the line `last`, with their numbers.
+fn numbered(text: &str, skipped: usize, last: usize) -> String {
+    let lines = text.lines().enumerate().take(last).skip(skipped);
+    lines.map(|(at, line)| format!("{:6}\t{line}", at + 1)).collect::<Vec<_>>().join("\n")
+}
+
+/// A size as people read it.
+fn in_units(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..KIB => format!("{bytes}B"),
+        KIB..1_048_576 => format!("{}K", tenths(KIB)),
+        _ => format!("{}M", tenths(KIB * KIB)),
+    }
+}

@@ -1,0 +1,90 @@
+//! The tool of models for their memory, by the name and with the arguments of Anthropic's `memory_20250818`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    command::{DecisionBuilder, Undecided},
+    document::memory::MemoryCommand,
+    tool::{Execution, OwnTool, parse},
+};
+
+/// Reads and changes what an agent keeps for itself.
+pub(crate) static MEMORY: OwnTool = OwnTool {
+    name: "memory",
+    description: "Keeps notes for later in files below `/memories`, which are your own: lists a folder or shows a file (view), \
+        makes a file (create), replaces a text that stands in a file once (str_replace), inserts lines (insert), deletes, \
+        renames.",
+    idempotent: false,
+    execution: Execution::Command(call),
+    is_for: |_| true,
+    arguments: || {
+        let text = |description: &str| json!({"type": "string", "description": description});
+        let command = json!({"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"],
+            "description": "What to do."});
+        let lines = json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2,
+            "description": "For `view`: the first and the last line to show; -1 is the end."});
+        let line = json!({"type": "integer", "minimum": 0,
+            "description": "For `insert`: the line behind which the text comes; 0 is the beginning."});
+        let properties = json!({
+            "command": command,
+            "path": text("The file or the folder, such as `/memories/notes.md`; for all but `rename`."),
+            "view_range": lines,
+            "file_text": text("For `create`: what the file says."),
+            "old_str": text("For `str_replace`: the text that is replaced."),
+            "new_str": text("For `str_replace`: what comes in its place."),
+            "insert_line": line,
+            "insert_text": text("For `insert`: the lines that are inserted."),
+            "old_path": text("For `rename`: the path that is there."),
+            "new_path": text("For `rename`: the path from now on."),
+        });
+        (properties, json!(["command"]))
+    },
+    variable: None,
+};
+
+#[derive(Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+enum Arguments {
+    View {
+        path: String,
+        #[serde(default)]
+        view_range: Option<(i64, i64)>,
+    },
+    Create {
+        path: String,
+        file_text: String,
+    },
+    StrReplace {
+        path: String,
+        old_str: String,
+        #[serde(default)]
+        new_str: String,
+    },
+    Insert {
+        path: String,
+        insert_line: usize,
+        insert_text: String,
+    },
+    Delete {
+        path: String,
+    },
+    Rename {
+        old_path: String,
+        new_path: String,
+    },
+}
+
+fn call(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
+    let command = match parse(arguments)? {
+        Arguments::View { path, view_range } => MemoryCommand::View { path, lines: view_range },
+        Arguments::Create { path, file_text } => MemoryCommand::Create { path, text: file_text },
+        Arguments::StrReplace { path, old_str, new_str } => MemoryCommand::Replace { path, old: old_str, new: new_str },
+        Arguments::Insert { path, insert_line, insert_text } => {
+            MemoryCommand::Insert { path, line: insert_line, text: insert_text }
+        }
+        Arguments::Delete { path } => MemoryCommand::Delete { path },
+        Arguments::Rename { old_path, new_path } => MemoryCommand::Rename { old: old_path, new: new_path },
+    };
+    command.perform(decision)
+}
