@@ -174,7 +174,7 @@ pub(crate) struct RunLimits {
     #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_seconds: Option<u64>,
     /// Pause the run after this many pages that tools are told to open
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_pages: Option<u64>,
 }
 

@@ -252,14 +252,15 @@ impl Command {
     }
 }
 
-/// What a noun alone does: it lists or shows what there is.
-pub(crate) fn of_noun_alone(noun: &str) -> Option<&'static str> {
+/// What a noun alone may do: it lists or shows what there is. With options, it is the first command that takes them.
+pub(crate) fn of_noun_alone(noun: &str) -> &'static [&'static str] {
     match noun {
-        "session" | "sessions" | "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool"
-        | "tools" | "document" | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars"
-        | "variable" | "variables" => Some("list"),
-        "step" | "steps" => Some("show"),
-        _ => None,
+        "session" | "sessions" => &["list", "show"],
+        "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool" | "tools" | "document"
+        | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars" | "variable"
+        | "variables" => &["list"],
+        "step" | "steps" => &["show"],
+        _ => &[],
     }
 }
 
