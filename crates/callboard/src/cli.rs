@@ -13,7 +13,6 @@ use crate::failure::Failure;
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The store: sqlite:PATH, postgres://…, redis://… or memory: (default: CALLBOARD_STORE, or a file in the user's data folder)
     #[arg(long, global = true, value_name = "URL")]

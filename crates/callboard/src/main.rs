@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let output = Output::new(cli.global.json, config::wants_colours()).with_exact_times(cli.global.utc);
     let Some(command) = cli.command else {
         // An error here cannot be reported: there is no output left to report it on.
-        let _ = commands::command().print_help();
+        let _ = commands::command_in_short().print_help();
         return ExitCode::SUCCESS;
     };
     // A server prints only its address, and runs on where that could not be printed.
@@ -78,7 +78,10 @@ fn parsed(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
 }
 
 fn read(words: &[OsString]) -> Result<Cli, clap::Error> {
-    let words = commands::command().try_get_matches_from(words)?;
+    // Nothing else differs with -h than what the help says.
+    let in_short = words.iter().take_while(|word| *word != "--").any(|word| word == "-h");
+    let command = if in_short { commands::command_in_short() } else { commands::command() };
+    let words = command.try_get_matches_from(words)?;
     Cli::from_arg_matches(&words)
 }
 
