@@ -13,7 +13,6 @@ use crate::failure::Failure;
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// The store: sqlite:PATH, postgres://…, redis://… or memory: (default: CALLBOARD_STORE, or a file in the user's data folder)
     #[arg(long, global = true, value_name = "URL")]
@@ -174,7 +173,7 @@ pub(crate) struct RunLimits {
     #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_seconds: Option<u64>,
     /// Pause the run after this many pages that tools are told to open
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = crate::parse::room, allow_negative_numbers = true)]
     pub(crate) limit_pages: Option<u64>,
 }
 

@@ -92,6 +92,24 @@ Environment:
   RUST_LOG                         what is logged: error, warn, info, debug or trace
   XDG_DATA_HOME, XDG_STATE_HOME    the folders of the default store and of what was chosen";
 
+/// The commands in the groups of the help.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Teams at work", &["run", "director", "team", "runs", "turns", "directive", "form"]),
+    ("Sessions", &["session", "use", "export", "import"]),
+    ("Conversations", &["say", "messages", "thread", "compress", "pin"]),
+    ("What a team shares", &["set", "documents", "collection", "files", "var", "plan", "workflow", "steps"]),
+    ("What agents use", &["tools", "browser"]),
+    ("What agents are shown", &["prompt", "context", "recall", "search", "why"]),
+    ("Secrets and rights", &["token", "secrets", "erase"]),
+    ("Running Callboard", &["serve", "mcp", "store", "doctor", "completion", "help"]),
+];
+
+/// The length of the longest name of a command.
+const WIDEST: usize = "collection".len();
+
+/// What stands behind a short help that leaves something out.
+const MORE: &str = "More: the same with --help";
+
 const GLOBAL_OPTIONS: &str = "Options of all commands, such as --json and --store: `callboard help`";
 
 /// The context engine for teams of AI agents: each session has one durable journal, and every prompt is built from it.
@@ -113,7 +131,7 @@ pub(crate) enum Command {
     /// Team files: have a model write one (draft)
     #[command(subcommand)]
     Team(team::Team),
-    /// Sessions (new, list, show, update, delete, fork, journal)
+    /// Sessions: each is a team's journal, settings and context (new, list, show, update, delete, fork, journal)
     #[command(subcommand, alias = "sessions")]
     Session(session::Session),
     /// Choose the session that later commands work on
@@ -150,7 +168,7 @@ pub(crate) enum Command {
     Why(why::Why),
     /// Erase what people wrote in an entry, for good
     Erase(erase::Erase),
-    /// Runs (list, show, pause, resume, cancel, tool-result)
+    /// Runs: what a team did with its tasks (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
     Runs(runs::Runs),
     /// Turns: which models were asked, and with which prompts (show)
@@ -178,7 +196,7 @@ pub(crate) enum Command {
     /// Collections: documents that sessions share (create, list, remove, erase, export, import)
     #[command(subcommand, alias = "collections")]
     Collection(collection::Collection),
-    /// Context files: notes that agents leave each other in folders, without a server or a store (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
+    /// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
     #[command(alias = "file")]
     Files(files::Files),
     /// Export a session as JSON lines
@@ -196,7 +214,7 @@ pub(crate) enum Command {
     Store(store::Store),
     /// Serve sessions over HTTP
     Serve(serve::Serve),
-    /// Answer a client of the Model Context Protocol, such as a coding agent, on the standard input and output
+    /// Answer a client of MCP, such as a coding agent, on standard input and output
     Mcp(mcp::Mcp),
     /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
@@ -252,14 +270,15 @@ impl Command {
     }
 }
 
-/// What a noun alone does: it lists or shows what there is.
-pub(crate) fn of_noun_alone(noun: &str) -> Option<&'static str> {
+/// What a noun alone may do: it lists or shows what there is. With options, it is the first command that takes them.
+pub(crate) fn of_noun_alone(noun: &str) -> &'static [&'static str] {
     match noun {
-        "session" | "sessions" | "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool"
-        | "tools" | "document" | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars"
-        | "variable" | "variables" => Some("list"),
-        "step" | "steps" => Some("show"),
-        _ => None,
+        "session" | "sessions" => &["list", "show"],
+        "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool" | "tools" | "document"
+        | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars" | "variable"
+        | "variables" => &["list"],
+        "step" | "steps" => &["show"],
+        _ => &[],
     }
 }
 
@@ -268,7 +287,44 @@ pub(crate) fn command() -> clap::Command {
     let mut command = Cli::command();
     // Gives the subcommands the options of all commands, which are then hidden there.
     command.build();
-    command.mut_subcommands(without_global_options)
+    let template = in_groups(&command);
+    command.help_template(template).mut_subcommands(without_global_options)
+}
+
+/// The same with a short help: it ends with the examples. What clap calls a long help has its options on lines of their own.
+pub(crate) fn command_in_short() -> clap::Command {
+    in_short(command())
+}
+
+fn in_short(command: clap::Command) -> clap::Command {
+    let whole = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let paragraphs: Vec<&str> = whole.split("\n\n").collect();
+    let mut short: Vec<&str> = paragraphs.iter().take(1).copied().collect();
+    short.extend(paragraphs.iter().skip(1).filter(|paragraph| **paragraph == GLOBAL_OPTIONS));
+    if short.len() < paragraphs.len() {
+        short.insert(1, MORE);
+    }
+    command.after_help(short.join("\n\n")).mut_subcommands(in_short)
+}
+
+/// The help of the program, with its commands in groups.
+fn in_groups(command: &clap::Command) -> String {
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let line = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        // The commands of a noun are in its own help.
+        let about = about.split(" (").next().unwrap_or_default();
+        format!("  {literal}{name}{literal:#}{}  {about}\n", " ".repeat(WIDEST.saturating_sub(name.len())))
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        let lines: String = names.iter().map(line).collect();
+        format!("{header}{title}:{header:#}\n{lines}\n")
+    };
+    let groups: String = GROUPS.iter().map(group).collect();
+    let options = format!("{header}Options:{header:#}\n{{options}}");
+    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}")
 }
 
 fn without_global_options(command: clap::Command) -> clap::Command {
@@ -543,5 +599,28 @@ fn durability(durability: Durability) -> &'static str {
             "acknowledged writes survive kill -9, but the last moments may be lost in a power failure"
         }
         Durability::Full => "acknowledged writes survive a power failure",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group_of_the_help() {
+        let command = command();
+        let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn the_groups_fit_a_terminal() {
+        let help = command().render_help().to_string();
+        let (groups, _) = help.split_once("Options:").unwrap();
+        let wide: Vec<_> = groups.lines().filter(|line| line.starts_with("  ") && line.len() > 92).collect();
+        assert!(wide.is_empty(), "{wide:?}");
     }
 }

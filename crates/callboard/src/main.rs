@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let output = Output::new(cli.global.json, config::wants_colours()).with_exact_times(cli.global.utc);
     let Some(command) = cli.command else {
         // An error here cannot be reported: there is no output left to report it on.
-        let _ = commands::command().print_help();
+        let _ = commands::command_in_short().print_help();
         return ExitCode::SUCCESS;
     };
     // A server prints only its address, and runs on where that could not be printed.
@@ -61,21 +61,35 @@ fn parsed(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
     {
         words.pop();
     }
-    let read = |words: &[OsString]| {
-        let words = commands::command().try_get_matches_from(words)?;
-        Cli::from_arg_matches(&words)
-    };
     let error = match read(&words) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };
-    let is_alone =
-        matches!(error.kind(), ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    let noun = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(commands::of_noun_alone);
-    match noun.filter(|_| is_alone) {
-        Some(command) => read(&[words, vec![command.into()]].concat()),
-        None => Err(error),
+    let meant = |word: &OsString| commands::of_noun_alone(&word.to_string_lossy());
+    let Some(at) = words.iter().skip(1).position(|word| !meant(word).is_empty()).map(|at| at + 1) else {
+        return Err(error);
+    };
+    if !is_alone(&error, words.get(at + 1)) {
+        return Err(error);
     }
+    // The one that takes the options behind the noun is meant.
+    let whole = |command: &&str| [&words[..=at], &[OsString::from(command)], &words[at + 1..]].concat();
+    meant(&words[at]).iter().map(whole).find_map(|words| read(&words).ok()).ok_or(error)
+}
+
+fn read(words: &[OsString]) -> Result<Cli, clap::Error> {
+    // Nothing else differs with -h than what the help says.
+    let in_short = words.iter().take_while(|word| *word != "--").any(|word| word == "-h");
+    let command = if in_short { commands::command_in_short() } else { commands::command() };
+    let words = command.try_get_matches_from(words)?;
+    Cli::from_arg_matches(&words)
+}
+
+/// Whether a noun has no command of its own behind it: nothing, or an option.
+fn is_alone(error: &clap::Error, next: Option<&OsString>) -> bool {
+    use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand, UnknownArgument};
+    matches!(error.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand | UnknownArgument)
+        && next.is_none_or(|word| word.to_string_lossy().starts_with('-'))
 }
 
 /// Help and the version are not errors; anything else that clap reports is wrong use.

@@ -56,7 +56,7 @@ pub(crate) enum Session {
         named: Option<SessionId>,
         #[command(flatten)]
         on: On,
-        /// Do not ask; without a terminal nobody is asked
+        /// Do not ask; without a terminal and with --json nobody is asked
         #[arg(long)]
         yes: bool,
     },
@@ -149,10 +149,21 @@ pub(crate) struct SessionUpdate {
 
 impl SessionUpdate {
     fn changes_something(&self) -> bool {
-        let Self { on: _, title, default_visibility, ttl, team, layout, budget, answer_tokens, collections } = self;
-        let of_prompts = layout.is_some() || budget.is_some() || answer_tokens.is_some();
+        let Self { title, default_visibility, ttl, team, collections, .. } = self;
         let of_the_team = default_visibility.is_some() || team.is_some() || collections.is_some();
-        title.is_some() || ttl.is_some() || of_prompts || of_the_team
+        title.is_some() || ttl.is_some() || of_the_team || self.of_prompts().is_some()
+    }
+
+    /// What is to change in the settings of prompts. The rest stays as it is.
+    fn of_prompts(&self) -> Option<Profile> {
+        let Self { layout, budget, answer_tokens, .. } = self;
+        let changed = Profile {
+            budget: budget.map(Tokens),
+            answer_tokens: answer_tokens.map(Tokens),
+            layout: *layout,
+            ..Profile::default()
+        };
+        (changed != Profile::default()).then_some(changed)
     }
 }
 
@@ -168,7 +179,7 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
         Session::Update(args) => update(context, args).await,
         Session::Delete { named, on, yes } => {
             let session = context.session(&NamedSession { named, on: on.clone() }.session_arg()).await?;
-            if !yes && output::is_interactive() {
+            if !yes && !context.output.json && output::is_interactive() {
                 confirm(&session, &on.acting_as, context.output).await?;
             }
             session.call(Method::DELETE, &[]).acting_as(&on.acting_as).done().await?;
@@ -274,25 +285,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
     let steps = steps.filter(|steps| !steps.is_empty());
-    let prompt = if args.budget.is_some() || args.answer_tokens.is_some() || args.layout.is_some() {
-        let before = session
-            .get(&[])
-            .acting_as(args.on.acting_as())
-            .answer::<api::Session>()
-            .await?
-            .it
-            .settings
-            .unwrap_or_default()
-            .prompt;
-        Some(Profile {
-            budget: args.budget.map(Tokens).or(before.budget),
-            answer_tokens: args.answer_tokens.map(Tokens).or(before.answer_tokens),
-            layout: args.layout.or(before.layout),
-            ..before
-        })
-    } else {
-        None
-    };
+    let prompt = args.of_prompts();
     let default_visibility = args.default_visibility.map(Visible);
     let patch = SessionPatch {
         title: args.title,
@@ -349,4 +342,23 @@ fn named(agent: &Agent) -> String {
     let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
     let model = agent.model.as_ref().map(|model| format!(" through {model}")).unwrap_or_default();
     format!("{} ({role}){title}{model}", agent.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::commands::{Cli, Command};
+
+    #[test]
+    fn only_what_changes_in_the_settings_of_prompts_is_sent() {
+        let sent = |words: &[&str]| {
+            let cli = Cli::try_parse_from(["callboard", "session", "update"].iter().chain(words)).unwrap();
+            let Some(Command::Session(Session::Update(args))) = cli.command else { panic!("it is another command") };
+            serde_json::to_value(args.of_prompts()).unwrap()
+        };
+        assert_eq!(sent(&["--title", "Review"]), json!(null));
+        assert_eq!(sent(&["--budget", "4000"]), json!({"budget": 4000}));
+    }
 }

@@ -181,6 +181,17 @@ fn help_has_help_too() {
 }
 
 #[test]
+fn a_short_help_ends_with_the_examples() {
+    let home = Home::new();
+    for (command, only_long) in [("", "Environment:"), ("run", "A team file:"), ("files", "No server and no store")] {
+        let (short, long) = (home.run(&format!("{command} -h")).stdout, home.run(&format!("{command} --help")).stdout);
+        assert!(long.contains(only_long) && !short.contains(only_long), "{short}");
+        assert!(short.contains("\nExample") && short.contains("--help"), "{short}");
+    }
+    assert_eq!(home.run("say -h").stdout, home.run("say --help").stdout, "where nothing is left out");
+}
+
+#[test]
 fn examples_in_help_can_be_pasted() {
     for (command, help) in HELPS.iter() {
         let Some((_, examples)) = help.split_once("\nExample") else { continue };

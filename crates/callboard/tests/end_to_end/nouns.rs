@@ -1,5 +1,7 @@
 //! Transcripts: what a person sees, noun by noun.
 
+use serde_json::json;
+
 use crate::home::{Home, Way};
 
 both_ways!(
@@ -169,7 +171,7 @@ fn directives(way: Way) {
 fn a_directive_has_a_schema_of_the_team(way: Way) {
     let home = team(way);
     let schema = home.json("directive --schema --session demo");
-    assert_eq!(schema["properties"]["messageTo"]["enum"], serde_json::json!(["writer", "critic", "user"]));
+    assert_eq!(schema["properties"]["messageTo"]["enum"], json!(["writer", "critic", "user"]));
 }
 
 fn forms(way: Way) {
@@ -290,6 +292,17 @@ fn a_noun_alone_lists_or_shows_what_there_is() {
     let (alone, whole) = (home.run("steps"), home.run("step show"));
     assert_eq!((alone.status, alone.stdout, alone.stderr), (whole.status, whole.stdout, whole.stderr));
     assert_eq!(home.json("session")["sessions"][0]["id"], "demo");
+}
+
+#[test]
+fn a_noun_with_options_alone_is_the_command_that_takes_them() {
+    let home = team(|home| home);
+    assert_eq!(home.json("sessions --session demo")["id"], "demo");
+    assert_eq!(home.json("sessions -n 1")["sessions"][0]["id"], "demo");
+    home.json("set put Brief 'One page.' --visible-to writer -s demo");
+    assert_eq!(home.json("sets -s demo --as critic")["context_sets"], json!([]));
+    let wrong = home.run("sets --sesion demo");
+    assert!(wrong.status == 2 && wrong.stderr.contains("--sesion"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -159,6 +159,15 @@ fn times_are_milliseconds_too_and_limits_are_not_negative() {
 }
 
 #[test]
+fn a_limit_under_which_nothing_can_be_done_is_refused() {
+    let home = Home::new();
+    for limit in ["turns", "tokens", "seconds", "pages"] {
+        let refused = home.run(&format!("run team.toml --limit-{limit} 0"));
+        assert!(refused.status == 2 && refused.stderr.contains("use a whole number, 1 or more"), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn the_layout_of_a_session_is_set_and_the_rest_of_its_settings_stays() {
     let home = Home::new();
     home.json("session new --id demo --agent writer");

@@ -71,7 +71,10 @@ impl WatchedRun<'_> {
             true => over.print(&session.id, self.context.output),
             false => {
                 self.sum_up(session, &over.run.it, over.message.as_ref());
-                self.tell_of_prompts(session).await?;
+                // What became of the run is told already.
+                if let Err(Failure { problem, .. }) = self.tell_of_prompts(session).await {
+                    self.context.output.note(format!("the last prompts cannot be named: {}", problem.detail));
+                }
             }
         }
         Ok(over.status())
