@@ -89,7 +89,7 @@ impl Live {
 
 /// What a tab shows, by its own word.
 #[derive(Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct TabPage {
     pub(crate) url: String,
     pub(crate) title: String,
 }

@@ -73,7 +73,7 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     entries::{JournalPage, JournalQuery},
     filter::Filter,
-    message::{MessageJson, MessagePage, MessageQuery, Place},
+    message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
     prompt::WhosePrompt,
     recall::answer::{RecallAnswer, RecallHit, Why},
     results::NodeResult,
