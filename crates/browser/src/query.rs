@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
-use crate::{Browser, BrowserError, actions::BETWEEN, mask::Mask, page::Found, selectors::Selector};
+use crate::{Browser, BrowserError, actions::BETWEEN, mask::Mask, page::FoundElement, selectors::Selector};
 
 /// A value to read from a page.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ struct Read {
 #[derive(Deserialize)]
 struct Fault {
     at: String,
-    found: Found,
+    found: FoundElement,
 }
 
 impl Browser {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Browser, BrowserError, mask::Mask, page::Found, selectors::Selector};
+use crate::{Browser, BrowserError, mask::Mask, page::FoundElement, selectors::Selector};
 
 /// How large a snapshot may be, and of what it is.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ struct Read {
     #[serde(default)]
     cut: BTreeMap<String, usize>,
     #[serde(flatten)]
-    found: Found,
+    found: FoundElement,
 }
 
 #[derive(Default, Deserialize)]

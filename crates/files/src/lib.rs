@@ -41,7 +41,7 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{Found, FoundAnywhere, Query, Skipped},
+    search::{FoundAnywhere, FoundFile, Query, Skipped},
     session::{NewFile, Session},
 };
 

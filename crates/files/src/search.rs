@@ -24,7 +24,7 @@ pub struct Query {
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundFile {
     /// Its path below the project.
     pub path: String,
     /// For whom it is.
@@ -42,7 +42,7 @@ pub struct Found {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundAnywhere {
     /// The files.
-    pub files: Vec<Found>,
+    pub files: Vec<FoundFile>,
     /// The sessions that could not be searched.
     pub skipped: Vec<Skipped>,
 }
@@ -61,12 +61,12 @@ type Rank = Reverse<(usize, usize)>;
 
 impl Session {
     /// The matching files, in the order in which they were added.
-    pub fn list(&self, query: &Query) -> Vec<Found> {
+    pub fn list(&self, query: &Query) -> Vec<FoundFile> {
         self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
     }
 
     /// The matching files, the best match first; among equal matches the newest first.
-    pub fn search(&self, query: &Query) -> Vec<Found> {
+    pub fn search(&self, query: &Query) -> Vec<FoundFile> {
         let mut ranked: Vec<_> = self.ranked(query).collect();
         ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
             rank.cmp(other_rank).then_with(|| other.created.cmp(&entry.created)).then_with(|| path.cmp(other_path))
@@ -76,8 +76,8 @@ impl Session {
 
     /// The existing files that are related to a task of the agent `to`. If `query` has no keywords, these are files with a
     /// keyword that occurs in the task, and files for that agent.
-    pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<Found> {
-        let there = |file: &Found| {
+    pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<FoundFile> {
+        let there = |file: &FoundFile| {
             let path = self.meant(&file.path);
             path.is_ok_and(|path| matches!(self.kind(&path), Ok(Kind::File)))
         };
@@ -121,8 +121,8 @@ impl Session {
         Some(document.to_lowercase().matches(text).count()).filter(|places| *places > 0)
     }
 
-    fn found(&self, path: &str, entry: &Entry) -> Found {
-        Found {
+    fn found(&self, path: &str, entry: &Entry) -> FoundFile {
+        FoundFile {
             path: self.shown(path),
             recipient: entry.recipient.clone(),
             keywords: entry.keywords.clone(),

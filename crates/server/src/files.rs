@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{Error as FilesError, Found, Project, Query};
+use callboard_files::{Error as FilesError, FoundFile, Project, Query};
 use tokio::time::Instant;
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
@@ -81,8 +81,8 @@ pub(crate) fn told(cleaned: &callboard_files::Cleaned) {
     }
 }
 
-fn seen_as(found: Found) -> ContextFile {
-    let Found { path, recipient, keywords, created, .. } = found;
+fn seen_as(found: FoundFile) -> ContextFile {
+    let FoundFile { path, recipient, keywords, created, .. } = found;
     let keywords = keywords.into_iter().map(Arc::from).collect();
     ContextFile { path: path.into(), recipient: recipient.into(), keywords, created: created.into() }
 }

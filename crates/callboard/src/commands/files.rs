@@ -15,7 +15,7 @@ use callboard_engine::core::{
     time::Timestamp,
 };
 use callboard_files::{
-    Cleaned, Found, INSTRUCTIONS, Keyword, Match, Problem, Project, Query, Recipient, Task, message, should_create,
+    Cleaned, FoundFile, INSTRUCTIONS, Keyword, Match, Problem, Project, Query, Recipient, Task, message, should_create,
 };
 use serde_json::json;
 
@@ -188,7 +188,7 @@ fn search(
 }
 
 /// Prints what was found, if anything was.
-fn hits(files: &[Found], output: Output) {
+fn hits(files: &[FoundFile], output: Output) {
     if !files.is_empty() {
         table(files, output);
     }
@@ -271,9 +271,10 @@ fn advise(task: Task, output: Output) {
     });
 }
 
-fn table(files: &[Found], output: Output) {
-    let row =
-        |file: &Found| vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()];
+fn table(files: &[FoundFile], output: Output) {
+    let row = |file: &FoundFile| {
+        vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()]
+    };
     output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::fixture::{ID, Place, file, id, now, words};
 
-fn names(found: &[callboard_files::Found]) -> Vec<&str> {
+fn names(found: &[callboard_files::FoundFile]) -> Vec<&str> {
     found.iter().map(|file| file.path.rsplit('/').next().unwrap()).collect()
 }
 

@@ -8,7 +8,7 @@ use callboard_core::{
     },
 };
 use callboard_engine::{ContextFiles, Error, Session};
-use callboard_files::{Error as FilesError, Found, NewFile, Parts, Query, Session as Folder, Template, message};
+use callboard_files::{Error as FilesError, FoundFile, NewFile, Parts, Query, Session as Folder, Template, message};
 use futures::future::BoxFuture;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ impl Files {
         let search = move |folder: &mut Folder| Ok(folder.search(&query));
         let found = self.in_folder(session, search).await?.unwrap_or_default();
         let more = found.len().saturating_sub(FOUND);
-        let file = |file: &Found| json!({"path": file.path, "for": file.recipient, "keywords": file.keywords});
+        let file = |file: &FoundFile| json!({"path": file.path, "for": file.recipient, "keywords": file.keywords});
         let files: Vec<_> = found.iter().take(FOUND).map(file).collect();
         Ok(match more {
             0 => json!({ "files": files }),
