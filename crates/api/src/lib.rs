@@ -55,7 +55,7 @@ pub use callboard_core::{
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{Kind as RunKind, Used},
+    run::{RunKind, Used},
     schema::Label,
     session::SessionPatch,
     step::{

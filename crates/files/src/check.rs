@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Category, ContextPath, Entry, Error, Manifest, Project, Session,
-    disk::{Folder, Kind, Lock},
+    disk::{EntryKind, Folder, Lock},
     manifest::stamp,
     path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST, ending},
     project::{locked, shown},
@@ -221,8 +221,10 @@ impl Examined {
             Err(error) => return Some(("outside", format!("the entry names no file of the session: {error}"))),
         };
         match self.session.kind(&path) {
-            Ok(Kind::File) => None,
-            Ok(Kind::Nothing) => Some(("file_missing", "the file is in the manifest, but does not exist".to_owned())),
+            Ok(EntryKind::File) => None,
+            Ok(EntryKind::Nothing) => {
+                Some(("file_missing", "the file is in the manifest, but does not exist".to_owned()))
+            }
             Ok(found) => Some(("misplaced", format!("the entry names no file: it is {}", found.words()))),
             Err(error) => Some((error.code(), format!("the file cannot be reached: {error}"))),
         }

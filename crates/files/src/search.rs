@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::Kind};
+use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::EntryKind};
 
 /// Which files to find: those that meet all given conditions.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,7 @@ impl Session {
     pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<FoundFile> {
         let there = |file: &FoundFile| {
             let path = self.meant(&file.path);
-            path.is_ok_and(|path| matches!(self.kind(&path), Ok(Kind::File)))
+            path.is_ok_and(|path| matches!(self.kind(&path), Ok(EntryKind::File)))
         };
         if !query.keywords.is_empty() || query.category.is_some() || query.text.is_some() {
             return self.search(query).into_iter().filter(there).collect();

@@ -12,7 +12,7 @@ use callboard_engine::core::{
     agent::{Agent, Role},
     id::RunId,
     prompt::LayoutName,
-    run::{Kind, Status},
+    run::{RunKind, Status},
 };
 use clap::Args;
 use http::Method;
@@ -153,11 +153,11 @@ impl Chat<'_> {
             }
             let known = self.session.get(&[]).answer::<api::Session>().await?.it;
             let limits = self.limits.over(&known.settings.unwrap_or_default().limits);
-            let new = api::NewRun { kind: Kind::Director, input: text.into(), limits };
+            let new = api::NewRun { kind: RunKind::Director, input: text.into(), limits };
             return Ok(self.session.post(&["runs"], &new).answer::<api::Run>().await?.it.id);
         };
         let run = unfinished.id;
-        if unfinished.kind != Kind::Director {
+        if unfinished.kind != RunKind::Director {
             return Err(Failure::failed("run_unfinished", format!("the team's run {run} has not ended"))
                 .hint("go on with it: `callboard run --session ID`, or end it: `callboard runs cancel`"));
         }

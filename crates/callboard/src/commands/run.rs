@@ -14,7 +14,7 @@ use callboard_engine::core::{
     agent::Role,
     conversation::{NewMessage, Role as MessageRole},
     id::{RunId, Seq, SessionId},
-    run::{Kind, Status},
+    run::{RunKind, Status},
 };
 use clap::Args;
 use serde_json::json;
@@ -171,7 +171,7 @@ impl<'a> WatchedRun<'a> {
         input: String,
     ) -> Result<Self, Failure> {
         let limits = args.limits.over(&known.settings.clone().unwrap_or_default().limits);
-        let new = api::NewRun { kind: Kind::Team, input: input.into(), limits };
+        let new = api::NewRun { kind: RunKind::Team, input: input.into(), limits };
         let signals = Signals::listen()?;
         let run = session.post(&["runs"], &new).answer::<api::Run>().await?.it;
         Ok(Self { context, session, run: run.id, after: known.head, signals })

@@ -12,7 +12,7 @@ use crate::{
     id::DocumentName,
     input::InputVisitor,
     rights::{Grant, Right},
-    session::Kind,
+    session::SessionKind,
     state::State,
     text::Text,
     view::View,
@@ -45,7 +45,7 @@ impl Command for PutDocument {
             (None, None) => session.settings.default_visibility.0.clone(),
         };
         // In a collection, names are those of agents of any session that names it.
-        if self.visible_to.is_some() && session.kind == Kind::Session {
+        if self.visible_to.is_some() && session.kind == SessionKind::Session {
             team.check_audience(&visible_to, "/visible_to")?;
         }
         let media_type = self.media_type.clone().or_else(|| known.map(|held| held.media_type.clone()));
