@@ -41,7 +41,7 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{FoundAnywhere, FoundFile, Query, Skipped},
+    search::{FileQuery, FoundAnywhere, FoundFile, Skipped},
     session::{NewFile, Session},
 };
 

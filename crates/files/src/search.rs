@@ -9,7 +9,7 @@ use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipi
 
 /// Which files to find: those that meet all given conditions.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct FileQuery {
     /// Their keywords.
     pub keywords: Vec<Keyword>,
     /// Whether all of the words have to fit.
@@ -61,12 +61,12 @@ type Rank = Reverse<(usize, usize)>;
 
 impl Session {
     /// The matching files, in the order in which they were added.
-    pub fn list(&self, query: &Query) -> Vec<FoundFile> {
+    pub fn list(&self, query: &FileQuery) -> Vec<FoundFile> {
         self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
     }
 
     /// The matching files, the best match first; among equal matches the newest first.
-    pub fn search(&self, query: &Query) -> Vec<FoundFile> {
+    pub fn search(&self, query: &FileQuery) -> Vec<FoundFile> {
         let mut ranked: Vec<_> = self.ranked(query).collect();
         ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
             rank.cmp(other_rank).then_with(|| other.created.cmp(&entry.created)).then_with(|| path.cmp(other_path))
@@ -76,7 +76,7 @@ impl Session {
 
     /// The existing files that are related to a task of the agent `to`. If `query` has no keywords, these are files with a
     /// keyword that occurs in the task, and files for that agent.
-    pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<FoundFile> {
+    pub fn related(&self, to: &Recipient, task: &str, query: &FileQuery) -> Vec<FoundFile> {
         let there = |file: &FoundFile| {
             let path = self.meant(&file.path);
             path.is_ok_and(|path| matches!(self.kind(&path), Ok(EntryKind::File)))
@@ -89,15 +89,15 @@ impl Session {
         let keywords: Vec<Keyword> = keywords.filter_map(|word| word.parse().ok()).collect();
         let mut files = Vec::new();
         if !keywords.is_empty() {
-            files = self.search(&Query { keywords, ..query.clone() });
+            files = self.search(&FileQuery { keywords, ..query.clone() });
         }
-        let meant = self.search(&Query { recipient: Some(to.clone()), ..query.clone() });
+        let meant = self.search(&FileQuery { recipient: Some(to.clone()), ..query.clone() });
         let more: Vec<_> =
             meant.into_iter().filter(|file| !files.iter().any(|known| known.path == file.path)).collect();
         files.into_iter().chain(more).filter(there).collect()
     }
 
-    fn ranked<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
+    fn ranked<'a>(&'a self, query: &'a FileQuery) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
         let wanted: Vec<String> = query.keywords.iter().map(Keyword::folded).collect();
         let text = query.text.as_ref().map(|text| text.to_lowercase());
         self.manifest.context_files.iter().filter_map(move |(path, entry)| {
@@ -134,7 +134,7 @@ impl Session {
 
 impl Project {
     /// Searches all sessions. This does not count as using them.
-    pub fn search(&self, query: &Query) -> Result<FoundAnywhere, Error> {
+    pub fn search(&self, query: &FileQuery) -> Result<FoundAnywhere, Error> {
         let (mut ranked, mut skipped) = (Vec::new(), Vec::new());
         for session_id in self.ids()? {
             match self.look(&session_id) {

@@ -37,7 +37,7 @@ pub struct Scope<'a> {
 }
 
 /// What is asked.
-pub struct Query<'a> {
+pub struct IndexQuery<'a> {
     /// The question, in words.
     pub text: &'a str,
     /// Its vector, by the model of the vectors of the indexes; without it, terms alone count. A question without a term has
@@ -123,7 +123,7 @@ struct Common {
 
 /// Finds the passages that answer a question best, the best first: of each message its best one, of other texts all.
 /// Statistics are over all scopes together.
-pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error> {
+pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Result<Vec<Hit>, Error> {
     let (asked, signals) = (asked(query.text), Signals::of(query.text, query.prefer));
     let mut searched: Vec<Searched<'_>> = scopes.iter().map(Searched::new).collect();
     let passages = searched.iter().map(|scope| f64::from(scope.sight.count)).sum::<f64>();
@@ -350,7 +350,7 @@ impl<'a> Searched<'a> {
     fn candidates(
         &self,
         scope: usize,
-        query: &Query<'_>,
+        query: &IndexQuery<'_>,
         signals: &Signals,
         by_date: bool,
         found: &mut Vec<Candidate>,

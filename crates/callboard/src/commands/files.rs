@@ -15,7 +15,8 @@ use callboard_engine::core::{
     time::Timestamp,
 };
 use callboard_files::{
-    Cleaned, FoundFile, INSTRUCTIONS, Keyword, Match, Problem, Project, Query, Recipient, Task, message, should_create,
+    Cleaned, FileQuery, FoundFile, INSTRUCTIONS, Keyword, Match, Problem, Project, Recipient, Task, message,
+    should_create,
 };
 use serde_json::json;
 
@@ -297,8 +298,8 @@ impl FilesSession {
 }
 
 impl FilesQuery {
-    fn parse(&self) -> Result<Query, Failure> {
-        Ok(Query {
+    fn parse(&self) -> Result<FileQuery, Failure> {
+        Ok(FileQuery {
             keywords: words(self.keywords.as_deref())?,
             matching: match self.matching {
                 MatchChoice::Any => Match::Any,

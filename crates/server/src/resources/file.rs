@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{id::SessionId, time::Timestamp};
 use callboard_files::{
-    Error, FoundFile, Keyword, NewFile, Parts, Project, Query as Wanted, Session, Template, message,
+    Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Parts, Project, Session, Template, message,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
