@@ -32,7 +32,7 @@ mod session;
 pub use callboard_core::file::{Category, Keyword, Match, Recipient, TaskName};
 
 pub use crate::{
-    check::Problem,
+    check::FolderProblem,
     clean::{Cleaned, Kept},
     delegation::{Advice, Task, message, should_create},
     disk::Stamp,

@@ -15,7 +15,7 @@ use callboard_engine::core::{
     time::Timestamp,
 };
 use callboard_files::{
-    Cleaned, FileQuery, FoundFile, INSTRUCTIONS, Keyword, Match, Problem, Project, Recipient, Task, message,
+    Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Match, Project, Recipient, Task, message,
     should_create,
 };
 use serde_json::json;
@@ -257,7 +257,7 @@ fn check(project: &Project, session: Option<&str>, repair: bool, output: Output)
     Ok(status(problems.iter().all(|problem| problem.repaired)))
 }
 
-fn told(problem: &Problem, output: Output) -> String {
+fn told(problem: &FolderProblem, output: Output) -> String {
     let word = match problem.repaired {
         true => output.paint(Style::Good, "repaired"),
         false => output.paint(Style::Bad, "wrong"),
