@@ -32,7 +32,7 @@ mod tabs;
 mod watch;
 
 pub use actions::{Acted, Action, Piece, Secret, WaitFor};
-pub use browser::{Browser, Status};
+pub use browser::{Browser, BrowserStatus};
 pub use dialogs::{DialogKind, Notice};
 pub use error::BrowserError;
 pub use look::{Control, Form, Look, LooksLike};

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_browser::{Browser, BrowserError, Change, MaskFn, Profile, ReservedPorts, Rules, Status, Way};
+use callboard_browser::{Browser, BrowserError, BrowserStatus, Change, MaskFn, Profile, ReservedPorts, Rules, Way};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
     error::Error as Refusal,
@@ -78,7 +78,7 @@ impl Browsers {
     }
 
     /// How the browser of a session is; `None` where it has none.
-    pub(crate) async fn status(&self, session: &SessionId) -> Option<Status> {
+    pub(crate) async fn status(&self, session: &SessionId) -> Option<BrowserStatus> {
         let place = self.place(session)?;
         let browser = tokio::time::timeout(PATIENCE, place.browser.lock()).await.ok()?.clone();
         browser.map(|browser| browser.status())
