@@ -38,7 +38,7 @@ pub use error::BrowserError;
 pub use look::{Control, Form, Look, LooksLike};
 pub use mask::MaskFn;
 pub use navigate::{Navigated, Opened};
-pub use query::{Field, Taken, Wanted};
+pub use query::{QueryField, Taken, Wanted};
 pub use rules::{HostPort, ReservedPorts, Rules};
 pub use screenshot::Screenshot;
 pub use settings::{Limits, PopUps, Profile, Settings, Timeouts, Way};
