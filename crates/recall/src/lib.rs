@@ -24,7 +24,7 @@ mod vectors;
 mod window;
 
 pub use self::{
-    dense::Wanted,
+    dense::MissingVector,
     error::Error,
     index::Index,
     indexes::{Indexes, lock},
