@@ -42,5 +42,5 @@ pub use query::{QueryField, Taken, Wanted};
 pub use rules::{HostPort, ReservedPorts, Rules};
 pub use screenshot::Screenshot;
 pub use settings::{Limits, PopUps, Profile, Settings, Timeouts, Way};
-pub use snapshot::{Snapshot, SnapshotLimits, TokenLimit};
+pub use snapshot::{PageSnapshot, SnapshotLimits, TokenLimit};
 pub use tabs::{Change, TabState};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callboard_browser::{BrowserError, Form, Look, LooksLike, Navigated, Notice, Snapshot};
+use callboard_browser::{BrowserError, Form, Look, LooksLike, Navigated, Notice, PageSnapshot};
 use callboard_core::{error::Error as Refusal, prompt::escape::page_text};
 use callboard_engine::Error;
 
@@ -90,8 +90,8 @@ pub(super) fn not_tried(left: usize) -> String {
 }
 
 /// A page as text.
-pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
-    let Snapshot { url, title, text, elements, lines, chars, restarted, .. } = snapshot;
+pub(super) fn snapshot(tab: &str, snapshot: &PageSnapshot) -> String {
+    let PageSnapshot { url, title, text, elements, lines, chars, restarted, .. } = snapshot;
     let restarted = if *restarted { RESTARTED } else { "" };
     let head =
         format!("{restarted}The tab {tab:?} shows {url}: {elements} elements, {lines} lines, {chars} characters.");
@@ -99,7 +99,7 @@ pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
 }
 
 /// A page in short, and of its lines those with words of the instruction.
-pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, whole: Option<&Snapshot>) -> String {
+pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, whole: Option<&PageSnapshot>) -> String {
     let kind = match look.looks_like {
         Some(LooksLike::Login) => " It looks like a login.",
         Some(LooksLike::SecondFactor) => " It looks like it asks for a second factor.",
