@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::{sync::broadcast, task::JoinHandle};
 
 use crate::{
-    BrowserError, Change, Notice, Settings, TabState, Way,
+    BrowserChange, BrowserError, Notice, Settings, TabState, Way,
     chromium::{Chromium, is_sandboxed},
     devtools::DevTools,
     proxy::{OWN_HOST, Proxy},
@@ -102,7 +102,7 @@ impl Browser {
     }
 
     /// Every change of the tabs, and every notice, from now on. A receiver that falls more than 1,024 behind is told so.
-    pub fn changes(&self) -> broadcast::Receiver<Change> {
+    pub fn changes(&self) -> broadcast::Receiver<BrowserChange> {
         self.inner.shared.subscribe()
     }
 

@@ -43,4 +43,4 @@ pub use rules::{HostPort, ReservedPorts, Rules};
 pub use screenshot::Screenshot;
 pub use settings::{Limits, PopUps, Profile, Settings, Timeouts, Way};
 pub use snapshot::{PageSnapshot, SnapshotLimits, TokenLimit};
-pub use tabs::{Change, TabState};
+pub use tabs::{BrowserChange, TabState};

@@ -16,7 +16,9 @@ use std::{
     time::Duration,
 };
 
-use callboard_browser::{Browser, BrowserError, BrowserStatus, Change, MaskFn, Profile, ReservedPorts, Rules, Way};
+use callboard_browser::{
+    Browser, BrowserChange, BrowserError, BrowserStatus, MaskFn, Profile, ReservedPorts, Rules, Way,
+};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
     error::Error as Refusal,
@@ -248,11 +250,11 @@ async fn end(place: &SessionBrowser) -> Result<(), BrowserError> {
 }
 
 /// A change as those who listen hear of it.
-fn event(change: Change) -> Ephemeral {
+fn event(change: BrowserChange) -> Ephemeral {
     let (kind, data) = match change {
-        Change::Tabs(tabs) => (CHANGED, json!({ "tabs": tabs })),
+        BrowserChange::Tabs(tabs) => (CHANGED, json!({ "tabs": tabs })),
         // A notice always has a form in JSON.
-        Change::Notice(notice) => (NOTICED, serde_json::to_value(notice).unwrap_or(Value::Null)),
+        BrowserChange::Notice(notice) => (NOTICED, serde_json::to_value(notice).unwrap_or(Value::Null)),
     };
     Ephemeral::Browser { kind, data: data.into() }
 }
