@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use eventsource_stream::{EventStreamError, Eventsource};
 use futures::StreamExt;
 
-use crate::http::{Answer, Http};
+use crate::http::{Http, HttpAnswer};
 use crate::{ModelError, OnDelta, ToolCall};
 
 /// Puts an answer together from its pieces.
@@ -35,7 +35,7 @@ impl Http {
     /// Reads `answer` to its end.
     pub(crate) async fn read(
         &self,
-        answer: Answer<'_>,
+        answer: HttpAnswer<'_>,
         assembly: &mut impl Assembly,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<(), ModelError> {
@@ -50,7 +50,7 @@ impl Http {
 
     async fn read_stream(
         &self,
-        answer: Answer<'_>,
+        answer: HttpAnswer<'_>,
         assembly: &mut impl Assembly,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<(), ModelError> {
