@@ -16,7 +16,7 @@ use callboard_store::{Order, Query};
 
 use super::{
     answer::{Place, RecallHit, Why, show},
-    corpus::Journal,
+    corpus::SearchedJournal,
     sight::Sight,
 };
 use crate::{error::Error, journal::PAGE, recall::query::MOST, session::Session, texts};
@@ -41,7 +41,7 @@ impl Session {
     }
 }
 
-impl Journal {
+impl SearchedJournal {
     /// The newest entries with the words, and when they were written.
     async fn search(
         &self,
