@@ -75,7 +75,7 @@ pub use read::{
     filter::Filter,
     message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
     prompt::WhosePrompt,
-    recall::answer::{RecallAnswer, RecallHit, Why},
+    recall::answer::{HitWhy, RecallAnswer, RecallHit},
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,

@@ -29,7 +29,7 @@ pub use self::{
     index::Index,
     indexes::{Indexes, lock},
     passage::{Passage, passages},
-    score::{Hit, IndexQuery, Scope, Why, is_blank, search},
+    score::{Hit, HitWhy, IndexQuery, Scope, is_blank, search},
     signals::Prefer,
     texts::{Class, Item, Kind, Role},
     vector_file::VectorFile,

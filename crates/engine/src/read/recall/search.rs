@@ -15,7 +15,7 @@ use callboard_prompt::search::Search;
 use callboard_store::{Order, Query};
 
 use super::{
-    answer::{Place, RecallHit, Why, show},
+    answer::{HitWhy, Place, RecallHit, show},
     corpus::SearchedJournal,
     sight::Sight,
 };
@@ -88,7 +88,7 @@ impl SearchedJournal {
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
-        let why = Why { terms: search.words().to_vec(), ..Why::default() };
+        let why = HitWhy { terms: search.words().to_vec(), ..HitWhy::default() };
         Ok(Some((Place { bytes: found.bytes, score: found.times as f32, why }, values)))
     }
 }
