@@ -49,7 +49,7 @@ pub struct OwnTool {
     /// Whether doing it twice does no harm.
     pub idempotent: bool,
     /// How it is done.
-    pub execution: Execution,
+    pub execution: ToolExecution,
     /// Whether the viewer may use it.
     pub(crate) is_for: fn(&View<'_>) -> bool,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
@@ -60,7 +60,7 @@ pub struct OwnTool {
 
 /// How a tool is done.
 #[derive(Clone, Copy)]
-pub enum Execution {
+pub enum ToolExecution {
     /// As a command: it is decided where it is called, and so either done whole or not at all.
     Command(Decide),
     /// Outside of any decision: the tool says what is to be read, as far as the viewer may see it.

@@ -8,7 +8,7 @@ use callboard_core::{
     prompt::escape::page_text,
     recall::Source,
     text::Text,
-    tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
+    tool::{Asked, CallTool, Read, ToolExecution, own_tool, part_of},
     variable::Variable,
     view::View,
     viewer::Viewer,
@@ -35,11 +35,11 @@ impl Session {
     ) -> Result<String, Error> {
         let by = by.into();
         match own_tool(name)?.execution {
-            Execution::Command(_) => {
+            ToolExecution::Command(_) => {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
                 Ok(self.execute(by, call).await?.answer.0)
             }
-            Execution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
+            ToolExecution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
         }
     }
 
@@ -51,7 +51,7 @@ impl Session {
         arguments: &Value,
         outside: &Outside,
     ) -> Result<String, Error> {
-        let Execution::Read(read) = own_tool(name)?.execution else {
+        let ToolExecution::Read(read) = own_tool(name)?.execution else {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
         let (arguments, part) = part_of(name, arguments)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     browser::scout::DEPLOY_SCOUT,
-    tool::{Execution, OWN_TOOLS, OwnTool, own_tool},
+    tool::{OWN_TOOLS, OwnTool, ToolExecution, own_tool},
 };
 use http::Method;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -119,7 +119,7 @@ impl Caller {
 
 fn own_as_tool(own: &OwnTool) -> Tool {
     let described = own.described();
-    let is_read = matches!(own.execution, Execution::Read(_)) && !DOING.contains(&own.name);
+    let is_read = matches!(own.execution, ToolExecution::Read(_)) && !DOING.contains(&own.name);
     let annotations = ToolAnnotations::new()
         .read_only(is_read)
         .destructive(DESTRUCTIVE.contains(&own.name))
