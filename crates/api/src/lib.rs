@@ -42,7 +42,7 @@ pub use callboard_core::{
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
-    document::{MediaType, Outcome as DocumentOutcome},
+    document::{MediaType, DocumentOutcome},
     file::Match as FileMatch,
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,

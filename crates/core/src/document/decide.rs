@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    MediaType, Outcome, PutDocument, RemoveDocument,
+    DocumentOutcome, MediaType, PutDocument, RemoveDocument,
     facts::{Added, Removed},
 };
 use crate::{
@@ -21,13 +21,13 @@ use crate::{
 /// Adds or replaces a document. A worker with the grant replaces only documents that it sees, and stays away from who
 /// sees them.
 impl Command for PutDocument {
-    type Answer = Outcome;
+    type Answer = DocumentOutcome;
 
     const RIGHT: Right = Right::granted(Grant::Documents, "write documents");
 
     const IN_COLLECTIONS: bool = true;
 
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Outcome, Undecided> {
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<DocumentOutcome, Undecided> {
         if decision.is_worker() {
             if self.visible_to.is_some() {
                 decision.allow(Right::manager("change who sees a document"))?;
@@ -57,9 +57,9 @@ impl Command for PutDocument {
             tokens: decision.context.count.count(&self.text),
         };
         let outcome = match known {
-            Some(held) if added.is(held) => return Ok(Outcome::Unchanged),
-            Some(_) => Outcome::Updated,
-            None => Outcome::Created,
+            Some(held) if added.is(held) => return Ok(DocumentOutcome::Unchanged),
+            Some(_) => DocumentOutcome::Updated,
+            None => DocumentOutcome::Created,
         };
         decision.record(added);
         Ok(outcome)
@@ -97,7 +97,7 @@ impl Command for RemoveDocument {
     }
 }
 
-impl KeptAnswer for Outcome {
+impl KeptAnswer for DocumentOutcome {
     const NAME: &'static str = "document";
 }
 
