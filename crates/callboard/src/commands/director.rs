@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     id::RunId,
     prompt::LayoutName,
     run::{RunKind, Status},
@@ -82,7 +82,7 @@ pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCo
     };
     let session = session(context, &args).await?;
     let known = session.get(&[]).answer::<api::Session>().await?.it;
-    let directors: Vec<Agent> = known.agents.iter().filter(|agent| agent.role == Role::Manager).cloned().collect();
+    let directors: Vec<Agent> = known.agents.iter().filter(|agent| agent.role == AgentRole::Manager).cloned().collect();
     models::check(context, &directors, &session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads)?;
     let signals = Signals::listen()?;
     let show = Show::new(output);

@@ -11,7 +11,7 @@ use std::{path::Path, process::ExitCode};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::Role,
+    agent::AgentRole,
     conversation::{NewMessage, Role as MessageRole},
     id::{RunId, Seq, SessionId},
     run::{RunKind, Status},
@@ -264,8 +264,8 @@ impl<'a> WatchedRun<'a> {
         output.line(format!("session {}, run {}{title}", session.id, self.run));
         for agent in &session.agents {
             let role = match agent.role {
-                Role::Manager => "manager",
-                Role::Worker => "worker",
+                AgentRole::Manager => "manager",
+                AgentRole::Worker => "worker",
             };
             let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
             output.line(format!("  {} ({role}){title}", output.paint(Style::Name, agent.name.as_str())));
