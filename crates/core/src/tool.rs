@@ -35,7 +35,7 @@ pub use self::{
     file::FileCall,
     own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
     part::{TextPart, part_of},
-    recall::Asked,
+    recall::RecallAsked,
 };
 
 pub use crate::agent::{DIRECTOR, PREFIX};
@@ -90,9 +90,9 @@ pub enum Read {
     /// One message of a thread, whole.
     Message(ThreadId, MessageId),
     /// What answers a question.
-    Recall(Asked),
+    Recall(RecallAsked),
     /// Where words stand.
-    Search(Asked),
+    Search(RecallAsked),
     /// Something is done with context files.
     Files(FileCall),
     /// Something is done in the browser, or seen there.

@@ -8,7 +8,7 @@ use callboard_core::{
     prompt::escape::page_text,
     recall::Source,
     text::Text,
-    tool::{Asked, CallTool, Read, ToolExecution, own_tool, part_of},
+    tool::{CallTool, Read, RecallAsked, ToolExecution, own_tool, part_of},
     variable::Variable,
     view::View,
     viewer::Viewer,
@@ -96,11 +96,11 @@ impl Session {
                 let message = self.message(viewer, &thread, &id).await?;
                 Ok(in_short(&message).to_string())
             }
-            Read::Recall(Asked { text, limit, thread, sources }) => {
+            Read::Recall(RecallAsked { text, limit, thread, sources }) => {
                 let query = RecallQuery { limit, thread, sources, ..RecallQuery::new(text) };
                 Ok(recalled_in_short(&self.recall(viewer, query).await?).to_string())
             }
-            Read::Search(Asked { text, limit, .. }) => {
+            Read::Search(RecallAsked { text, limit, .. }) => {
                 let hits = self.search_words(viewer, &text, limit).await?;
                 Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
             }

@@ -17,7 +17,7 @@ const MAX_HITS: usize = 50;
 
 /// What a model asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct RecallAsked {
     /// The question, or the words that must be there.
     pub text: String,
     /// The most passages.
@@ -95,11 +95,11 @@ fn asked(
     limit: Option<usize>,
     thread: Option<ThreadId>,
     sources: Vec<String>,
-) -> Result<Asked, Error> {
+) -> Result<RecallAsked, Error> {
     if text.trim().is_empty() {
         return Err(Error::invalid(pointer, "say what is looked for"));
     }
-    Ok(Asked { text, limit: limit.unwrap_or(HITS).clamp(1, MAX_HITS), thread, sources })
+    Ok(RecallAsked { text, limit: limit.unwrap_or(HITS).clamp(1, MAX_HITS), thread, sources })
 }
 
 fn limit_schema() -> Value {
