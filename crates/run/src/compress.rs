@@ -17,7 +17,7 @@ use callboard_prompt::{
     Prompt,
     compression::{
         instructions::context,
-        material::Scope,
+        material::CompressionScope,
         plan::{Aim, Outlook, Plan, Shortcoming, Summary, Writing},
     },
 };
@@ -214,7 +214,7 @@ impl Compressor {
     }
 
     async fn plan(&self, wanted: &Compressing, group: &Group, aim: Aim) -> Result<Outlook, Error> {
-        let scope = Scope {
+        let scope = CompressionScope {
             readers: group.readers.clone(),
             behind: wanted.behind,
             reader: group.reader.clone(),
