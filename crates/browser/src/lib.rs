@@ -35,7 +35,7 @@ pub use actions::{Acted, Action, Piece, Secret, WaitFor};
 pub use browser::{Browser, BrowserStatus};
 pub use dialogs::{DialogKind, Notice};
 pub use error::BrowserError;
-pub use look::{Control, Form, Look, LooksLike};
+pub use look::{Control, Look, LooksLike, PageForm};
 pub use mask::MaskFn;
 pub use navigate::{Navigated, Opened};
 pub use query::{QueryField, Taken, Wanted};

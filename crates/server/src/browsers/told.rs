@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callboard_browser::{BrowserError, Form, Look, LooksLike, Navigated, Notice, PageSnapshot};
+use callboard_browser::{BrowserError, Look, LooksLike, Navigated, Notice, PageForm, PageSnapshot};
 use callboard_core::{error::Error as Refusal, prompt::escape::page_text};
 use callboard_engine::Error;
 
@@ -135,7 +135,7 @@ fn outline(look: &Look) -> String {
     list("dialog", &look.dialogs);
     list("alert", &look.alerts);
     list("heading", &look.headings);
-    for Form { name, selector, fields, buttons } in &look.forms {
+    for PageForm { name, selector, fields, buttons } in &look.forms {
         let _ = writeln!(text, "- form {name:?} {selector}");
         fields.iter().chain(buttons).for_each(|control| {
             let _ = writeln!(text, "  - {}", line(control));
