@@ -31,7 +31,7 @@ impl Session {
         scope: CompressionScope,
         aim: Aim,
     ) -> Result<Outlook, Error> {
-        let plan = move |material| callboard_prompt::compression::plan::Plan::of(material, aim);
+        let plan = move |material| callboard_prompt::compression::plan::CompressionPlan::of(material, aim);
         Ok(self.with_material(thread, scope, plan).await??)
     }
 

@@ -16,7 +16,7 @@ use crate::{
     HistoryCache, Lacking, Prompt, ResolvedSpec,
     compression::{
         material::{CompressionScope, Material, Wanted},
-        plan::{Aim, Outlook, Plan, Writing},
+        plan::{Aim, CompressionPlan, Outlook, Writing},
     },
     prompt, prompt_of,
     tail::{Source, Tail},
@@ -113,7 +113,7 @@ impl Shows for Board {
         let newer = self.entries.iter().filter(|entry| entry.header.seq > wanted.after && wanted.has(entry)).cloned();
         let entries: Vec<_> = self.each(&wanted.each).into_iter().chain(newer).collect();
         let material = Material::read(&self.state, &wanted, &entries, &self.values).unwrap();
-        Plan::of(material, aim)
+        CompressionPlan::of(material, aim)
     }
 
     fn compress(&mut self, thread: &str, aim: Aim) -> Result<Option<Seq>, Error> {

@@ -98,7 +98,7 @@ impl Outlook {
 
 /// What is compressed, and what is kept.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CompressionPlan {
     pub(super) thread: ThreadId,
     pub(super) scope: CompressionScope,
     pub(super) base: Base,
@@ -131,7 +131,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub enum Outlook {
     /// To compress.
-    Compress(Box<Plan>),
+    Compress(Box<CompressionPlan>),
     /// Nothing: the history has so many tokens, or nothing in it is old.
     Enough(Tokens),
 }
@@ -200,7 +200,7 @@ impl Summary {
     }
 }
 
-impl Plan {
+impl CompressionPlan {
     /// Says what of a thread is to be compressed.
     pub fn of(material: Material, aim: Aim) -> Result<Outlook, Error> {
         check_target(aim.target)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{compression::plan::*, testing::Shows as _};
 
 /// Two hundred nodes are spoken of, and then named again: the first half, and last the second half.
-fn talk_of_nodes() -> (Board, Box<Plan>) {
+fn talk_of_nodes() -> (Board, Box<CompressionPlan>) {
     let mut board = Board::team("lead writer");
     let main: ThreadId = "main".parse().unwrap();
     let names = |from: u64| (from..from + 100).map(|number| format!("node_{number}")).collect::<Vec<_>>().join(", ");
@@ -162,7 +162,7 @@ fn say(board: &mut Board, agent: &str, text: String) {
     board.by(agent, AddMessages { thread: ThreadId::main(), messages }).unwrap();
 }
 
-fn planned(board: &Board, scope: CompressionScope, target: u64) -> Box<Plan> {
+fn planned(board: &Board, scope: CompressionScope, target: u64) -> Box<CompressionPlan> {
     let aim = Aim { target: Tokens(target), keep_recent: None };
     match board.plan(&ThreadId::main(), scope, aim).unwrap() {
         Outlook::Compress(plan) => plan,
