@@ -1,9 +1,11 @@
 //! Checks of dependencies: licences, sources, the layers of our own crates, and import cycles between the files of a crate.
-//! And that no test goes by the clock.
+//! And that no test goes by the clock, and that no name of a type means two things.
 //!
 //! Known vulnerabilities are not checked, since that needs an external database.
 
 mod clock;
+mod names;
+mod sources;
 
 use std::collections::BTreeSet;
 
@@ -65,7 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Checks everything and reports every fault.
 pub(crate) fn audit() -> anyhow::Result<()> {
     eprintln!(
-        "checking licences, sources, dependencies between crates, import cycles, and tests that go by the clock (not known vulnerabilities)"
+        "checking licences, sources, dependencies between crates, import cycles, names of types, and tests that go by the clock (not known vulnerabilities)"
     );
     let metadata =
         command::output(command::cargo().args(["metadata", "--format-version=1", "--all-features", "--locked"]))?;
@@ -79,9 +81,17 @@ pub(crate) fn audit() -> anyhow::Result<()> {
     if !circles.is_empty() {
         bail!("{}\nmove what the files share into a file below them", circles.join("\n"));
     }
-    let clock = clock::faults(&cache::repository())?;
+    let sources = sources::read(&cache::repository())?;
+    let clock = clock::faults(&sources);
     if !clock.is_empty() {
         bail!("{}\nwait for an event instead, or say why in a comment: `// clock: the reason`", clock.join("\n"));
+    }
+    let names = names::faults(&sources);
+    if !names.is_empty() {
+        bail!(
+            "{}\nname each type for what it is, or say in xtask/src/audit/names.rs why they share a name",
+            names.join("\n")
+        );
     }
     Ok(())
 }

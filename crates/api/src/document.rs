@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     audience::Audience,
     count::Tokens,
-    document::{HeldDocument, MediaType, Outcome},
+    document::{DocumentOutcome, HeldDocument, MediaType},
     id::{AgentName, CollectionName, DocumentName, Seq},
     time::Timestamp,
 };
@@ -136,5 +136,5 @@ pub struct DocumentChanged {
     #[serde(flatten)]
     pub document: Document,
     /// What the request did.
-    pub outcome: Outcome,
+    pub outcome: DocumentOutcome,
 }

@@ -42,7 +42,7 @@ pub use callboard_core::{
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
-    document::{MediaType, Outcome as DocumentOutcome},
+    document::{DocumentOutcome, MediaType},
     file::Match as FileMatch,
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
@@ -50,12 +50,12 @@ pub use callboard_core::{
     },
     limits::Limits,
     plan::{
-        Document as PlanDocument, Phase as PlanPhase, Status as PlanStatus, Task as PlanTask,
+        Phase as PlanPhase, PlanDocument, Status as PlanStatus, Task as PlanTask,
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{Kind as RunKind, Used},
+    run::{RunKind, Used},
     schema::Label,
     session::SessionPatch,
     step::{

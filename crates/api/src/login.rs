@@ -1,6 +1,6 @@
 //! Logging in from a browser.
 
-use callboard_core::{agent::Role, id::SessionId};
+use callboard_core::{agent::AgentRole, id::SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,7 +20,7 @@ pub struct Me {
     /// The role of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
-    pub role: Option<Role>,
+    pub role: Option<AgentRole>,
     /// The session that the caller's token is for. Absent for a caller who may enter all sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]

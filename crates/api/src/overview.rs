@@ -6,7 +6,7 @@ use callboard_core::{
     count::Tokens,
     entry::Actor,
     id::{AgentName, RunId, Seq},
-    run::{Kind, Status},
+    run::{RunKind, Status},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub struct SessionRun {
     pub id: RunId,
     /// The kind of run: `team`.
     #[schema(value_type = String)]
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Its status: `running`, `awaiting_user`, `awaiting_tool`, `paused`, `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
     pub status: Status,

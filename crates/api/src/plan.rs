@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     entry::Actor,
     number,
-    plan::{self, Document, HeldPlan, Status, diff::Change},
+    plan::{self, HeldPlan, PlanDocument, Status, diff::Change},
     schema::Saying,
     time::Timestamp,
 };
@@ -19,7 +19,7 @@ use crate::query::number;
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     /// A plan with the fields that Callboard sets, as prompts show it.
-    pub plan: Document,
+    pub plan: PlanDocument,
     /// Its author, its time and its reason.
     #[serde(flatten)]
     pub version: PlanVersion,

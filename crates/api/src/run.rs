@@ -6,7 +6,7 @@ use callboard_core::{
     conversation::ToolCall,
     id::{AgentName, RunId, SetName},
     limits::Limits,
-    run::{self, Due, Kind, Status, Used, Wait},
+    run::{self, Due, RunKind, Status, Used, Wait},
     schema::Saying,
     time::Timestamp,
     view::View,
@@ -22,7 +22,7 @@ pub struct Run {
     pub id: RunId,
     /// The kind of run: `team` or `director`.
     #[schema(value_type = String)]
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Its status: `running`, `awaiting_user`, `awaiting_tool`, `paused`, `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
     pub status: Status,
@@ -93,7 +93,7 @@ pub struct RunList {
 #[schema(example = json!({"kind": "team", "input": "Write the release notes.", "limits": {"turns": 20}}))]
 pub struct NewRun {
     /// The kind of run: `team` lets the manager direct workers, `director` lets it build a workflow with the user itself.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The task. It becomes a message of the user in the thread `main`.
     #[schema(value_type = Saying)]
     pub input: Arc<str>,

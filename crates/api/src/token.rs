@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    access_token::{AccessToken, Holder, Role},
+    access_token::{AccessToken, Holder, HolderRole},
     id::AgentName,
     time::Timestamp,
 };
@@ -25,7 +25,7 @@ pub struct Token {
     pub agent: Option<AgentName>,
     /// The role of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<Role>,
+    pub role: Option<HolderRole>,
     /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -61,7 +61,7 @@ pub struct NewToken {
     pub agent: Option<AgentName>,
     /// The role of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<Role>,
+    pub role: Option<HolderRole>,
 }
 
 impl PartialSchema for NewToken {
@@ -96,5 +96,5 @@ struct TokenForAgent {
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "it is a schema")]
 struct TokenForRole {
-    role: Role,
+    role: HolderRole,
 }

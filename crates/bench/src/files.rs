@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context as _, ensure};
-use callboard_files::{Entry, Manifest, Project, Query, SESSIONS};
+use callboard_files::{Entry, FileQuery, Manifest, Project, SESSIONS};
 
 use crate::{
     Scale,
@@ -62,7 +62,7 @@ fn searching(files: usize) -> anyhow::Result<Vec<Duration>> {
     let folder = session_of(files)?;
     let session = Project::at(folder.path())?.session(&"bench".parse()?)?;
     // One word that few files have, and one that all have.
-    let query = Query { keywords: vec!["k7".parse()?, "all".parse()?], ..Query::default() };
+    let query = FileQuery { keywords: vec!["k7".parse()?, "all".parse()?], ..FileQuery::default() };
     let search = |_| {
         let begin = Instant::now();
         let found = session.search(&query).len();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{Router, response::Html, routing::get};
-use callboard_browser::{Browser, Change, HostPort, Rules, Settings, SnapshotLimits, TokenLimit};
+use callboard_browser::{Browser, BrowserChange, HostPort, Rules, Settings, SnapshotLimits, TokenLimit};
 use callboard_core::{browser::CHANGED, entry::Actor, viewer::Viewer};
 use callboard_engine::{Ephemeral, Session, sizes};
 use callboard_store::Durability;
@@ -84,7 +84,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 async fn delays(browser: &Browser) -> anyhow::Result<Vec<Duration>> {
     let (mut changes, mut delays) = (browser.changes(), Vec::new());
     while delays.len() < CHANGES {
-        let Change::Tabs(tabs) = changes.recv().await? else { continue };
+        let BrowserChange::Tabs(tabs) = changes.recv().await? else { continue };
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let title = tabs.first().and_then(|tab| tab.title.parse::<f64>().ok());
         // Until its script has run, the page is called 0.

@@ -11,7 +11,7 @@ use crate::{
     Browser, BrowserError,
     browser::{Live, Target},
     keys::Key,
-    page::Found,
+    page::FoundElement,
     selectors::Selector,
 };
 
@@ -198,7 +198,7 @@ impl Browser {
 
     async fn click(&self, live: &Live, target: &Target, selector: &str) -> Result<String, BrowserError> {
         let selector = Selector::parse(selector)?;
-        let Found { x, y, what, .. } = self.find(live, target, &selector, "aim", &selector).await?;
+        let FoundElement { x, y, what, .. } = self.find(live, target, &selector, "aim", &selector).await?;
         for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1});
@@ -297,11 +297,11 @@ impl Browser {
         selector: &Selector,
         function: &str,
         argument: &impl Serialize,
-    ) -> Result<Found, BrowserError> {
+    ) -> Result<FoundElement, BrowserError> {
         let shared = &self.inner.shared;
         let end = Instant::now() + shared.settings.timeouts.find;
         loop {
-            let found: Found = live.run(target, function, argument).await?;
+            let found: FoundElement = live.run(target, function, argument).await?;
             if !found.may_change() || Instant::now() > end {
                 return found.into_element(selector, &shared.mask);
             }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::{sync::broadcast, task::JoinHandle};
 
 use crate::{
-    BrowserError, Change, Notice, Settings, TabState, Way,
+    BrowserChange, BrowserError, Notice, Settings, TabState, Way,
     chromium::{Chromium, is_sandboxed},
     devtools::DevTools,
     proxy::{OWN_HOST, Proxy},
@@ -30,7 +30,7 @@ pub struct Browser {
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     live: tokio::sync::Mutex<Option<Arc<Live>>>,
-    status: Mutex<Status>,
+    status: Mutex<BrowserStatus>,
     restarts: AtomicU32,
     /// Screenshots need their tab in front, so they are taken one by one.
     pub(crate) front: tokio::sync::Mutex<()>,
@@ -38,7 +38,7 @@ pub(crate) struct Inner {
 
 /// How the browser is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Status {
+pub struct BrowserStatus {
     /// It is there.
     pub running: bool,
     /// Its process, if it is ours.
@@ -102,17 +102,17 @@ impl Browser {
     }
 
     /// Every change of the tabs, and every notice, from now on. A receiver that falls more than 1,024 behind is told so.
-    pub fn changes(&self) -> broadcast::Receiver<Change> {
+    pub fn changes(&self) -> broadcast::Receiver<BrowserChange> {
         self.inner.shared.subscribe()
     }
 
     /// How the browser is.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> BrowserStatus {
         let status = self.inner.status.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let live = self.inner.live.try_lock().ok().and_then(|live| live.clone());
         // While it is being started, what was known before is said.
         let running = live.map_or(status.running, |live| live.devtools.is_alive());
-        Status { running, restarts: self.inner.restarts.load(Ordering::Relaxed), ..status }
+        BrowserStatus { running, restarts: self.inner.restarts.load(Ordering::Relaxed), ..status }
     }
 
     /// Asks the browser for a sign of life. It is not started for that.
@@ -157,7 +157,7 @@ impl Browser {
             None => Ok(()),
         };
         self.inner.shared.change(|tabs| *tabs = crate::tabs::Tabs::default());
-        *self.inner.status.lock().unwrap_or_else(PoisonError::into_inner) = Status::default();
+        *self.inner.status.lock().unwrap_or_else(PoisonError::into_inner) = BrowserStatus::default();
         ended
     }
 
@@ -205,7 +205,7 @@ impl Inner {
                 let watcher = Watcher { shared: self.shared.clone(), credentials: None };
                 let (devtools, task) = DevTools::connect(&address, settings.timeouts.command, watcher).await?;
                 let live = Live { devtools, proxy: None, chromium: Mutex::new(None), task };
-                (live, Status { running: true, ..Status::default() })
+                (live, BrowserStatus { running: true, ..BrowserStatus::default() })
             }
         };
         let _: Value = live.devtools.call(None, "Target.setDiscoverTargets", json!({"discover": true})).await?;
@@ -213,7 +213,7 @@ impl Inner {
         Ok(live)
     }
 
-    async fn start_chromium(&self, headless: bool) -> Result<(Live, Status), BrowserError> {
+    async fn start_chromium(&self, headless: bool) -> Result<(Live, BrowserStatus), BrowserError> {
         let settings = &self.shared.settings;
         let shared = self.shared.clone();
         let proxy = Proxy::start(settings.rules.clone(), settings.reserved.clone(), move |failure| {
@@ -228,7 +228,7 @@ impl Inner {
         let watcher = Watcher { shared: self.shared.clone(), credentials };
         let (devtools, task) = DevTools::connect(&chromium.url, settings.timeouts.command, watcher).await?;
         let status =
-            Status { running: true, pid: chromium.pid(), sandboxed: is_sandboxed(), guarded: true, restarts: 0 };
+            BrowserStatus { running: true, pid: chromium.pid(), sandboxed: is_sandboxed(), guarded: true, restarts: 0 };
         let live = Live { devtools, proxy: Some(proxy), chromium: Mutex::new(Some(chromium)), task };
         let pages = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
             "filter": [{"type": "page", "exclude": false}, {"exclude": true}]});

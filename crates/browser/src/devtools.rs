@@ -40,7 +40,7 @@ impl EventMessage for Event {
 
 /// A command, to the session of a page or to the browser.
 #[derive(Debug)]
-pub(crate) struct Command {
+pub(crate) struct DevtoolsCommand {
     pub(crate) session: Option<String>,
     pub(crate) method: &'static str,
     pub(crate) params: Value,
@@ -49,7 +49,7 @@ pub(crate) struct Command {
 /// What is done with events. It runs within the connection's task, so it must not wait; the commands that it returns are sent
 /// in order, and their answers only noted where they are errors.
 pub(crate) trait Events: Send + 'static {
-    fn on_event(&mut self, event: Event) -> Vec<Command>;
+    fn on_event(&mut self, event: Event) -> Vec<DevtoolsCommand>;
     /// The connection has ended.
     fn on_end(&mut self);
 }
@@ -59,7 +59,7 @@ type Answer = Result<Value, ProtocolError>;
 /// Sends commands. Clones share the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DevTools {
-    requests: mpsc::Sender<(Command, oneshot::Sender<Answer>)>,
+    requests: mpsc::Sender<(DevtoolsCommand, oneshot::Sender<Answer>)>,
     limit: Duration,
 }
 
@@ -104,7 +104,7 @@ impl DevTools {
     ) -> Result<T, BrowserError> {
         let gone = || BrowserError::Gone { during: method.to_owned() };
         let (sender, answer) = oneshot::channel();
-        let command = Command { session: session.map(str::to_owned), method, params };
+        let command = DevtoolsCommand { session: session.map(str::to_owned), method, params };
         self.requests.send((command, sender)).await.map_err(|_| gone())?;
         let value = tokio::time::timeout(limit, answer)
             .await
@@ -118,7 +118,7 @@ impl DevTools {
 
 async fn serve(
     mut connection: Connection<Event>,
-    mut queue: mpsc::Receiver<(Command, oneshot::Sender<Answer>)>,
+    mut queue: mpsc::Receiver<(DevtoolsCommand, oneshot::Sender<Answer>)>,
     mut events: impl Events,
 ) {
     let mut waiting: HashMap<CallId, oneshot::Sender<Answer>> = HashMap::new();
@@ -163,7 +163,7 @@ async fn serve(
     events.on_end();
 }
 
-fn submit(connection: &mut Connection<Event>, command: Command) -> Option<CallId> {
+fn submit(connection: &mut Connection<Event>, command: DevtoolsCommand) -> Option<CallId> {
     let submitted =
         connection.submit_command(Cow::Borrowed(command.method), command.session.map(Into::into), command.params);
     submitted

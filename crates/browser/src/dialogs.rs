@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{devtools::Command, mask::Mask};
+use crate::{devtools::DevtoolsCommand, mask::Mask};
 
 /// Something that happened in the browser. Texts and addresses in it have no secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -85,7 +85,7 @@ pub enum DialogKind {
 }
 
 /// Answers a dialog.
-pub(crate) fn answer(tab: &str, session: Option<String>, params: &Value, mask: &Mask) -> (Notice, Command) {
+pub(crate) fn answer(tab: &str, session: Option<String>, params: &Value, mask: &Mask) -> (Notice, DevtoolsCommand) {
     let kind = match params.get("type").and_then(Value::as_str) {
         Some("confirm") => DialogKind::Confirm,
         Some("prompt") => DialogKind::Prompt,
@@ -96,5 +96,5 @@ pub(crate) fn answer(tab: &str, session: Option<String>, params: &Value, mask: &
     let message = message.chars().take(500).collect();
     let accepted = kind == DialogKind::BeforeUnload;
     let notice = Notice::DialogAnswered { tab: tab.to_owned(), kind, message, accepted };
-    (notice, Command { session, method: "Page.handleJavaScriptDialog", params: json!({"accept": accepted}) })
+    (notice, DevtoolsCommand { session, method: "Page.handleJavaScriptDialog", params: json!({"accept": accepted}) })
 }

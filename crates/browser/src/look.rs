@@ -17,7 +17,7 @@ pub struct Look {
     /// The first 20 headings.
     pub headings: Vec<String>,
     /// The first ten forms; the last may be fields that are in none.
-    pub forms: Vec<Form>,
+    pub forms: Vec<PageForm>,
     /// The first 20 buttons outside of forms.
     pub buttons: Vec<Control>,
     /// How many links there are.
@@ -36,7 +36,7 @@ pub struct Look {
 /// A form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Form {
+pub struct PageForm {
     /// What it is called, if anything.
     pub name: String,
     /// Its selector; empty for fields that are in no form.

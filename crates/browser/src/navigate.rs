@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Browser, BrowserError,
     browser::{Inner, Live, Target},
-    page::Place,
+    page::TabPage,
     rules::plain_host,
 };
 
@@ -205,7 +205,7 @@ impl Inner {
 
     /// Asks the page for its address and title: its own report may still be under way.
     pub(crate) async fn refresh(&self, live: &Live, target: &Target) {
-        match live.run::<Place>(target, "place", &()).await {
+        match live.run::<TabPage>(target, "place", &()).await {
             Ok(place) => self.shared.change(|tabs| {
                 if let Some(tab) = tabs.by_target(&target.id) {
                     tab.show(place.url, place.title);

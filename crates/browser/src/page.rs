@@ -89,7 +89,7 @@ impl Live {
 
 /// What a tab shows, by its own word.
 #[derive(Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct TabPage {
     pub(crate) url: String,
     pub(crate) title: String,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Place {
 /// What the scripts say about an element. Which fields there are depends on what was found.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Found {
+pub(crate) struct FoundElement {
     bad: Option<String>,
     count: Option<usize>,
     examples: Vec<String>,
@@ -111,7 +111,7 @@ pub(crate) struct Found {
     pub(crate) what: String,
 }
 
-impl Found {
+impl FoundElement {
     /// Whether another moment could help.
     pub(crate) fn may_change(&self) -> bool {
         self.count == Some(0) || self.unusable.is_some() || self.missing.is_some()

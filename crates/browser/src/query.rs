@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
-use crate::{Browser, BrowserError, actions::BETWEEN, mask::Mask, page::Found, selectors::Selector};
+use crate::{Browser, BrowserError, actions::BETWEEN, mask::Mask, page::FoundElement, selectors::Selector};
 
 /// A value to read from a page.
 #[derive(Clone, Debug)]
-pub struct Field {
+pub struct QueryField {
     /// What it is called in what is read.
     pub name: String,
     /// What it is.
@@ -38,7 +38,7 @@ pub enum Wanted {
         /// Which elements.
         selector: String,
         /// The fields.
-        fields: Vec<Field>,
+        fields: Vec<QueryField>,
     },
 }
 
@@ -79,13 +79,13 @@ struct Read {
 #[derive(Deserialize)]
 struct Fault {
     at: String,
-    found: Found,
+    found: FoundElement,
 }
 
 impl Browser {
     /// Reads values from a page. What is not there yet is waited for, as long as [`crate::Timeouts::find`] says. Texts have no
     /// secrets.
-    pub async fn query(&self, name: &str, fields: &[Field]) -> Result<Map<String, Value>, BrowserError> {
+    pub async fn query(&self, name: &str, fields: &[QueryField]) -> Result<Map<String, Value>, BrowserError> {
         let asked = asked(fields)?;
         let (live, _) = self.live().await?;
         let target = self.target(name)?;
@@ -112,7 +112,7 @@ impl Browser {
     }
 }
 
-fn asked(fields: &[Field]) -> Result<Vec<Asked<'_>>, BrowserError> {
+fn asked(fields: &[QueryField]) -> Result<Vec<Asked<'_>>, BrowserError> {
     fields.iter().map(|field| Ok(Asked { name: &field.name, ..of(&field.what)? })).collect()
 }
 
@@ -140,7 +140,7 @@ fn of(what: &Wanted) -> Result<Asked<'_>, BrowserError> {
 }
 
 /// The selector of the field with this path: `/rows/name`.
-fn selector_at(fields: &[Field], at: &str) -> Option<String> {
+fn selector_at(fields: &[QueryField], at: &str) -> Option<String> {
     let field = fields.iter().find(|field| {
         let rest = at.strip_prefix('/').and_then(|at| at.strip_prefix(field.name.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Browser, BrowserError, mask::Mask, page::Found, selectors::Selector};
+use crate::{Browser, BrowserError, mask::Mask, page::FoundElement, selectors::Selector};
 
 /// How large a snapshot may be, and of what it is.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct TokenLimit {
 
 /// A page as text. It has no secrets. It is the page's word: data, whatever it says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Snapshot {
+pub struct PageSnapshot {
     /// The address that the tab shows.
     pub url: String,
     /// The title.
@@ -67,7 +67,7 @@ struct Read {
     #[serde(default)]
     cut: BTreeMap<String, usize>,
     #[serde(flatten)]
-    found: Found,
+    found: FoundElement,
 }
 
 #[derive(Default, Deserialize)]
@@ -96,7 +96,7 @@ const CUT_TOKENS: usize = 100;
 
 impl Browser {
     /// Reads a page as text.
-    pub async fn snapshot(&self, name: &str, limits: &SnapshotLimits) -> Result<Snapshot, BrowserError> {
+    pub async fn snapshot(&self, name: &str, limits: &SnapshotLimits) -> Result<PageSnapshot, BrowserError> {
         let (live, restarted) = self.live().await?;
         let target = self.target(name)?;
         let mask = &self.inner.shared.mask;
@@ -135,7 +135,7 @@ impl Browser {
             text.push_str(&line);
         }
         let (url, title) = (mask.url(&read.url), mask.text(&read.title).chars().take(LONGEST).collect());
-        Ok(Snapshot { url, title, text, elements: read.elements, lines, chars, cut, restarted })
+        Ok(PageSnapshot { url, title, text, elements: read.elements, lines, chars, cut, restarted })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct TabState {
 
 /// Something changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum BrowserChange {
     /// The tabs, as they are now.
     Tabs(Vec<TabState>),
     /// Something happened that nobody asked for.
@@ -104,7 +104,7 @@ pub(crate) struct Shared {
     pub(crate) mask: Mask,
     tabs: Mutex<Tabs>,
     version: watch::Sender<u64>,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<BrowserChange>,
     last: Mutex<Vec<TabState>>,
 }
 
@@ -129,7 +129,7 @@ impl Shared {
         if *last != now {
             last.clone_from(&now);
             // Nobody may be listening.
-            let _ = self.changes.send(Change::Tabs(now));
+            let _ = self.changes.send(BrowserChange::Tabs(now));
         }
         drop(last);
         self.version.send_modify(|version| *version += 1);
@@ -139,10 +139,10 @@ impl Shared {
     pub(crate) fn notice(&self, notice: Notice) {
         tracing::debug!(?notice, "browser");
         // Nobody may be listening.
-        let _ = self.changes.send(Change::Notice(notice));
+        let _ = self.changes.send(BrowserChange::Notice(notice));
     }
 
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<BrowserChange> {
         self.changes.subscribe()
     }
 

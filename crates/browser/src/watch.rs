@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Notice, PopUps, Way,
-    devtools::{Command, Event, Events},
+    devtools::{DevtoolsCommand, Event, Events},
     dialogs,
     tabs::{Shared, Tab, Tabs},
 };
@@ -24,7 +24,7 @@ pub(crate) struct Watcher {
 }
 
 impl Events for Watcher {
-    fn on_event(&mut self, event: Event) -> Vec<Command> {
+    fn on_event(&mut self, event: Event) -> Vec<DevtoolsCommand> {
         let Event { method, session, params } = event;
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         match method.as_ref() {
@@ -34,7 +34,7 @@ impl Events for Watcher {
             "Target.targetCrashed" => self.on_tab_crashed(text("targetId")),
             "Fetch.requestPaused" => {
                 let params = json!({"requestId": text("requestId")});
-                return vec![Command { session, method: "Fetch.continueRequest", params }];
+                return vec![DevtoolsCommand { session, method: "Fetch.continueRequest", params }];
             }
             "Fetch.authRequired" => return self.on_auth(session, text("requestId")),
             "Browser.downloadWillBegin" => self.shared.notice(Notice::DownloadRefused {
@@ -84,17 +84,17 @@ impl Watcher {
         self.shared.tabs().by_session(session).and_then(|tab| tab.name.clone()).unwrap_or_default()
     }
 
-    fn on_auth(&self, session: Option<String>, request: &str) -> Vec<Command> {
+    fn on_auth(&self, session: Option<String>, request: &str) -> Vec<DevtoolsCommand> {
         let answer = match &self.credentials {
             Some((user, password)) => json!({"response": "ProvideCredentials", "username": user, "password": password}),
             None => json!({"response": "Default"}),
         };
         let params = json!({"requestId": request, "authChallengeResponse": answer});
-        vec![Command { session, method: "Fetch.continueWithAuth", params }]
+        vec![DevtoolsCommand { session, method: "Fetch.continueWithAuth", params }]
     }
 
     /// In a browser that is not ours, only what our tabs open is attached to.
-    fn on_created(&self, params: &Value) -> Vec<Command> {
+    fn on_created(&self, params: &Value) -> Vec<DevtoolsCommand> {
         let Some(info) = target_info(params) else { return Vec::new() };
         let ours = |opener: &String| self.shared.tabs().by_target(opener).is_some();
         if matches!(self.shared.settings.way, Way::Start { .. })
@@ -104,10 +104,10 @@ impl Watcher {
             return Vec::new();
         }
         let params = json!({"targetId": info.id, "flatten": true});
-        vec![Command { session: None, method: "Target.attachToTarget", params }]
+        vec![DevtoolsCommand { session: None, method: "Target.attachToTarget", params }]
     }
 
-    fn on_attached(&self, params: &Value) -> Vec<Command> {
+    fn on_attached(&self, params: &Value) -> Vec<DevtoolsCommand> {
         let (Some(info), Some(session)) = (target_info(params), params.get("sessionId").and_then(Value::as_str)) else {
             return Vec::new();
         };
@@ -126,8 +126,15 @@ impl Watcher {
                 self.shared.notice(notice);
                 // While the new window waits, the page that opens it waits too.
                 let session = Some(session.to_owned());
-                let run = Command { session, method: "Runtime.runIfWaitingForDebugger", params: json!({}) };
-                vec![run, Command { session: None, method: "Target.closeTarget", params: json!({"targetId": info.id}) }]
+                let run = DevtoolsCommand { session, method: "Runtime.runIfWaitingForDebugger", params: json!({}) };
+                vec![
+                    run,
+                    DevtoolsCommand {
+                        session: None,
+                        method: "Target.closeTarget",
+                        params: json!({"targetId": info.id}),
+                    },
+                ]
             }
         }
     }
@@ -260,7 +267,7 @@ struct Report {
 
 /// Everything that a new page needs before its first script runs. The binding and the script are in a world that the
 /// page does not see.
-fn set_up(session: &str) -> Vec<Command> {
+fn set_up(session: &str) -> Vec<DevtoolsCommand> {
     let script = json!({"source": WATCH, "worldName": WORLD, "runImmediately": true});
     [
         ("Page.enable", json!({})),
@@ -272,6 +279,6 @@ fn set_up(session: &str) -> Vec<Command> {
         ("Runtime.runIfWaitingForDebugger", json!({})),
     ]
     .into_iter()
-    .map(|(method, params)| Command { session: Some(session.to_owned()), method, params })
+    .map(|(method, params)| DevtoolsCommand { session: Some(session.to_owned()), method, params })
     .collect()
 }

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use self::answer::Reply;
 pub(crate) use self::answer::broken;
 pub(crate) use self::{
-    follow::{Follow, Item},
+    follow::{Follow, Followed},
     remote::Remote,
     retry::Retry,
 };

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU64, time::Duration};
 
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     audience::Audience,
     conversation::Role as MessageRole,
     id::{AgentName, BadName, CollectionName, Seq},
@@ -14,10 +14,10 @@ use callboard_engine::core::{
 /// `NAME:ROLE`, or `NAME` alone for a worker.
 pub(crate) fn agent(text: &str) -> Result<Agent, String> {
     let (name, role) = match text.rsplit_once(':') {
-        Some((name, "manager")) => (name, Role::Manager),
-        Some((name, "worker")) => (name, Role::Worker),
+        Some((name, "manager")) => (name, AgentRole::Manager),
+        Some((name, "worker")) => (name, AgentRole::Worker),
         Some((_, other)) => return Err(format!("there is no role {other:?}: an agent is a manager or a worker")),
-        None => (text, Role::Worker),
+        None => (text, AgentRole::Worker),
     };
     let name = name.parse().map_err(|error: BadName| error.to_string())?;
     Ok(Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() })
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn an_agent_is_a_name_and_perhaps_a_role() {
         let role = |text: &str| agent(text).map(|agent| (agent.name.to_string(), agent.role));
-        assert_eq!(role("lead:manager"), Ok(("lead".to_owned(), Role::Manager)));
-        assert_eq!(role("critic"), Ok(("critic".to_owned(), Role::Worker)));
+        assert_eq!(role("lead:manager"), Ok(("lead".to_owned(), AgentRole::Manager)));
+        assert_eq!(role("critic"), Ok(("critic".to_owned(), AgentRole::Worker)));
         assert!(role("critic:boss").unwrap_err().contains("a manager or a worker"));
         assert!(role("all:worker").unwrap_err().contains("reserved"));
     }

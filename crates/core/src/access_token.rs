@@ -23,14 +23,14 @@ pub enum Holder {
     /// This agent.
     Agent(AgentName),
     /// The current holder of this role.
-    Role(Role),
+    Role(HolderRole),
 }
 
 /// A role that a token can stand for. There are many workers: a worker's token names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TokenRole))]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum HolderRole {
     /// The user, in this session.
     User,
     /// The manager at the time of the call.
@@ -73,8 +73,8 @@ impl AccessTokens {
         let token = self.iter().find(|token| token.sha256 == sha256)?;
         match &token.holder {
             Holder::Agent(name) => team.agent(name).ok().map(|agent| Actor::Agent(agent.name.clone())),
-            Holder::Role(Role::Manager) => team.manager().map(|agent| Actor::Agent(agent.name.clone())),
-            Holder::Role(Role::User) => Some(Actor::User),
+            Holder::Role(HolderRole::Manager) => team.manager().map(|agent| Actor::Agent(agent.name.clone())),
+            Holder::Role(HolderRole::User) => Some(Actor::User),
         }
     }
 }

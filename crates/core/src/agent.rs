@@ -34,7 +34,7 @@ pub struct Agent {
     /// Its name, unique in its session.
     pub name: AgentName,
     /// Its role in the team.
-    pub role: Role,
+    pub role: AgentRole,
     /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
@@ -57,7 +57,7 @@ pub struct Agent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentRole))]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum AgentRole {
     /// Keeps the shared state and directs the others. A session has at most one.
     Manager,
     /// Does what the manager asks.
@@ -163,12 +163,12 @@ impl Team {
 
     /// The manager, if there is one.
     pub fn manager(&self) -> Option<&Agent> {
-        self.0.iter().find(|agent| agent.role == Role::Manager)
+        self.0.iter().find(|agent| agent.role == AgentRole::Manager)
     }
 
     /// All workers, in the order in which they joined.
     pub fn workers(&self) -> impl Iterator<Item = &Agent> {
-        self.0.iter().filter(|agent| agent.role == Role::Worker)
+        self.0.iter().filter(|agent| agent.role == AgentRole::Worker)
     }
 
     /// The audience of what only the user and the manager see.
@@ -220,7 +220,7 @@ impl Team {
                 let problem = format!("the name looks like that of another agent, {}", other.name);
                 contradictions.push(fault("/name", problem));
             }
-            if agent.role == Role::Manager {
+            if agent.role == AgentRole::Manager {
                 match manager {
                     Some(first) => {
                         let problem = format!("a team has at most one manager, and {first} is it");

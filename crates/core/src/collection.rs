@@ -7,7 +7,7 @@ use crate::{
     id::CollectionName,
     input::InputVisitor,
     rights::Right,
-    session::{Kind, Settings, Ttl, facts::Created},
+    session::{SessionKind, Settings, Ttl, facts::Created},
 };
 
 /// Makes a collection where there is none.
@@ -34,7 +34,7 @@ impl Command for NewCollection {
             return Err(Error::Conflict { kind, what, hint: "take another name" }.into());
         }
         let settings = Settings { ttl_seconds: Ttl::Never, ..Settings::default() };
-        decision.record(Created { id: self.name.journal(), kind: Kind::Collection, salt: self.salt, settings });
+        decision.record(Created { id: self.name.journal(), kind: SessionKind::Collection, salt: self.salt, settings });
         Ok(())
     }
 

@@ -15,7 +15,7 @@ mod size;
 pub use self::{
     base::Base,
     settings::{CompressionSettings, LEAST_TARGET, Thresholds, check_target},
-    sight::Shown,
+    sight::ShownAs,
     size::size,
 };
 

@@ -135,7 +135,7 @@ pub struct RemoveDocument(pub DocumentName);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentOutcome))]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum DocumentOutcome {
     /// There was none of this name, and now there is.
     Created,
     /// It replaced one.

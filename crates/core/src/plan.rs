@@ -142,7 +142,7 @@ impl Status {
 /// A plan with the fields that Callboard sets, as prompts show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanDocument))]
-pub struct Document {
+pub struct PlanDocument {
     /// The id of the session's workflow: a UUID that was made with the session.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub workflow_id: Arc<str>,
@@ -180,8 +180,8 @@ pub struct HeldPlan {
 
 impl HeldPlan {
     /// The version as prompts show it.
-    pub fn document(&self, workflow_id: &Arc<str>) -> Document {
-        Document {
+    pub fn document(&self, workflow_id: &Arc<str>) -> PlanDocument {
+        PlanDocument {
             workflow_id: workflow_id.clone(),
             plan_version: self.version,
             created_at: self.created_at,

@@ -55,7 +55,7 @@ pub struct Run {
     /// Its id.
     pub id: RunId,
     /// What kind of run it is.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Why it does not continue; `None` unless it is paused or has ended.
     pub halt: Option<Halt>,
     /// The turn in which the reason for the pause was said, if it was said in one.
@@ -103,7 +103,7 @@ pub struct Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunKind))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum RunKind {
     /// A manager directs workers.
     Team,
     /// The manager alone builds a workflow with the user, with Callboard's own tools.
@@ -338,7 +338,7 @@ impl Runs {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRun {
     /// What kind of run.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The user's task.
     pub input: Arc<str>,
     /// Its limits; by default those of the session.

@@ -93,7 +93,7 @@ impl Default for Visible {
 /// Whose journal it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum SessionKind {
     /// A session's.
     #[default]
     Session,
@@ -101,7 +101,7 @@ pub enum Kind {
     Collection,
 }
 
-impl Kind {
+impl SessionKind {
     pub(crate) fn is_session(&self) -> bool {
         *self == Self::Session
     }
@@ -113,8 +113,8 @@ pub struct Session {
     /// Its name; `None` before its first entry.
     pub id: Option<SessionId>,
     /// Whether it is a session or a collection.
-    #[serde(default, skip_serializing_if = "Kind::is_session")]
-    pub kind: Kind,
+    #[serde(default, skip_serializing_if = "SessionKind::is_session")]
+    pub kind: SessionKind,
     /// When it was made.
     pub created_at: Timestamp,
     /// The id of its workflow, which its plan bears too: a UUID that was made with the session.

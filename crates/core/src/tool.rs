@@ -36,7 +36,7 @@ pub use self::{
     file::FileCall,
     own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
     part::{TextPart, part_of},
-    recall::Asked,
+    recall::RecallAsked,
 };
 
 pub use crate::agent::{DIRECTOR, PREFIX};
@@ -50,7 +50,7 @@ pub struct OwnTool {
     /// Whether doing it twice does no harm.
     pub idempotent: bool,
     /// How it is done.
-    pub execution: Execution,
+    pub execution: ToolExecution,
     /// Whether the viewer may use it.
     pub(crate) is_for: fn(&View<'_>) -> bool,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
@@ -61,7 +61,7 @@ pub struct OwnTool {
 
 /// How a tool is done.
 #[derive(Clone, Copy)]
-pub enum Execution {
+pub enum ToolExecution {
     /// As a command: it is decided where it is called, and so either done whole or not at all.
     Command(Decide),
     /// Outside of any decision: the tool says what is to be read, as far as the viewer may see it.
@@ -91,9 +91,9 @@ pub enum Read {
     /// One message of a thread, whole.
     Message(ThreadId, MessageId),
     /// What answers a question.
-    Recall(Asked),
+    Recall(RecallAsked),
     /// Where words stand.
-    Search(Asked),
+    Search(RecallAsked),
     /// Something is done with context files.
     Files(FileCall),
     /// Something is done in the browser, or seen there.

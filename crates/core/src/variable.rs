@@ -25,7 +25,7 @@ use crate::{
 pub use self::{
     display::{HIDDEN, display, is_cut, is_placeholder},
     origin::{BadOrigin, Origin},
-    secret::{Found, find_secrets, is_secret_name, shown_name, split},
+    secret::{FoundSecrets, find_secrets, is_secret_name, shown_name, split},
 };
 
 /// A variable as the state holds it: all but its value.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     audience::Audience,
     count::TokenCounter,
     entry::{Actor, Header},
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
 
     /// Whether the user or the manager looks.
     pub fn is_in_charge(&self) -> bool {
-        self.agent.is_none_or(|agent| agent.role == Role::Manager)
+        self.agent.is_none_or(|agent| agent.role == AgentRole::Manager)
     }
 
     /// Whether the viewer may see what is for the user and the manager unless the session shares it.

@@ -37,7 +37,7 @@ pub use self::{
     document::{About, Document, Shown},
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
-    snapshot::{Pieces, Snapshot},
+    snapshot::{Snapshot, SnapshotPieces},
     values::Values,
 };
 

@@ -3,7 +3,8 @@
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
 use callboard_core::{
-    entry::Head, error::Error as Refusal, id::SessionId, session::Kind, time::Timestamp, view::View, viewer::Viewer,
+    entry::Head, error::Error as Refusal, id::SessionId, session::SessionKind, time::Timestamp, view::View,
+    viewer::Viewer,
 };
 use callboard_store::{Lease, Row, Store};
 use tokio::{task::JoinSet, time::Instant};
@@ -58,8 +59,8 @@ impl Board {
     pub async fn session(&self, id: &SessionId) -> Result<Session, Error> {
         let session = self.open(id).await?;
         match session.known()?.session.kind {
-            Kind::Session => Ok(session),
-            Kind::Collection => Err(Error::NoSession { session: id.clone() }),
+            SessionKind::Session => Ok(session),
+            SessionKind::Collection => Err(Error::NoSession { session: id.clone() }),
         }
     }
 
@@ -254,8 +255,8 @@ impl Board {
     pub async fn info(&self, id: &SessionId) -> Result<SessionInfo, Error> {
         let (loaded, row) = self.load(id).await?;
         match loaded.state.session.kind {
-            Kind::Session => Ok(SessionInfo::of(id.clone(), &loaded.state, row)),
-            Kind::Collection => Err(Error::NoSession { session: id.clone() }),
+            SessionKind::Session => Ok(SessionInfo::of(id.clone(), &loaded.state, row)),
+            SessionKind::Collection => Err(Error::NoSession { session: id.clone() }),
         }
     }
 
@@ -266,7 +267,7 @@ impl Board {
             Some(loaded) => (loaded, row),
             None => self.load(id).await?,
         };
-        if loaded.state.session.kind == Kind::Collection {
+        if loaded.state.session.kind == SessionKind::Collection {
             return Err(Error::NoSession { session: id.clone() });
         }
         let (newest, state) = (loaded.newest.take(), loaded.state);

@@ -7,7 +7,7 @@ use callboard_core::{
     count::Tokens,
     error::Error as Refusal,
     id::{CollectionName, Seq, SessionId},
-    session::Kind,
+    session::SessionKind,
     state::State,
     time::Timestamp,
 };
@@ -56,8 +56,8 @@ impl Board {
             collection => collection?,
         };
         match collection.known()?.session.kind {
-            Kind::Collection => Ok(collection),
-            Kind::Session => Err(absent()),
+            SessionKind::Collection => Ok(collection),
+            SessionKind::Session => Err(absent()),
         }
     }
 
@@ -102,7 +102,7 @@ impl Board {
 
     async fn listed_collection(&self, name: CollectionName) -> Result<Option<CollectionInfo>, Error> {
         match self.load(&name.journal()).await {
-            Ok((loaded, _)) if loaded.state.session.kind == Kind::Collection => {
+            Ok((loaded, _)) if loaded.state.session.kind == SessionKind::Collection => {
                 Ok(Some(CollectionInfo::of(name, &loaded.state)))
             }
             Ok(_) | Err(Error::NoSession { .. }) => Ok(None),
@@ -128,7 +128,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_to(export, Some(name.journal()), Kind::Collection, again).await?;
+        self.import_to(export, Some(name.journal()), SessionKind::Collection, again).await?;
         self.collection(name).await
     }
 }

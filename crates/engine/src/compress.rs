@@ -13,7 +13,7 @@ use callboard_core::{
     text::Values,
 };
 use callboard_prompt::compression::{
-    material::{Material, Scope, Unread, Wanted},
+    material::{CompressionScope, Material, Unread, Wanted},
     plan::{Aim, Outlook},
 };
 use callboard_store::{Order, Query};
@@ -25,8 +25,13 @@ const PAGE: usize = 4096;
 
 impl Session {
     /// Says what of a thread is to be compressed to reach an aim. It changes nothing.
-    pub async fn plan_compression(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error> {
-        let plan = move |material| callboard_prompt::compression::plan::Plan::of(material, aim);
+    pub async fn plan_compression(
+        &self,
+        thread: &ThreadId,
+        scope: CompressionScope,
+        aim: Aim,
+    ) -> Result<Outlook, Error> {
+        let plan = move |material| callboard_prompt::compression::plan::CompressionPlan::of(material, aim);
         Ok(self.with_material(thread, scope, plan).await??)
     }
 
@@ -38,14 +43,15 @@ impl Session {
         over: Tokens,
         keep_recent: Tokens,
     ) -> Result<Option<ClearToolResults>, Error> {
-        self.with_material(thread, Scope::default(), move |material| material.clearable(over, keep_recent)).await
+        self.with_material(thread, CompressionScope::default(), move |material| material.clearable(over, keep_recent))
+            .await
     }
 
     /// Reads what of a thread can be compressed, and looks at it where nothing waits for that.
     async fn with_material<T: Send + 'static>(
         &self,
         thread: &ThreadId,
-        scope: Scope,
+        scope: CompressionScope,
         look: impl FnOnce(Material) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let state = self.state().await?;

@@ -3,7 +3,7 @@
 use callboard_core::{
     entry::{Entry, Head},
     id::{Seq, SessionId},
-    session::Kind,
+    session::SessionKind,
     state::State,
 };
 use callboard_store::{JournalKind, Order, Query, Store};
@@ -14,7 +14,7 @@ pub(crate) const PAGE: usize = 512;
 /// What a store is to know of the journal with this state.
 pub(crate) fn journal_kind(state: &State) -> JournalKind {
     match (&state.session.id, state.session.kind) {
-        (Some(_), Kind::Session) => JournalKind::Session,
+        (Some(_), SessionKind::Session) => JournalKind::Session,
         // A collection, or the record of a keyed request.
         _ => JournalKind::Unlisted,
     }

@@ -73,9 +73,9 @@ pub use prompt_memory::PromptMemory;
 pub use read::{
     entries::{JournalPage, JournalQuery},
     filter::Filter,
-    message::{MessageJson, MessagePage, MessageQuery, Place},
+    message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
     prompt::WhosePrompt,
-    recall::answer::{RecallAnswer, RecallHit, Why},
+    recall::answer::{HitWhy, RecallAnswer, RecallHit},
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,

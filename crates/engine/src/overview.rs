@@ -7,7 +7,7 @@ use callboard_core::{
     count::{Tokens, Usage},
     entry::Actor,
     id::{AgentName, RunId, Seq},
-    run::{Kind, Run, Status},
+    run::{Run, RunKind, Status},
     state::State,
     time::Timestamp,
 };
@@ -49,7 +49,7 @@ pub struct RunOverview {
     /// Its id.
     pub id: RunId,
     /// What kind of run it is.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Where it is.
     pub status: Status,
     /// Why it does not go on, where that was said.

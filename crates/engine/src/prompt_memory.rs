@@ -12,7 +12,7 @@ use callboard_core::{
     prompt::{Format, Style},
     text::Values,
 };
-use callboard_prompt::{HistoryCache, Pieces, Provider, ResolvedSpec};
+use callboard_prompt::{HistoryCache, PromptPieces, Provider, ResolvedSpec};
 
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
@@ -71,9 +71,9 @@ pub(crate) struct Remembered {
 #[derive(Clone, Default)]
 pub(crate) struct MadePrompts {
     /// The newest, as of which entry, and what was asked for.
-    made: VecDeque<(Seq, ResolvedSpec, Arc<Pieces>)>,
+    made: VecDeque<(Seq, ResolvedSpec, Arc<PromptPieces>)>,
     /// That of the agent's last turn, which this entry noted; none where it cannot be compared with.
-    last: Option<(Seq, Option<Arc<Pieces>>)>,
+    last: Option<(Seq, Option<Arc<PromptPieces>>)>,
 }
 
 /// The memory of one session, which goes with it.
@@ -91,22 +91,22 @@ impl MemoryKey {
 
 impl MadePrompts {
     /// The pieces of a prompt that was asked for in just this way.
-    pub(crate) fn made(&self, at: Seq, asked: &ResolvedSpec) -> Option<Arc<Pieces>> {
+    pub(crate) fn made(&self, at: Seq, asked: &ResolvedSpec) -> Option<Arc<PromptPieces>> {
         let same = |(of, by, _): &&(Seq, ResolvedSpec, _)| *of == at && by == asked;
         self.made.iter().find(same).map(|(_, _, pieces)| pieces.clone())
     }
 
-    pub(crate) fn note(&mut self, at: Seq, asked: ResolvedSpec, pieces: Arc<Pieces>) {
+    pub(crate) fn note(&mut self, at: Seq, asked: ResolvedSpec, pieces: Arc<PromptPieces>) {
         self.made.truncate(MADE - 1);
         self.made.push_front((at, asked, pieces));
     }
 
     /// The pieces of the prompt that the entry `requested` noted, where that is known.
-    pub(crate) fn last(&self, requested: Seq) -> Option<Option<Arc<Pieces>>> {
+    pub(crate) fn last(&self, requested: Seq) -> Option<Option<Arc<PromptPieces>>> {
         self.last.as_ref().filter(|(of, _)| *of == requested).map(|(_, pieces)| pieces.clone())
     }
 
-    pub(crate) fn note_last(&mut self, requested: Seq, pieces: Option<Arc<Pieces>>) {
+    pub(crate) fn note_last(&mut self, requested: Seq, pieces: Option<Arc<PromptPieces>>) {
         self.last = Some((requested, pieces));
     }
 

@@ -8,7 +8,7 @@ use callboard_core::{
     prompt::escape::page_text,
     recall::Source,
     text::Text,
-    tool::{Asked, CallTool, Execution, Read, own_tool, part_of},
+    tool::{CallTool, Read, RecallAsked, ToolExecution, own_tool, part_of},
     variable::Variable,
     view::View,
     viewer::Viewer,
@@ -35,11 +35,11 @@ impl Session {
     ) -> Result<ToolResult, Error> {
         let by = by.into();
         match own_tool(name)?.execution {
-            Execution::Command(_) => {
+            ToolExecution::Command(_) => {
                 let call = CallTool { name: name.to_owned(), arguments: arguments.clone() };
                 Ok(self.execute(by, call).await?.answer.0.into())
             }
-            Execution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
+            ToolExecution::Read(_) => self.read_tool(&by.into(), name, arguments, outside).await,
         }
     }
 
@@ -51,7 +51,7 @@ impl Session {
         arguments: &Value,
         outside: &Outside,
     ) -> Result<ToolResult, Error> {
-        let Execution::Read(read) = own_tool(name)?.execution else {
+        let ToolExecution::Read(read) = own_tool(name)?.execution else {
             return Err(Refusal::invalid("/name", format!("{name} does not read")).into());
         };
         let (arguments, part) = part_of(name, arguments)?;
@@ -100,11 +100,11 @@ impl Session {
                 let message = self.message(viewer, &thread, &id).await?;
                 Ok(in_short(&message).to_string())
             }
-            Read::Recall(Asked { text, limit, thread, sources }) => {
+            Read::Recall(RecallAsked { text, limit, thread, sources }) => {
                 let query = RecallQuery { limit, thread, sources, ..RecallQuery::new(text) };
                 Ok(recalled_in_short(&self.recall(viewer, query).await?).to_string())
             }
-            Read::Search(Asked { text, limit, .. }) => {
+            Read::Search(RecallAsked { text, limit, .. }) => {
                 let hits = self.search_words(viewer, &text, limit).await?;
                 Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
             }

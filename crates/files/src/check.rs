@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Category, ContextPath, Entry, Error, Manifest, Project, Session,
-    disk::{Folder, Kind, Lock},
+    disk::{EntryKind, Folder, Lock},
     manifest::stamp,
     path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST, ending},
     project::{locked, shown},
@@ -18,7 +18,7 @@ const UNKNOWN: &str = "unknown";
 
 /// A problem that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
+pub struct FolderProblem {
     /// The session.
     pub session_id: SessionId,
     /// The path below the project.
@@ -33,16 +33,16 @@ pub struct Problem {
 
 impl Project {
     /// The problems of a session, or of all sessions.
-    pub fn check(&self, id: Option<&SessionId>) -> Result<Vec<Problem>, Error> {
+    pub fn check(&self, id: Option<&SessionId>) -> Result<Vec<FolderProblem>, Error> {
         self.examine(id, None)
     }
 
     /// The same, and repairs what it can by writing a corrected manifest.
-    pub fn repair(&self, id: Option<&SessionId>, now: Timestamp) -> Result<Vec<Problem>, Error> {
+    pub fn repair(&self, id: Option<&SessionId>, now: Timestamp) -> Result<Vec<FolderProblem>, Error> {
         self.examine(id, Some(now))
     }
 
-    fn examine(&self, id: Option<&SessionId>, repair: Option<Timestamp>) -> Result<Vec<Problem>, Error> {
+    fn examine(&self, id: Option<&SessionId>, repair: Option<Timestamp>) -> Result<Vec<FolderProblem>, Error> {
         let ids = id.map_or_else(|| self.ids(), |id| Ok(vec![id.clone()]))?;
         let sessions = self.sessions()?;
         let mut problems = Vec::new();
@@ -62,17 +62,17 @@ impl Project {
     }
 }
 
-fn problem(id: &SessionId, path: &str, code: &str, detail: String) -> Problem {
+fn problem(id: &SessionId, path: &str, code: &str, detail: String) -> FolderProblem {
     let path = shown(id, path).trim_end_matches('/').to_owned();
-    Problem { session_id: id.clone(), path, code: code.to_owned(), detail, repaired: false }
+    FolderProblem { session_id: id.clone(), path, code: code.to_owned(), detail, repaired: false }
 }
 
 /// A session that is being checked: its corrected manifest, and the problems.
 struct Examined {
     session: Session,
-    problems: Vec<Problem>,
+    problems: Vec<FolderProblem>,
     /// The problems that the corrected manifest does not solve.
-    beyond_repair: Vec<Problem>,
+    beyond_repair: Vec<FolderProblem>,
 }
 
 impl Examined {
@@ -88,7 +88,7 @@ impl Examined {
         Self { session, problems: Vec::new(), beyond_repair: Vec::new() }
     }
 
-    fn examine(mut self, repair: Option<Timestamp>, problems: &mut Vec<Problem>) {
+    fn examine(mut self, repair: Option<Timestamp>, problems: &mut Vec<FolderProblem>) {
         let is_readable = match self.session.folder.read(MANIFEST) {
             Ok(bytes) => {
                 self.manifest(bytes.as_deref());
@@ -221,8 +221,10 @@ impl Examined {
             Err(error) => return Some(("outside", format!("the entry names no file of the session: {error}"))),
         };
         match self.session.kind(&path) {
-            Ok(Kind::File) => None,
-            Ok(Kind::Nothing) => Some(("file_missing", "the file is in the manifest, but does not exist".to_owned())),
+            Ok(EntryKind::File) => None,
+            Ok(EntryKind::Nothing) => {
+                Some(("file_missing", "the file is in the manifest, but does not exist".to_owned()))
+            }
             Ok(found) => Some(("misplaced", format!("the entry names no file: it is {}", found.words()))),
             Err(error) => Some((error.code(), format!("the file cannot be reached: {error}"))),
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ContextPath, Error, Project, Session,
-    disk::{Folder, Kind, Lock},
+    disk::{EntryKind, Folder, Lock},
     path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
     project::{is_blank, locked, shown},
 };
@@ -93,7 +93,7 @@ impl Project {
         cleaned: &mut Cleaned,
     ) -> Result<(), Error> {
         let Some(mut folder) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
-        if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
+        if folder.kind(MANIFEST)? == EntryKind::Nothing && is_blank(&folder)? {
             // Another process may be creating it. That process holds the lock on the folder of sessions until it has locked
             // this one.
             drop(folder);
@@ -143,7 +143,7 @@ impl Session {
     ) -> Result<(), Error> {
         for name in [NEW_MANIFEST, NEW_DOCUMENT] {
             // There is no space to list what has to stay.
-            if self.folder.kind(name)? == Kind::Folder {
+            if self.folder.kind(name)? == EntryKind::Folder {
                 return Err(Error::Misplaced { path: self.shown(name), found: "a folder", expected: "no folder" });
             }
         }
@@ -191,8 +191,8 @@ impl Session {
             Err(error) => return Fate::Stays(format!("it is not in the folder of the session: {error}")),
         };
         match self.kind(&path) {
-            Ok(Kind::File) => Fate::Goes(path),
-            Ok(Kind::Nothing) => Fate::IsGone,
+            Ok(EntryKind::File) => Fate::Goes(path),
+            Ok(EntryKind::Nothing) => Fate::IsGone,
             Ok(found) => Fate::Stays(format!("it is {}, not a file", found.words())),
             Err(error) => Fate::Stays(format!("it cannot be reached: {error}")),
         }
@@ -249,17 +249,17 @@ impl Rest<'_> {
                 continue;
             }
             let kind = folder.kind(&name)?;
-            let below = if kind == Kind::Folder && depth < DEEPEST { folder.folder(&name)? } else { None };
+            let below = if kind == EntryKind::Folder && depth < DEEPEST { folder.folder(&name)? } else { None };
             let goes = match below {
                 Some(below) => {
                     self.clear(&below, &format!("{path}/"), depth + 1, shown, cleaned)?
                         && (self.mode == Mode::Say || folder.remove_empty(&name)?)
                 }
                 // A name that is not UTF-8 cannot be asked for.
-                None => kind == Kind::Nothing && !name.contains(char::REPLACEMENT_CHARACTER),
+                None => kind == EntryKind::Nothing && !name.contains(char::REPLACEMENT_CHARACTER),
             };
             is_empty &= goes;
-            if !goes && kind != Kind::Folder && !self.stays.contains(&path) {
+            if !goes && kind != EntryKind::Folder && !self.stays.contains(&path) {
                 let reason = "it is not in the manifest".to_owned();
                 cleaned.kept.push(Kept { path: shown(&path), reason });
             }

@@ -27,7 +27,7 @@ pub(crate) struct Folder {
 
 /// The kind of an item in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     Nothing,
     File,
     Folder,
@@ -58,7 +58,7 @@ pub(crate) enum Lock {
     Exclusive,
 }
 
-impl Kind {
+impl EntryKind {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Nothing => "missing",
@@ -99,7 +99,9 @@ impl Folder {
         match retry_on_intr(|| fs::openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())) {
             Ok(fd) => Ok(Some(Self { fd, shown: self.shown(name) })),
             Err(Errno::NOENT) => Ok(None),
-            Err(errno @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => Err(self.misplaced(name, Kind::Folder, errno)),
+            Err(errno @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => {
+                Err(self.misplaced(name, EntryKind::Folder, errno))
+            }
             Err(errno) => Err(Error::io("open the folder", self.shown(name), errno)),
         }
     }
@@ -121,10 +123,10 @@ impl Folder {
     }
 
     /// The kind of the item with this name.
-    pub(crate) fn kind(&self, name: &str) -> Result<Kind, Error> {
+    pub(crate) fn kind(&self, name: &str) -> Result<EntryKind, Error> {
         match fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Kind::of(&stat)),
-            Err(Errno::NOENT) => Ok(Kind::Nothing),
+            Ok(stat) => Ok(EntryKind::of(&stat)),
+            Err(Errno::NOENT) => Ok(EntryKind::Nothing),
             Err(errno) => Err(Error::io("look at", self.shown(name), errno)),
         }
     }
@@ -163,12 +165,12 @@ impl Folder {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
             Err(errno @ (Errno::LOOP | Errno::MLINK | Errno::NXIO)) => {
-                return Err(self.misplaced(name, Kind::File, errno));
+                return Err(self.misplaced(name, EntryKind::File, errno));
             }
             Err(errno) => return Err(failed(errno)),
         };
-        let kind = Kind::of(&fs::fstat(&fd).map_err(failed)?);
-        if kind != Kind::File {
+        let kind = EntryKind::of(&fs::fstat(&fd).map_err(failed)?);
+        if kind != EntryKind::File {
             return Err(Error::Misplaced { path: self.shown(name), found: kind.words(), expected: "a file" });
         }
         let mut bytes = Vec::new();
@@ -207,7 +209,7 @@ impl Folder {
         match fs::renameat_with(&self.fd, name, &folder.fd, new, RenameFlags::NOREPLACE) {
             // Some file systems cannot guarantee this by themselves.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match folder.kind(new)? {
-                Kind::Nothing => fs::renameat(&self.fd, name, &folder.fd, new).map_err(failed),
+                EntryKind::Nothing => fs::renameat(&self.fd, name, &folder.fd, new).map_err(failed),
                 _ => Err(failed(Errno::EXIST)),
             },
             moved => moved.map_err(failed),
@@ -258,9 +260,9 @@ impl Folder {
         matches!((fs::fstat(&self.fd).map(place), there), (Ok(here), Ok(there)) if here == there)
     }
 
-    fn misplaced(&self, name: &str, expected: Kind, errno: Errno) -> Error {
+    fn misplaced(&self, name: &str, expected: EntryKind, errno: Errno) -> Error {
         match self.kind(name) {
-            Ok(found) if found != expected && found != Kind::Nothing => {
+            Ok(found) if found != expected && found != EntryKind::Nothing => {
                 Error::Misplaced { path: self.shown(name), found: found.words(), expected: expected.words() }
             }
             _ => Error::io("open", self.shown(name), errno),

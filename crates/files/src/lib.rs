@@ -32,7 +32,7 @@ mod session;
 pub use callboard_core::file::{Category, Keyword, Match, Recipient, TaskName};
 
 pub use crate::{
-    check::Problem,
+    check::FolderProblem,
     clean::{Cleaned, Kept},
     delegation::{Advice, Task, message, should_create},
     disk::Stamp,
@@ -41,7 +41,7 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{Found, FoundAnywhere, Query, Skipped},
+    search::{FileQuery, FoundAnywhere, FoundFile, Skipped},
     session::{NewFile, Session},
 };
 

@@ -9,7 +9,7 @@ use callboard_core::{id::SessionId, time::Timestamp};
 
 use crate::{
     Error, Session,
-    disk::{Folder, Kind, Lock, Stamp, is_there},
+    disk::{EntryKind, Folder, Lock, Stamp, is_there},
     path::{ContextPath, MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
 };
 
@@ -126,7 +126,7 @@ impl Project {
                 false => {}
             }
             let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { continue };
-            if folder.kind(MANIFEST)? == Kind::Nothing && is_blank(&folder)? {
+            if folder.kind(MANIFEST)? == EntryKind::Nothing && is_blank(&folder)? {
                 return Session::begin(id.clone(), folder, self.paths.clone(), now).map(Some);
             }
             return Session::open(id.clone(), folder, self.paths.clone()).map(Some);

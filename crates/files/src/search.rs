@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::Kind};
+use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::EntryKind};
 
 /// Which files to find: those that meet all given conditions.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct FileQuery {
     /// Their keywords.
     pub keywords: Vec<Keyword>,
     /// Whether all of the words have to fit.
@@ -24,7 +24,7 @@ pub struct Query {
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundFile {
     /// Its path below the project.
     pub path: String,
     /// For whom it is.
@@ -42,7 +42,7 @@ pub struct Found {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundAnywhere {
     /// The files.
-    pub files: Vec<Found>,
+    pub files: Vec<FoundFile>,
     /// The sessions that could not be searched.
     pub skipped: Vec<Skipped>,
 }
@@ -61,12 +61,12 @@ type Rank = Reverse<(usize, usize)>;
 
 impl Session {
     /// The matching files, in the order in which they were added.
-    pub fn list(&self, query: &Query) -> Vec<Found> {
+    pub fn list(&self, query: &FileQuery) -> Vec<FoundFile> {
         self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
     }
 
     /// The matching files, the best match first; among equal matches the newest first.
-    pub fn search(&self, query: &Query) -> Vec<Found> {
+    pub fn search(&self, query: &FileQuery) -> Vec<FoundFile> {
         let mut ranked: Vec<_> = self.ranked(query).collect();
         ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
             rank.cmp(other_rank).then_with(|| other.created.cmp(&entry.created)).then_with(|| path.cmp(other_path))
@@ -76,10 +76,10 @@ impl Session {
 
     /// The existing files that are related to a task of the agent `to`. If `query` has no keywords, these are files with a
     /// keyword that occurs in the task, and files for that agent.
-    pub fn related(&self, to: &Recipient, task: &str, query: &Query) -> Vec<Found> {
-        let there = |file: &Found| {
+    pub fn related(&self, to: &Recipient, task: &str, query: &FileQuery) -> Vec<FoundFile> {
+        let there = |file: &FoundFile| {
             let path = self.meant(&file.path);
-            path.is_ok_and(|path| matches!(self.kind(&path), Ok(Kind::File)))
+            path.is_ok_and(|path| matches!(self.kind(&path), Ok(EntryKind::File)))
         };
         if !query.keywords.is_empty() || query.category.is_some() || query.text.is_some() {
             return self.search(query).into_iter().filter(there).collect();
@@ -89,15 +89,15 @@ impl Session {
         let keywords: Vec<Keyword> = keywords.filter_map(|word| word.parse().ok()).collect();
         let mut files = Vec::new();
         if !keywords.is_empty() {
-            files = self.search(&Query { keywords, ..query.clone() });
+            files = self.search(&FileQuery { keywords, ..query.clone() });
         }
-        let meant = self.search(&Query { recipient: Some(to.clone()), ..query.clone() });
+        let meant = self.search(&FileQuery { recipient: Some(to.clone()), ..query.clone() });
         let more: Vec<_> =
             meant.into_iter().filter(|file| !files.iter().any(|known| known.path == file.path)).collect();
         files.into_iter().chain(more).filter(there).collect()
     }
 
-    fn ranked<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
+    fn ranked<'a>(&'a self, query: &'a FileQuery) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
         let wanted: Vec<String> = query.keywords.iter().map(Keyword::folded).collect();
         let text = query.text.as_ref().map(|text| text.to_lowercase());
         self.manifest.context_files.iter().filter_map(move |(path, entry)| {
@@ -121,8 +121,8 @@ impl Session {
         Some(document.to_lowercase().matches(text).count()).filter(|places| *places > 0)
     }
 
-    fn found(&self, path: &str, entry: &Entry) -> Found {
-        Found {
+    fn found(&self, path: &str, entry: &Entry) -> FoundFile {
+        FoundFile {
             path: self.shown(path),
             recipient: entry.recipient.clone(),
             keywords: entry.keywords.clone(),
@@ -134,7 +134,7 @@ impl Session {
 
 impl Project {
     /// Searches all sessions. This does not count as using them.
-    pub fn search(&self, query: &Query) -> Result<FoundAnywhere, Error> {
+    pub fn search(&self, query: &FileQuery) -> Result<FoundAnywhere, Error> {
         let (mut ranked, mut skipped) = (Vec::new(), Vec::new());
         for session_id in self.ids()? {
             match self.look(&session_id) {

@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::{
     Category, ContextPath, Entry, Error, Keyword, Manifest, Parts, Recipient, TaskName, Template,
-    disk::{Folder, Kind},
+    disk::{EntryKind, Folder},
     manifest::stamp,
     path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
     project,
@@ -94,9 +94,9 @@ impl Session {
         let there = self.kind(&path)?;
         match (there, self.manifest.context_files.contains_key(path.as_str())) {
             // An entry without a file comes from an interrupted process, or the file was deleted by hand.
-            (Kind::Nothing, _) => {}
-            (Kind::File, true) => return Err(Error::FileExists { path: self.shown(path.as_str()) }),
-            (Kind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
+            (EntryKind::Nothing, _) => {}
+            (EntryKind::File, true) => return Err(Error::FileExists { path: self.shown(path.as_str()) }),
+            (EntryKind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
             (found, _) => return Err(self.misplaced(&path, found)),
         }
         let text = self.document(file)?;
@@ -136,8 +136,8 @@ impl Session {
             return Err(Error::FileExists { path: self.shown(path.as_str()) });
         }
         match self.kind(path)? {
-            Kind::File => {}
-            Kind::Nothing => return Err(Error::NoFile { path: self.shown(path.as_str()) }),
+            EntryKind::File => {}
+            EntryKind::Nothing => return Err(Error::NoFile { path: self.shown(path.as_str()) }),
             found => return Err(self.misplaced(path, found)),
         }
         self.enter(path, entry(path, recipient, keywords, now), now)
@@ -150,11 +150,11 @@ impl Session {
         }
         if let Some(folder) = self.reach(path)? {
             match folder.kind(path.split().1)? {
-                Kind::File => {
+                EntryKind::File => {
                     folder.remove(path.split().1)?;
                     folder.flush()?;
                 }
-                Kind::Nothing => {}
+                EntryKind::Nothing => {}
                 found => return Err(self.misplaced(path, found)),
             }
         }
@@ -175,9 +175,9 @@ impl Session {
     }
 
     /// The kind of the item at a path.
-    pub(crate) fn kind(&self, path: &ContextPath) -> Result<Kind, Error> {
+    pub(crate) fn kind(&self, path: &ContextPath) -> Result<EntryKind, Error> {
         let folder = self.reach(path)?;
-        folder.map_or(Ok(Kind::Nothing), |folder| folder.kind(path.split().1))
+        folder.map_or(Ok(EntryKind::Nothing), |folder| folder.kind(path.split().1))
     }
 
     /// Opens the folder that a file is in, if there is one. A link in the path is an error.
@@ -230,8 +230,8 @@ impl Session {
         listed
     }
 
-    fn misplaced(&self, path: &ContextPath, found: Kind) -> Error {
-        Error::Misplaced { path: self.shown(path.as_str()), found: found.words(), expected: Kind::File.words() }
+    fn misplaced(&self, path: &ContextPath, found: EntryKind) -> Error {
+        Error::Misplaced { path: self.shown(path.as_str()), found: found.words(), expected: EntryKind::File.words() }
     }
 }
 

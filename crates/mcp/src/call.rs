@@ -49,7 +49,7 @@ pub(crate) struct Caller {
 
 /// A call of the API.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct ApiCall {
     pub(crate) method: Method,
     /// Its address, with the query so far.
     address: String,
@@ -79,7 +79,7 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-impl Call {
+impl ApiCall {
     /// A call on `path` of the whole server, segment by segment.
     pub(crate) fn new(method: Method, path: &[&str]) -> Self {
         let address = path.iter().map(|segment| format!("/{}", escaped(segment))).collect();
@@ -113,7 +113,7 @@ impl Call {
 
 impl Caller {
     /// Makes a call and reads its answer: JSON, or `null` where there is none.
-    pub(crate) async fn ask(&self, call: Call) -> Result<Value, Refusal> {
+    pub(crate) async fn ask(&self, call: ApiCall) -> Result<Value, Refusal> {
         let mut pieces = self.begin(call).await?;
         let mut all = BytesMut::new();
         while let Some(piece) = pieces.next().await {
@@ -126,7 +126,7 @@ impl Caller {
     }
 
     /// Makes a call and returns its answer as a stream.
-    pub(crate) async fn begin(&self, call: Call) -> Result<Pieces, Refusal> {
+    pub(crate) async fn begin(&self, call: ApiCall) -> Result<Pieces, Refusal> {
         let acting_as = self.scope.acting_as.as_ref().filter(|_| call.is_of_session);
         let call = match acting_as {
             Some(agent) => call.query("as", agent.as_str()),
@@ -156,12 +156,12 @@ impl Caller {
 
     /// Who asks, in this session.
     pub(crate) async fn asker(&self, session: &str) -> Result<Asker, Refusal> {
-        let me = self.ask(Call::new(Method::GET, &["v1", "me"])).await?;
+        let me = self.ask(ApiCall::new(Method::GET, &["v1", "me"])).await?;
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let agent = match (me.get("role"), &self.scope.acting_as) {
             (Some(role), _) => Some((text(&me, "name"), role == "manager")),
             (None, Some(agent)) if !session.is_empty() => {
-                let known = self.ask(Call::get(session, &[])).await?;
+                let known = self.ask(ApiCall::get(session, &[])).await?;
                 let agents = known.get("agents").and_then(Value::as_array);
                 let itself =
                     agents.and_then(|agents| agents.iter().find(|other| text(other, "name") == agent.as_str()));

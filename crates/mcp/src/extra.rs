@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use crate::call::{Asker, Call, Refusal};
+use crate::call::{ApiCall, Asker, Refusal};
 
 /// A tool that makes a call of the API.
 pub(crate) struct Extra {
@@ -15,7 +15,7 @@ pub(crate) struct Extra {
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
     pub(crate) arguments: fn() -> (Value, &'static [&'static str]),
     /// The call that it makes.
-    pub(crate) call: fn(&Asker, &Given) -> Result<Call, Refusal>,
+    pub(crate) call: fn(&Asker, &Given) -> Result<ApiCall, Refusal>,
     /// What of the answer the model reads: all of it as JSON, or a text in it.
     pub(crate) reads: Reads,
     /// What is in the answer that a program needs, as JSON Schema.
@@ -109,7 +109,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         },
         call: |_, given| {
             let limit = given.0.get("limit").map_or_else(|| "20".to_owned(), Value::to_string);
-            let call = Call::new(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", &limit);
+            let call = ApiCall::new(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", &limit);
             Ok(match given.maybe("q")? {
                 Some(q) => call.query("q", q),
                 None => call,
@@ -135,7 +135,9 @@ pub(crate) static EXTRAS: &[Extra] = &[
                 &[],
             )
         },
-        call: |_, given| Ok(Call::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"]))),
+        call: |_, given| {
+            Ok(ApiCall::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"])))
+        },
         reads: Reads::Json,
         answer: session,
     },
@@ -153,7 +155,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
                 &[],
             )
         },
-        call: |asker, given| Ok(Call::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
+        call: |asker, given| Ok(ApiCall::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
         reads: Reads::Json,
         answer: session,
     },
@@ -174,7 +176,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             )
         },
         call: |asker, given| {
-            Ok(Call::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
+            Ok(ApiCall::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
         },
         reads: Reads::Text("text"),
         answer: || whole(json!({"text": text(), "tokens": number(), "budget": number()})),
@@ -185,7 +187,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         on_session: true,
         effect: Effect::None,
         arguments: || (json!({}), &[]),
-        call: |asker, _| Ok(Call::get(&asker.session, &["context-sets"])),
+        call: |asker, _| Ok(ApiCall::get(&asker.session, &["context-sets"])),
         reads: Reads::Json,
         answer: || {
             list("context_sets", whole(json!({"name": text(), "tokens": number(), "enabled": {"type": "boolean"}})))
@@ -197,7 +199,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         on_session: true,
         effect: Effect::None,
         arguments: || (json!({}), &[]),
-        call: |asker, _| Ok(Call::get(&asker.session, &["threads"])),
+        call: |asker, _| Ok(ApiCall::get(&asker.session, &["threads"])),
         reads: Reads::Json,
         answer: || list("threads", whole(json!({"name": text(), "messages": number(), "tokens": number()}))),
     },
@@ -220,7 +222,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             let (content, thread) = (given.text("content")?, given.maybe("thread")?.unwrap_or(&own));
             let role = if asker.agent.is_some() { "assistant" } else { "user" };
             let message = json!({"role": role, "content": content});
-            Ok(Call::post(&asker.session, &["threads", thread, "messages"], json!({"messages": [message]})))
+            Ok(ApiCall::post(&asker.session, &["threads", thread, "messages"], json!({"messages": [message]})))
         },
         reads: Reads::Json,
         answer: || {
@@ -247,7 +249,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         },
         call: |asker, given| {
             let path = ["threads", given.text("thread")?, "compress"];
-            Ok(Call::post(
+            Ok(ApiCall::post(
                 &asker.session,
                 &path,
                 given.body(&["target_tokens", "keep_recent_tokens", "method", "preview"]),
@@ -275,7 +277,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
                 &["name", "text"],
             )
         },
-        call: |asker, given| Ok(Call::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
+        call: |asker, given| Ok(ApiCall::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
         reads: Reads::Json,
         answer: || whole(json!({"name": text(), "tokens": number(), "outcome": text()})),
     },

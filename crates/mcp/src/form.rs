@@ -14,7 +14,7 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    call::{Call, Caller, Refusal, object},
+    call::{ApiCall, Caller, Refusal, object},
     resources::items,
 };
 
@@ -105,12 +105,12 @@ impl Caller {
             return Ok("the person did not answer".to_owned());
         }
         let answers = form.answers(given.content.unwrap_or_default());
-        self.ask(Call::post(session, &["forms", &form.name], json!({"answers": answers}))).await?;
+        self.ask(ApiCall::post(session, &["forms", &form.name], json!({"answers": answers}))).await?;
         Ok("answered".to_owned())
     }
 
     async fn open_forms(&self, session: &str) -> Result<Vec<Open>, Refusal> {
-        let list = self.ask(Call::get(session, &["context-sets"])).await?;
+        let list = self.ask(ApiCall::get(session, &["context-sets"])).await?;
         let open = |set: &Value| {
             let form = set.get("form")?;
             let is_open = form.get("answered") == Some(&json!(false)) && set.get("enabled") != Some(&json!(false));

@@ -4,7 +4,7 @@ use http::Method;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use crate::call::{Call, Refusal, escaped};
+use crate::call::{ApiCall, Refusal, escaped};
 
 const SCHEME: &str = "callboard://";
 /// How many of the newest messages the resource of a conversation shows.
@@ -88,19 +88,19 @@ impl Place {
     }
 
     /// The call that reads it.
-    pub(crate) fn call(&self, session: &str) -> Call {
+    pub(crate) fn call(&self, session: &str) -> ApiCall {
         match self {
-            Self::Session => Call::get(session, &[]),
-            Self::Sets => Call::get(session, &["context-sets"]),
-            Self::Set(name) => Call::get(session, &["context-sets", name]),
-            Self::Thread(thread) => Call::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
-            Self::Plan => Call::get(session, &["plan"]),
-            Self::Workflow => Call::get(session, &["workflow"]),
-            Self::Documents => Call::get(session, &["documents"]),
-            Self::Document(name) => Call::get(session, &["documents", name]),
-            Self::Files => Call::get(session, &["files"]),
-            Self::File(path) => Call::get(session, &["files", path]),
-            Self::Prompt(agent) => Call::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
+            Self::Session => ApiCall::get(session, &[]),
+            Self::Sets => ApiCall::get(session, &["context-sets"]),
+            Self::Set(name) => ApiCall::get(session, &["context-sets", name]),
+            Self::Thread(thread) => ApiCall::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
+            Self::Plan => ApiCall::get(session, &["plan"]),
+            Self::Workflow => ApiCall::get(session, &["workflow"]),
+            Self::Documents => ApiCall::get(session, &["documents"]),
+            Self::Document(name) => ApiCall::get(session, &["documents", name]),
+            Self::Files => ApiCall::get(session, &["files"]),
+            Self::File(path) => ApiCall::get(session, &["files", path]),
+            Self::Prompt(agent) => ApiCall::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
         }
     }
 

@@ -6,7 +6,7 @@ use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMes
 use serde_json::Value;
 
 use crate::{
-    call::{Asker, Call, Caller, Refusal},
+    call::{ApiCall, Asker, Caller, Refusal},
     place::Place,
     resources::items,
 };
@@ -41,7 +41,7 @@ impl Caller {
         if asker.is_worker() {
             return Ok(asker.agent.iter().map(|(name, _)| name.clone()).collect());
         }
-        let known = self.ask(Call::get(session, &[])).await?;
+        let known = self.ask(ApiCall::get(session, &[])).await?;
         Ok(items(&known, "agents").filter_map(|agent| Some(agent.get("name")?.as_str()?.to_owned())).collect())
     }
 

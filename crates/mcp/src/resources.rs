@@ -5,7 +5,7 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource as Listed, R
 use serde_json::Value;
 
 use crate::{
-    call::{Call, Caller, Refusal, escaped},
+    call::{ApiCall, Caller, Refusal, escaped},
     place::{Place, Resource, TEMPLATES},
 };
 
@@ -13,7 +13,7 @@ impl Caller {
     /// What there is to read in the session, as far as the caller may see it; where no session is given, the sessions.
     pub(crate) async fn resources(&self) -> Result<ListResourcesResult, Refusal> {
         let Some(session) = self.scope.session.as_ref().map(ToString::to_string) else {
-            let list = self.ask(Call::new(http::Method::GET, &["v1", "sessions"]).query("order", "recent")).await?;
+            let list = self.ask(ApiCall::new(http::Method::GET, &["v1", "sessions"]).query("order", "recent")).await?;
             let session = |one: &Value| {
                 let id = one.get("id")?.as_str()?;
                 let title = one.get("title").and_then(Value::as_str).unwrap_or(id);
@@ -62,7 +62,7 @@ impl Caller {
     async fn names(&self, session: &str, path: &str, field: &str, key: &str) -> Result<Vec<String>, Refusal> {
         let (mut names, mut cursor) = (Vec::new(), None::<String>);
         loop {
-            let call = Call::get(session, &[path]);
+            let call = ApiCall::get(session, &[path]);
             let list = self.ask(cursor.iter().fold(call, |call, cursor| call.query("cursor", cursor))).await?;
             names.extend(items(&list, field).filter_map(|one| Some(one.get(key)?.as_str()?.to_owned())));
             cursor = list.get("next_cursor").and_then(Value::as_str).map(str::to_owned);

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Api, Scope,
-    call::{Call, Caller},
+    call::{ApiCall, Caller},
     form,
     place::Resource,
     watch::{Listener, watch},
@@ -222,7 +222,7 @@ impl ServerHandler for Server {
         let session = caller.session(Some(&resource.session))?;
         // It may be there later. Nothing is told of what the caller may not see, whether it is there or not.
         caller.asker(&session).await?;
-        caller.ask(Call::get(&session, &[])).await?;
+        caller.ask(ApiCall::get(&session, &[])).await?;
         self.with_subscribed(|subscribed| {
             if !subscribed.resources.contains(&resource) {
                 subscribed.resources.push(resource);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use callboard_core::{
     browser::scout::DEPLOY_SCOUT,
-    tool::{Execution, OWN_TOOLS, OwnTool, own_tool},
+    tool::{OWN_TOOLS, OwnTool, ToolExecution, own_tool},
 };
 use http::Method;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    call::{Asker, Call, Caller, Refusal, object},
+    call::{ApiCall, Asker, Caller, Refusal, object},
     extra::{EXTRAS, Effect, Extra, Given, Reads, named},
     form,
 };
@@ -59,7 +59,7 @@ impl Caller {
 
     /// The names of Callboard's own tools that the caller may use in this session.
     async fn own_tools(&self, session: &str) -> Result<Vec<String>, Refusal> {
-        let list = self.ask(Call::get(session, &["tools"]).query("format", "anthropic")).await?;
+        let list = self.ask(ApiCall::get(session, &["tools"]).query("format", "anthropic")).await?;
         let tools = list.get("tools").and_then(Value::as_array).into_iter().flatten();
         Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
     }
@@ -82,7 +82,7 @@ impl Caller {
                 self.call_extra(extra, &asker, arguments).await
             }
             None => {
-                let call = Call::on(&session, Method::POST, &["tools", name]);
+                let call = ApiCall::on(&session, Method::POST, &["tools", name]);
                 let answer = self.ask(call.with(json!({"arguments": arguments}))).await?;
                 let text = answer.get("result").and_then(Value::as_str).unwrap_or_default().to_owned();
                 let content = vec![ContentBlock::text(text)];
@@ -126,7 +126,7 @@ impl Caller {
 
 fn own_as_tool(own: &OwnTool) -> Tool {
     let described = own.described();
-    let is_read = matches!(own.execution, Execution::Read(_)) && !DOING.contains(&own.name);
+    let is_read = matches!(own.execution, ToolExecution::Read(_)) && !DOING.contains(&own.name);
     let annotations = ToolAnnotations::new()
         .read_only(is_read)
         .destructive(DESTRUCTIVE.contains(&own.name))

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::{
     Pieces,
-    call::{Call, Caller, Refusal},
+    call::{ApiCall, Caller, Refusal},
     place::{Place, Resource},
 };
 
@@ -78,7 +78,7 @@ pub(crate) async fn watch(caller: &Caller, session: &str, listener: &Listener, s
 
 /// The number of the newest entry.
 async fn head(caller: &Caller, session: &str) -> Result<String, Refusal> {
-    let known = caller.ask(Call::get(session, &[])).await?;
+    let known = caller.ask(ApiCall::get(session, &[])).await?;
     Ok(known.get("head").map(Value::to_string).unwrap_or_default())
 }
 
@@ -199,7 +199,7 @@ impl Events<'_> {
     }
 
     async fn connect(&mut self) -> Result<EventStream<Pieces>, Refusal> {
-        let call = Call::get(self.session, &["events"]).query("after", &self.after);
+        let call = ApiCall::get(self.session, &["events"]).query("after", &self.after);
         Ok(self.caller.begin(call).await?.eventsource())
     }
 }

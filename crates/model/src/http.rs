@@ -93,11 +93,11 @@ impl Http {
     }
 
     /// Sends `request` and waits for an answer to begin; an answer with another status than 2xx is an error.
-    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Answer<'_>, ModelError> {
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<HttpAnswer<'_>, ModelError> {
         let sent = timeout(self.timeouts.idle, request.send()).await;
         let sent = sent.map_err(|_| self.timed_out("to begin its answer", self.timeouts.idle))?;
         let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
-        let answer = Answer { http: self, response };
+        let answer = HttpAnswer { http: self, response };
         if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
     }
 
@@ -177,12 +177,12 @@ impl Http {
 }
 
 /// An answer that has begun.
-pub(crate) struct Answer<'a> {
+pub(crate) struct HttpAnswer<'a> {
     http: &'a Http,
     response: Response,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> HttpAnswer<'a> {
     /// Whether it comes as server-sent events.
     pub(crate) fn is_stream(&self) -> bool {
         let media_type = self.response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());

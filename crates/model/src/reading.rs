@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use eventsource_stream::{EventStreamError, Eventsource};
 use futures::StreamExt;
 
-use crate::http::{Answer, Http};
+use crate::http::{Http, HttpAnswer};
 use crate::{ModelError, OnDelta, ToolCall};
 
 /// Puts an answer together from its pieces.
 pub(crate) trait Assembly: Send {
     /// Adds the next piece, or the whole answer, and passes its text on. A `Break` says that nothing follows.
-    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault>;
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, ReadFault>;
 
     /// Whether the endpoint has said that the answer is complete.
     fn is_finished(&self) -> bool;
@@ -24,7 +24,7 @@ pub(crate) trait Assembly: Send {
 }
 
 /// What is wrong with a piece of an answer.
-pub(crate) enum Fault {
+pub(crate) enum ReadFault {
     /// It does not follow the protocol.
     NotUnderstood(serde_json::Error),
     /// It is an error with this HTTP status.
@@ -35,7 +35,7 @@ impl Http {
     /// Reads `answer` to its end.
     pub(crate) async fn read(
         &self,
-        answer: Answer<'_>,
+        answer: HttpAnswer<'_>,
         assembly: &mut impl Assembly,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<(), ModelError> {
@@ -50,7 +50,7 @@ impl Http {
 
     async fn read_stream(
         &self,
-        answer: Answer<'_>,
+        answer: HttpAnswer<'_>,
         assembly: &mut impl Assembly,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<(), ModelError> {
@@ -71,10 +71,10 @@ impl Http {
         if assembly.is_finished() { Ok(()) } else { Err(self.cut_off(assembly.received_chars())) }
     }
 
-    fn fault(&self, fault: Fault, data: &str) -> ModelError {
+    fn fault(&self, fault: ReadFault, data: &str) -> ModelError {
         match fault {
-            Fault::NotUnderstood(error) => self.not_understood(&error.to_string(), data),
-            Fault::Refused(status) => self.refused(status, data, None),
+            ReadFault::NotUnderstood(error) => self.not_understood(&error.to_string(), data),
+            ReadFault::Refused(status) => self.refused(status, data, None),
         }
     }
 }

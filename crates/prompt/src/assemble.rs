@@ -10,7 +10,7 @@ use crate::{
     Body, anthropic,
     call_ids::IdForm,
     openai,
-    pieces::Pieces,
+    pieces::PromptPieces,
     placed::{Around, Joined, PlacedPiece, Span},
     provider::Provider,
     rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
@@ -27,7 +27,7 @@ pub(super) struct Assembly {
     offered: Vec<String>,
     text: String,
     messages: Vec<Value>,
-    pieces: Pieces,
+    pieces: PromptPieces,
     /// The part that is being added.
     part: Arc<str>,
     placed: Vec<PlacedPiece>,
@@ -38,7 +38,7 @@ pub(super) struct Assembly {
 /// A prompt as it was put together.
 pub(super) struct Assembled {
     pub(super) body: Body,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: PromptPieces,
     /// Where its pieces stand, in the order in which their parts were added.
     pub(super) placed: Vec<PlacedPiece>,
     /// What tools are called in it that have another name, with that.
@@ -53,7 +53,17 @@ impl Assembly {
         let (text, messages, placed, marks) = Default::default();
         let Renderer { format, provider, offered, .. } = *by;
         let offered = offered.iter().map(|tool| tool.name.clone()).collect();
-        Self { format, provider, offered, text, messages, pieces: Pieces::new(format), part: "".into(), placed, marks }
+        Self {
+            format,
+            provider,
+            offered,
+            text,
+            messages,
+            pieces: PromptPieces::new(format),
+            part: "".into(),
+            placed,
+            marks,
+        }
     }
 
     /// Says to which part it belongs what is added from now on.

@@ -14,7 +14,7 @@ use crate::{
     assemble::{Assembled, Assembly},
     part::{Changes, Content, Part, PartOutcome, Source},
     parts,
-    pieces::Pieces,
+    pieces::PromptPieces,
     placed::{AROUND, PlacedPiece},
 };
 
@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct Filled {
     pub(super) parts: Vec<PartReport>,
     pub(super) body: Body,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: PromptPieces,
     pub(super) placed: Vec<PlacedPiece>,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,

@@ -27,7 +27,7 @@ use crate::{
     replaced,
     said::Said,
     shorten::shorten_evenly,
-    tail::{Item, Source, Tail, is_covered},
+    tail::{Source, Tail, TailItem, is_covered},
     utterance::{Group, Kind, Reader, Utterance},
 };
 
@@ -189,7 +189,7 @@ impl HistoryCache {
     }
 
     fn utterances(&self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<Vec<Utterance>, Lacking> {
-        let is_shown = |item: &&Item| item.is_seen(view) && !is_covered(view, item);
+        let is_shown = |item: &&TailItem| item.is_seen(view) && !is_covered(view, item);
         let mut utterances = self.read_items(view, tail.items.iter().filter(is_shown), values)?;
         if self.key.style == Style::Labelled {
             number(&mut utterances, said_in_all(view, &self.key.thread));
@@ -200,7 +200,7 @@ impl HistoryCache {
     fn read_items<'a>(
         &self,
         view: &View<'_>,
-        items: impl Iterator<Item = &'a Item>,
+        items: impl Iterator<Item = &'a TailItem>,
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
@@ -534,7 +534,7 @@ impl Shortened {
 
 /// How many tokens what is kept of old messages is shown with at the most.
 fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
-    let limit = |item: &Item| match &item.said {
+    let limit = |item: &TailItem| match &item.said {
         Said::Message(message) => view.kept_tokens(&message.thread_id, item.header.seq),
         _ => None,
     };
@@ -557,7 +557,7 @@ fn shortened_to_limit(group: &Arc<Group>, limits: &HashMap<Seq, Tokens>, rendere
 }
 
 /// What an item says, where results of tools are named that are no longer shown.
-fn cleared(view: &View<'_>, item: &Item, mut utterance: Utterance) -> Utterance {
+fn cleared(view: &View<'_>, item: &TailItem, mut utterance: Utterance) -> Utterance {
     if let Said::Message(message) = &item.said
         && view.is_cleared(&message.thread_id, utterance.seq, utterance.size)
     {

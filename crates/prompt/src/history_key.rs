@@ -2,7 +2,7 @@
 
 use callboard_core::{
     audience::VisibilitySpan,
-    compression::Shown,
+    compression::ShownAs,
     count::TokenCounter,
     error::Error,
     id::{AgentName, Seq, ThreadId},
@@ -20,7 +20,7 @@ pub(super) struct HistoryKey {
     pub(super) thread: ThreadId,
     is_in_charge: bool,
     /// The threads that are read, who has them in sight since when, and what summaries stand for.
-    threads: Vec<(ThreadId, Option<(VisibilitySpan, Shown)>)>,
+    threads: Vec<(ThreadId, Option<(VisibilitySpan, ShownAs)>)>,
     /// The entry that last erased something.
     erased: Seq,
     pub(super) format: Format,

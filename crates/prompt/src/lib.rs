@@ -92,7 +92,7 @@ use self::{
 pub use self::{
     history_cache::HistoryCache,
     parts::has_part,
-    pieces::Pieces,
+    pieces::PromptPieces,
     placed::{PlacedPiece, TEXTS_OF_BLOCKS},
     provider::Provider,
     spec::ResolvedSpec,
@@ -315,7 +315,7 @@ pub fn prompt_of(
     history: &mut HistoryCache,
     values: &Values,
     count: &dyn TokenCounter,
-) -> Result<(Prompt, Pieces), Lacking> {
+) -> Result<(Prompt, PromptPieces), Lacking> {
     let agent = reader(view, &spec.thread)?;
     let tools = offered(view, agent, spec);
     let renderer = Renderer {

@@ -4,12 +4,12 @@ use callboard_core::{count::Tokens, entry::Hash, prompt::Format};
 
 /// The pieces of a prompt in order, each as its hash and its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct PromptPieces {
     format: Format,
     pieces: Vec<(Hash, Tokens)>,
 }
 
-impl Pieces {
+impl PromptPieces {
     /// A prompt in this format that has none yet.
     pub(super) fn new(format: Format) -> Self {
         Self { format, pieces: Vec::new() }

@@ -30,7 +30,7 @@ pub struct Search {
 
 /// Where something was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchMatch {
     /// What is shown of the text, in bytes.
     pub bytes: Range<usize>,
     /// How often the words stand in it.
@@ -77,7 +77,7 @@ impl Search {
     }
 
     /// Where the words stand in what an entry says; `None` where one is missing, or a filter leaves the entry out.
-    pub fn find(&self, header: &Header, said: &Recallable, text: &str) -> Option<Found> {
+    pub fn find(&self, header: &Header, said: &Recallable, text: &str) -> Option<SearchMatch> {
         let at = header.time.unwrap_or(header.at);
         let is_from = |name: &String| names(header, said).any(|known| known.eq_ignore_ascii_case(name));
         let is_in = |thread: &String| header.subject.strip_prefix("thread:") == Some(thread.as_str());
@@ -100,7 +100,7 @@ impl Search {
         }
         // In other scripts a letter may be longer in lower case.
         let place = first.unwrap_or(0).min(text.len());
-        Some(Found { bytes: around(text, if lower.len() == text.len() { place } else { 0 }), times })
+        Some(SearchMatch { bytes: around(text, if lower.len() == text.len() { place } else { 0 }), times })
     }
 }
 

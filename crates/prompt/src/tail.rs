@@ -102,16 +102,16 @@ impl Source {
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
     /// The entries.
-    pub items: VecDeque<Item>,
+    pub items: VecDeque<TailItem>,
     /// Whether there are none before them.
     pub complete: bool,
     /// The summaries that stand for older entries, and the older messages that are shown beside them.
-    pub kept: Vec<Item>,
+    pub kept: Vec<TailItem>,
 }
 
 /// One entry of a conversation.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct TailItem {
     /// Its header.
     pub header: Arc<Header>,
     /// What it says.
@@ -122,7 +122,7 @@ impl Tail {
     /// Puts older entries before those that are here; `page` is given newest first, as stores read backward.
     pub fn extend_back(&mut self, page: &[Entry]) -> Result<(), Error> {
         for entry in page {
-            self.items.push_front(Item::read(entry)?);
+            self.items.push_front(TailItem::read(entry)?);
         }
         Ok(())
     }
@@ -130,14 +130,14 @@ impl Tail {
     /// Puts newer entries behind those that are here, the oldest first.
     pub fn extend<'a>(&mut self, newer: impl IntoIterator<Item = &'a Entry>) -> Result<(), Error> {
         for entry in newer {
-            self.items.push_back(Item::read(entry)?);
+            self.items.push_back(TailItem::read(entry)?);
         }
         Ok(())
     }
 
     /// Takes the entries of [`Source::kept`], in their order.
     pub fn keep(&mut self, kept: &[Entry]) -> Result<(), Error> {
-        self.kept = kept.iter().map(Item::read).collect::<Result<_, _>>()?;
+        self.kept = kept.iter().map(TailItem::read).collect::<Result<_, _>>()?;
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl Tail {
     }
 }
 
-impl Item {
+impl TailItem {
     fn read(entry: &Entry) -> Result<Self, Error> {
         Ok(Self { header: Arc::new(entry.header.clone()), said: Said::by(entry)? })
     }
@@ -165,7 +165,7 @@ impl Item {
 
 /// Whether a summary stands for an entry of a conversation. What came of directives is left out with what was said in
 /// `main` before it.
-pub(crate) fn is_covered(view: &View<'_>, item: &Item) -> bool {
+pub(crate) fn is_covered(view: &View<'_>, item: &TailItem) -> bool {
     let seq = item.header.seq;
     let covers = |thread: &ThreadId| view.summaries(thread).iter().any(|head| head.covers(seq));
     match &item.said {

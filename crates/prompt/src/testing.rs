@@ -15,8 +15,8 @@ use callboard_core::{
 use crate::{
     HistoryCache, Lacking, Prompt, ResolvedSpec,
     compression::{
-        material::{Material, Scope, Wanted},
-        plan::{Aim, Outlook, Plan, Writing},
+        material::{CompressionScope, Material, Wanted},
+        plan::{Aim, CompressionPlan, Outlook, Writing},
     },
     prompt, prompt_of,
     tail::{Source, Tail},
@@ -45,7 +45,7 @@ pub trait Shows {
     ///
     /// # Panics
     /// Where it asks for what there is not.
-    fn plan(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error>;
+    fn plan(&self, thread: &ThreadId, scope: CompressionScope, aim: Aim) -> Result<Outlook, Error>;
 
     /// Compresses a thread without a model, for all who see it; says which entry did last, if one had to.
     ///
@@ -108,12 +108,12 @@ impl Shows for Board {
         built
     }
 
-    fn plan(&self, thread: &ThreadId, scope: Scope, aim: Aim) -> Result<Outlook, Error> {
+    fn plan(&self, thread: &ThreadId, scope: CompressionScope, aim: Aim) -> Result<Outlook, Error> {
         let wanted = Wanted::of(&self.state, thread, scope)?;
         let newer = self.entries.iter().filter(|entry| entry.header.seq > wanted.after && wanted.has(entry)).cloned();
         let entries: Vec<_> = self.each(&wanted.each).into_iter().chain(newer).collect();
         let material = Material::read(&self.state, &wanted, &entries, &self.values).unwrap();
-        Plan::of(material, aim)
+        CompressionPlan::of(material, aim)
     }
 
     fn compress(&mut self, thread: &str, aim: Aim) -> Result<Option<Seq>, Error> {
@@ -121,7 +121,7 @@ impl Shows for Board {
         let held = self.state.threads.get(&thread).ok_or_else(|| Error::not_found("thread", &thread))?;
         let mut made = Vec::new();
         for readers in held.readers(&self.state.team) {
-            let scope = Scope { readers, ..Scope::default() };
+            let scope = CompressionScope { readers, ..CompressionScope::default() };
             let Outlook::Compress(plan) = self.plan(&thread, scope, aim)? else { continue };
             let summary = plan.extract(self.count).unwrap();
             let writing = Writing { with: made.clone(), ..Writing::default() };

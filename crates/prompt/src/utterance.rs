@@ -21,7 +21,7 @@ use crate::{
     provider::Provider,
     replaced::{PlanPlace, is_updated, updates_plan},
     said::Said,
-    tail::Item,
+    tail::TailItem,
 };
 
 /// What is said together: a call with its results, or one thing alone.
@@ -118,7 +118,7 @@ impl Reader<'_> {
 impl Utterance {
     /// What an item says to `reader` in `thread`; nothing where a directive led to nothing that is worth a word. A text
     /// that is not at hand has to be read first.
-    pub(super) fn of(item: &Item, reader: &Reader<'_>, values: &Values) -> Result<Option<Self>, Hash> {
+    pub(super) fn of(item: &TailItem, reader: &Reader<'_>, values: &Values) -> Result<Option<Self>, Hash> {
         let seq = item.header.seq;
         let aside = |kind| Some(Self { seq, ..Self::note(kind) });
         Ok(match &item.said {

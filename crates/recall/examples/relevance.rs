@@ -25,7 +25,7 @@ use std::{
 
 use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
 use callboard_model::{ApiKey, Embedder as _, Embeddings, EmbeddingsSettings, Retries, Timeouts};
-use callboard_recall::{Class, Index, Item, Kind, Prefer, Query, Role, Scope, Vector, search};
+use callboard_recall::{Class, Index, IndexQuery, Item, Kind, Prefer, Role, Scope, Vector, search};
 use serde::Deserialize;
 
 /// At which numbers of hits it is measured.
@@ -209,8 +209,14 @@ fn hits<'a>(
     vector: Option<&Vector>,
 ) -> Result<Vec<&'a str>, callboard_recall::Error> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query =
-        Query { text: question, vector, limit: 50, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let query = IndexQuery {
+        text: question,
+        vector,
+        limit: 50,
+        prefer: Prefer::AsAsked,
+        wants: &|_| true,
+        skips: &|_, _| false,
+    };
     let hits = search(&[scope], &query)?;
     let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
     Ok(hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect())

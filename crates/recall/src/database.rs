@@ -8,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::Error;
 
 /// The form of a database.
-pub(crate) struct Form {
+pub(crate) struct DatabaseForm {
     /// Its number. A file of another one is made anew.
     pub(crate) number: i64,
     /// What makes its tables.
@@ -20,7 +20,7 @@ pub(crate) struct Form {
 /// Opens the database at `path`, or one in memory, and prepares it. Says why it was made anew, if it was.
 pub(crate) fn open(
     path: Option<&Path>,
-    form: &Form,
+    form: &DatabaseForm,
     prepare: impl Fn(&Transaction<'_>) -> Result<(), Error>,
 ) -> Result<(Connection, Option<String>), Error> {
     let connect = || made(path.map_or_else(Connection::open_in_memory, Connection::open)?, form, &prepare);
@@ -37,7 +37,7 @@ pub(crate) fn open(
 /// alone until a file is there.
 pub(crate) fn open_again(
     path: &Path,
-    form: &Form,
+    form: &DatabaseForm,
     prepare: impl Fn(&Transaction<'_>) -> Result<(), Error>,
 ) -> Result<Connection, Error> {
     tracing::warn!(?path, "a file of recall was deleted or replaced while it was in use: it is made anew");
@@ -68,7 +68,7 @@ pub(crate) fn identity(path: &Path) -> Option<Identity> {
 /// A connection to a database with our tables; one without any gets them.
 fn made(
     mut connection: Connection,
-    form: &Form,
+    form: &DatabaseForm,
     prepare: impl Fn(&Transaction<'_>) -> Result<(), Error>,
 ) -> Result<Connection, Error> {
     connection.busy_timeout(Duration::from_secs(5))?;

@@ -19,7 +19,7 @@ const WITH_NEIGHBOURS: usize = 200;
 
 /// A passage that has not got its vector yet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct MissingVector {
     /// Its number.
     pub passage: u32,
     /// Its entry.
@@ -32,7 +32,7 @@ pub struct Wanted {
 
 impl Index {
     /// The first passages that have not got their vectors yet, at most so many.
-    pub fn without_vectors(&self, most: usize) -> Vec<Wanted> {
+    pub fn without_vectors(&self, most: usize) -> Vec<MissingVector> {
         let next = self.vectors.next();
         let numbered = (0_u32..).zip(&self.texts.passages).skip(next).take(most);
         let wanted = numbered.filter_map(|(passage, indexed)| {
@@ -43,16 +43,16 @@ impl Index {
                 Role::Other => None,
             });
             let bytes = indexed.start as usize..indexed.end as usize;
-            Some(Wanted { passage, seq: text.seq, bytes, speaker: name.map(str::to_owned) })
+            Some(MissingVector { passage, seq: text.seq, bytes, speaker: name.map(str::to_owned) })
         });
         wanted.collect()
     }
 
     /// Adds the vectors of `wanted`, or that a passage has none. Returns for each the entry of the passage that got one: what
     /// was erased meanwhile gets none, and another index than the one that wants them gets none at all.
-    pub fn add_vectors(&mut self, wanted: &[Wanted], vectors: &[Option<Vector>]) -> Vec<Option<Seq>> {
+    pub fn add_vectors(&mut self, wanted: &[MissingVector], vectors: &[Option<Vector>]) -> Vec<Option<Seq>> {
         let now = self.without_vectors(wanted.len());
-        let is_same = |(old, new): (&Wanted, &Wanted)| (old.passage, old.seq) == (new.passage, new.seq);
+        let is_same = |(old, new): (&MissingVector, &MissingVector)| (old.passage, old.seq) == (new.passage, new.seq);
         if now.len() != wanted.len() || !wanted.iter().zip(&now).all(is_same) {
             return Vec::new();
         }

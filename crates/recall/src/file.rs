@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     Error,
-    database::{self, Form, Identity, identity},
+    database::{self, DatabaseForm, Identity, identity},
     index::Index,
     postings::{BUCKETS, Buckets, Postings, SEGMENT},
     texts::{Class, Indexed, Text, Texts, to_u32},
@@ -27,7 +27,7 @@ use crate::{
 const USUAL_BUCKETS: usize = 16 << 10;
 
 /// The form of the file, and of how texts become terms.
-const FORM: Form = Form { number: 4, page_bytes: 8192, tables: TABLES };
+const FORM: DatabaseForm = DatabaseForm { number: 4, page_bytes: 8192, tables: TABLES };
 
 const TABLES: &str = "
     CREATE TABLE journal (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, data BLOB NOT NULL);

@@ -24,12 +24,12 @@ mod vectors;
 mod window;
 
 pub use self::{
-    dense::Wanted,
+    dense::MissingVector,
     error::Error,
     index::Index,
     indexes::{Indexes, lock},
     passage::{Passage, passages},
-    score::{Hit, Query, Scope, Why, is_blank, search},
+    score::{Hit, HitWhy, IndexQuery, Scope, is_blank, search},
     signals::Prefer,
     texts::{Class, Item, Kind, Role},
     vector_file::VectorFile,

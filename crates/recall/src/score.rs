@@ -37,7 +37,7 @@ pub struct Scope<'a> {
 }
 
 /// What is asked.
-pub struct Query<'a> {
+pub struct IndexQuery<'a> {
     /// The question, in words.
     pub text: &'a str,
     /// Its vector, by the model of the vectors of the indexes; without it, terms alone count. A question without a term has
@@ -69,14 +69,14 @@ pub struct Hit {
     /// How well it answers; the more the better.
     pub score: f32,
     /// Why it is a hit.
-    pub why: Why,
+    pub why: HitWhy,
     /// The entry just before it, where it means little without that: it answers a question, or is short.
     pub before: Option<Seq>,
 }
 
 /// Why a passage is a hit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Why {
+pub struct HitWhy {
     /// Terms of the question that stand in it, as they are compared.
     pub terms: Vec<String>,
     /// Terms of the question that stand near it.
@@ -123,7 +123,7 @@ struct Common {
 
 /// Finds the passages that answer a question best, the best first: of each message its best one, of other texts all.
 /// Statistics are over all scopes together.
-pub fn search(scopes: &[Scope<'_>], query: &Query<'_>) -> Result<Vec<Hit>, Error> {
+pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Result<Vec<Hit>, Error> {
     let (asked, signals) = (asked(query.text), Signals::of(query.text, query.prefer));
     let mut searched: Vec<Searched<'_>> = scopes.iter().map(Searched::new).collect();
     let passages = searched.iter().map(|scope| f64::from(scope.sight.count)).sum::<f64>();
@@ -350,7 +350,7 @@ impl<'a> Searched<'a> {
     fn candidates(
         &self,
         scope: usize,
-        query: &Query<'_>,
+        query: &IndexQuery<'_>,
         signals: &Signals,
         by_date: bool,
         found: &mut Vec<Candidate>,
@@ -429,14 +429,14 @@ impl<'a> Searched<'a> {
         let before = before.and_then(|before| self.index.texts.texts.get(before.text as usize));
         let needs = self.sight.answers(found.passage) || passage.words < FEW_WORDS;
         let before = before.filter(|before| needs && before.seq != text.seq).map(|before| before.seq);
-        let mut why = Why {
+        let mut why = HitWhy {
             speaker: found.signals.speaker,
             role: found.signals.role,
             date: found.signals.date,
             meaning: meant.map_or(0.0, |(vector, weight)| {
                 dense::of(&self.index.vectors, &self.sight, vector, weight, found.passage)
             }),
-            ..Why::default()
+            ..HitWhy::default()
         };
         for (term, postings) in asked.iter().zip(&self.postings) {
             let stands = |number: u32| postings.binary_search_by_key(&number, |posting| posting.passage).is_ok();

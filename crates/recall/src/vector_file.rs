@@ -12,12 +12,12 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use crate::{
     Error,
-    database::{self, Form, Identity, identity},
+    database::{self, DatabaseForm, Identity, identity},
     vectors::Vector,
 };
 
 /// The form of the file.
-const FORM: Form = Form { number: 1, page_bytes: 4096, tables: TABLES };
+const FORM: DatabaseForm = DatabaseForm { number: 1, page_bytes: 4096, tables: TABLES };
 
 /// A text that several entries say has a row for each of them, so that erasing one leaves nothing of it.
 const TABLES: &str = "

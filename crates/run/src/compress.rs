@@ -17,8 +17,8 @@ use callboard_prompt::{
     Prompt,
     compression::{
         instructions::context,
-        material::Scope,
-        plan::{Aim, Outlook, Plan, Shortcoming, Summary, Writing},
+        material::CompressionScope,
+        plan::{Aim, CompressionPlan, Outlook, Shortcoming, Summary, Writing},
     },
 };
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ struct Group {
 /// A model that writes summaries.
 struct Author<'a> {
     compressor: &'a Compressor,
-    plan: &'a Plan,
+    plan: &'a CompressionPlan,
     model: ModelName,
     measure: Measure,
     /// What the model is told besides, in this session.
@@ -214,7 +214,7 @@ impl Compressor {
     }
 
     async fn plan(&self, wanted: &Compressing, group: &Group, aim: Aim) -> Result<Outlook, Error> {
-        let scope = Scope {
+        let scope = CompressionScope {
             readers: group.readers.clone(),
             behind: wanted.behind,
             reader: group.reader.clone(),
@@ -228,7 +228,7 @@ impl Compressor {
     async fn summary(
         &self,
         wanted: &Compressing,
-        plan: &Arc<Plan>,
+        plan: &Arc<CompressionPlan>,
         with: &[Seq],
         spent: &mut Spent,
     ) -> Result<(Compression, Compress), Error> {
@@ -305,7 +305,7 @@ impl Compressor {
     async fn ask(
         &self,
         model: &str,
-        plan: &Plan,
+        plan: &CompressionPlan,
         layout: Option<LayoutName>,
         spent: &mut Spent,
     ) -> Result<Summary, String> {
@@ -395,7 +395,7 @@ impl Author<'_> {
         missing: &[Arc<str>],
     ) -> Summary {
         messages.push(json!({"role": "assistant", "content": self.hidden(first.text())}));
-        messages.push(json!({"role": "user", "content": self.hidden(&Plan::reminder(missing))}));
+        messages.push(json!({"role": "user", "content": self.hidden(&CompressionPlan::reminder(missing))}));
         let second = self.answer(instructions, &messages).await.ok();
         let second = second.and_then(|answer| self.check(&answer).ok());
         let lacks = |summary: &Summary| self.plan.missing(summary.text()).len();
@@ -492,7 +492,7 @@ fn history_in(prompt: &Prompt) -> Option<Tokens> {
     prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens)
 }
 
-async fn extract(plan: Arc<Plan>) -> Result<Summary, Error> {
+async fn extract(plan: Arc<CompressionPlan>) -> Result<Summary, Error> {
     let made = tokio::task::spawn_blocking(move || plan.extract(sizes())).await;
     let made = made.map_err(|_| callboard_engine::Error::Closed)?;
     made.map_err(|problem| {

@@ -8,7 +8,7 @@ use callboard_core::{
     id::{AgentName, Seq},
     run::{DoTool, FinishTool, Run, StartTool, Status, Used, next::Call},
     tool::{
-        Execution, OwnTool, Read,
+        OwnTool, Read, ToolExecution,
         browser::{opens_page, scout_in},
         own_tool,
     },
@@ -52,7 +52,7 @@ impl Driver {
             let told = format!("[not done: there is no tool {:?} any more]", call.call.name);
             return self.finish_tool(run, &call, Done::Result(told.into(), Used::default())).await;
         };
-        if let Execution::Command(_) = tool.execution {
+        if let ToolExecution::Command(_) = tool.execution {
             let command = DoTool { run: run.id.clone(), epoch: run.epoch, call: call.call.clone() };
             return match self.record(command).await {
                 // For instance, a secret in it could not be sealed.
@@ -89,7 +89,7 @@ impl Driver {
 
     async fn do_call(&self, run: &Run, tool: &OwnTool, call: &Call, started: Seq) -> Result<Done, Error> {
         let viewer = Viewer::Agent(call.agent.clone());
-        if let (Some(_), Execution::Read(read)) = (scout_in(&call.call), tool.execution) {
+        if let (Some(_), ToolExecution::Read(read)) = (scout_in(&call.call), tool.execution) {
             return match self.session.view(&viewer, |view| read(&view, &call.call.arguments)).await {
                 Ok(Read::Scout(scout)) => Box::pin(self.scout(run, &call.agent, scout, started)).await,
                 Err(Engine::Refused(refusal)) => Ok(Done::Result(not_done(&refusal).into(), Used::default())),

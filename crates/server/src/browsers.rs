@@ -16,7 +16,9 @@ use std::{
     time::Duration,
 };
 
-use callboard_browser::{Browser, BrowserError, Change, MaskFn, Profile, ReservedPorts, Rules, Status, Way};
+use callboard_browser::{
+    Browser, BrowserChange, BrowserError, BrowserStatus, MaskFn, Profile, ReservedPorts, Rules, Way,
+};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
     error::Error as Refusal,
@@ -43,14 +45,14 @@ struct Inner {
     /// The addresses of the server itself, which no page may reach.
     own: Vec<SocketAddr>,
     reserved: ReservedPorts,
-    open: Mutex<BTreeMap<SessionId, Arc<Place>>>,
+    open: Mutex<BTreeMap<SessionId, Arc<SessionBrowser>>>,
     screenshots: Screenshots,
     closing: CancellationToken,
     tasks: TaskTracker,
 }
 
 /// The place of the browser of a session.
-pub(crate) struct Place {
+pub(crate) struct SessionBrowser {
     session: Session,
     /// What hides the secrets of the session, as it was known at the last call.
     mask: Arc<RwLock<Arc<Mask>>>,
@@ -78,7 +80,7 @@ impl Browsers {
     }
 
     /// How the browser of a session is; `None` where it has none.
-    pub(crate) async fn status(&self, session: &SessionId) -> Option<Status> {
+    pub(crate) async fn status(&self, session: &SessionId) -> Option<BrowserStatus> {
         let place = self.place(session)?;
         let browser = tokio::time::timeout(PATIENCE, place.browser.lock()).await.ok()?.clone();
         browser.map(|browser| browser.status())
@@ -121,11 +123,11 @@ impl Browsers {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Place>>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<SessionBrowser>>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn place(&self, session: &SessionId) -> Option<Arc<Place>> {
+    fn place(&self, session: &SessionId) -> Option<Arc<SessionBrowser>> {
         // Another session may have its name by now.
         self.open().get(session).filter(|place| place.session.known().is_ok()).cloned()
     }
@@ -167,7 +169,7 @@ impl Browsers {
         }
     }
 
-    fn made(&self, session: &Session) -> Result<Arc<Place>, Error> {
+    fn made(&self, session: &Session) -> Result<Arc<SessionBrowser>, Error> {
         if let Some(place) = self.place(session.id()) {
             return Ok(place);
         }
@@ -178,12 +180,12 @@ impl Browsers {
             return Err(Refusal::Outside { code: "too_many_browsers", what }.into());
         }
         let (mask, browser) = Default::default();
-        let place = Arc::new(Place { session: session.clone(), mask, browser });
+        let place = Arc::new(SessionBrowser { session: session.clone(), mask, browser });
         open.insert(session.id().clone(), place.clone());
         Ok(place)
     }
 
-    fn settings_for(&self, place: &Place) -> callboard_browser::Settings {
+    fn settings_for(&self, place: &SessionBrowser) -> callboard_browser::Settings {
         let Inner { settings, own, reserved, .. } = &*self.0;
         let way = match &settings.attach {
             Some(url) => Way::Attach { url: url.clone() },
@@ -234,13 +236,13 @@ impl Browsers {
     }
 }
 
-impl Place {
+impl SessionBrowser {
     fn learn(&self, mask: Arc<Mask>) {
         *self.mask.write().unwrap_or_else(PoisonError::into_inner) = mask;
     }
 }
 
-async fn end(place: &Place) -> Result<(), BrowserError> {
+async fn end(place: &SessionBrowser) -> Result<(), BrowserError> {
     match place.browser.lock().await.take() {
         Some(browser) => browser.stop().await,
         None => Ok(()),
@@ -248,11 +250,11 @@ async fn end(place: &Place) -> Result<(), BrowserError> {
 }
 
 /// A change as those who listen hear of it.
-fn event(change: Change) -> Ephemeral {
+fn event(change: BrowserChange) -> Ephemeral {
     let (kind, data) = match change {
-        Change::Tabs(tabs) => (CHANGED, json!({ "tabs": tabs })),
+        BrowserChange::Tabs(tabs) => (CHANGED, json!({ "tabs": tabs })),
         // A notice always has a form in JSON.
-        Change::Notice(notice) => (NOTICED, serde_json::to_value(notice).unwrap_or(Value::Null)),
+        BrowserChange::Notice(notice) => (NOTICED, serde_json::to_value(notice).unwrap_or(Value::Null)),
     };
     Ephemeral::Browser { kind, data: data.into() }
 }

@@ -352,7 +352,7 @@ fn rank(actor: &Actor, state: &State) -> Rank {
     match actor {
         Actor::User | Actor::System => Rank::User,
         Actor::Agent(name) => match state.team.agent(name).map(|agent| agent.role) {
-            Ok(agent::Role::Manager) => Rank::Manager,
+            Ok(agent::AgentRole::Manager) => Rank::Manager,
             _ => Rank::Worker,
         },
     }

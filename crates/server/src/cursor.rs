@@ -4,7 +4,7 @@ use callboard_core::{
     id::{CollectionName, Seq, SessionId},
     time::Timestamp,
 };
-use callboard_engine::Place;
+use callboard_engine::MessageCursor;
 
 use crate::call_error::CallError;
 
@@ -84,12 +84,12 @@ pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str)
 }
 
 /// The cursor for a place among messages.
-pub(crate) fn of_place((time, seq): Place) -> String {
+pub(crate) fn of_place((time, seq): MessageCursor) -> String {
     seal(&format!("{}/{seq}", time.as_millis()))
 }
 
 /// The place among messages that a cursor stands for.
-pub(crate) fn place(cursor: &str) -> Result<Place, CallError> {
+pub(crate) fn place(cursor: &str) -> Result<MessageCursor, CallError> {
     let text = text(cursor)?;
     let (time, seq) = text.split_once('/').ok_or_else(bad)?;
     let time = time.parse().map_err(|_| bad())?;

@@ -46,7 +46,7 @@ struct Admission {
 }
 
 /// An item of a stream.
-pub(crate) enum Item {
+pub(crate) enum FeedItem {
     /// An entry.
     Entry(Projected),
     /// What is not stored and not sent again: a piece of a model's answer, or what happened in the browser.
@@ -99,7 +99,7 @@ impl Feed {
     }
 
     /// The next item; `None` at the end of the stream.
-    pub(crate) async fn next(&mut self) -> Option<Item> {
+    pub(crate) async fn next(&mut self) -> Option<FeedItem> {
         loop {
             let Self { open, session, subscription, heard, heard_types, admission } = self;
             let ended = session.when(|state| (!admission.holds(state)).then_some(()));
@@ -108,7 +108,7 @@ impl Feed {
                 () = open.app.closing.cancelled() => return None,
                 _ = ended => return None,
                 entry = subscription.next() => return match entry {
-                    Ok(entry) => entry.map(Item::Entry),
+                    Ok(entry) => entry.map(FeedItem::Entry),
                     Err(error) => {
                         // The client reconnects with the number of its last entry, and then gets the error.
                         tracing::info!(session = %session.id(), %error, "a stream ends");
@@ -118,7 +118,7 @@ impl Feed {
                 event = hear(heard) => match event {
                     Some(event) if heard_types.contains(&kind(&event)) => {
                         let kind = kind(&event);
-                        return Some(Item::Heard { kind, data: told(session, event).await });
+                        return Some(FeedItem::Heard { kind, data: told(session, event).await });
                     }
                     Some(_) => {}
                     None => *heard = None,

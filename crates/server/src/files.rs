@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{Error as FilesError, Found, Project, Query};
+use callboard_files::{Error as FilesError, FileQuery, FoundFile, Project};
 use tokio::time::Instant;
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
@@ -52,7 +52,7 @@ impl Files {
             return Ok(());
         }
         let began = Instant::now();
-        let seen = self.with(move |project| Ok(project.look(&id)?.map(|folder| folder.list(&Query::default()))));
+        let seen = self.with(move |project| Ok(project.look(&id)?.map(|folder| folder.list(&FileQuery::default()))));
         let seen: Vec<ContextFile> = seen.await?.unwrap_or_default().into_iter().map(seen_as).collect();
         let state = session.state().await?;
         let is_known = |file: &ContextFile| state.files.get(&file.path).is_some_and(|held| *held.file == *file);
@@ -81,8 +81,8 @@ pub(crate) fn told(cleaned: &callboard_files::Cleaned) {
     }
 }
 
-fn seen_as(found: Found) -> ContextFile {
-    let Found { path, recipient, keywords, created, .. } = found;
+fn seen_as(found: FoundFile) -> ContextFile {
+    let FoundFile { path, recipient, keywords, created, .. } = found;
     let keywords = keywords.into_iter().map(Arc::from).collect();
     ContextFile { path: path.into(), recipient: recipient.into(), keywords, created: created.into() }
 }

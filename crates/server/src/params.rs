@@ -240,17 +240,17 @@ mod form {
 }
 
 /// What the path names: a session or a collection.
-pub(crate) enum Place {
+pub(crate) enum PathTarget {
     Session(SessionId),
     Collection(CollectionName),
 }
 
 /// The session or collection that the path names.
-pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<Place, CallError> {
+pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<PathTarget, CallError> {
     let Ok(text) = segment(parts, app, CollectionName::NAME).await else {
-        return session_id(parts, app).await.map(Place::Session);
+        return session_id(parts, app).await.map(PathTarget::Session);
     };
-    text.parse().map(Place::Collection).map_err(|_| absent("collection", &text))
+    text.parse().map(PathTarget::Collection).map_err(|_| absent("collection", &text))
 }
 
 /// The session that the path names.

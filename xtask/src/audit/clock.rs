@@ -2,9 +2,9 @@
 //! waits for an event. Two things are refused in tests: an assertion on a time that was taken with `elapsed()`, and a duration
 //! below one second. Either may stand where a comment on the line, or on the one above, says why: `// clock: the reason`.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use anyhow::Context as _;
+use super::sources::{Source, is_test};
 
 /// Begins the comment that gives the reason.
 const REASON: &str = "// clock: ";
@@ -18,32 +18,15 @@ const UNITS: [(&str, f64); 5] = [
     ("Duration::from_secs_f64(", 1.0),
 ];
 
-/// Where the tests of our crates go by the clock, and give no reason.
-pub(super) fn faults(repository: &Path) -> anyhow::Result<Vec<String>> {
+/// Where the tests of our crates go by the clock, and give no reason. Benchmarks measure.
+pub(super) fn faults(sources: &[Source]) -> Vec<String> {
+    let measures = |path: &Path| path.iter().any(|part| part == "bench");
     let mut faults = Vec::new();
-    let mut folders = vec![repository.join("crates")];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-        for entry in entries {
-            let path = entry?.path();
-            if path.is_dir() {
-                // Benchmarks measure.
-                folders.extend((!path.ends_with("bench")).then_some(path));
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-                let name = path.strip_prefix(repository).unwrap_or(&path);
-                let found = in_file(&text, is_test(name));
-                faults.extend(found.into_iter().map(|(line, what)| format!("{}:{line}: {what}", name.display())));
-            }
-        }
+    for (path, text) in sources.iter().filter(|(path, _)| !measures(path)) {
+        let found = in_file(text, is_test(path));
+        faults.extend(found.into_iter().map(|(line, what)| format!("{}:{line}: {what}", path.display())));
     }
-    faults.sort();
-    Ok(faults)
-}
-
-/// Whether all of a file is for tests.
-fn is_test(path: &Path) -> bool {
-    path.iter().any(|part| part == "tests" || part == "testing") || path.ends_with("tests.rs")
+    faults
 }
 
 /// The lines that go by the clock, from 1. Of a file that is not a test, those of its module of tests count, at its end.
@@ -139,12 +122,5 @@ mod tests {
             "sleep(Duration::from_millis(5));\n#[cfg(test)]\nmod tests {\n    sleep(Duration::from_millis(5));\n}";
         assert_eq!(in_file(code, false).len(), 1);
         assert!(in_file(&code.replace(" {", ";"), false).is_empty());
-        let is_test = |path: &str| is_test(Path::new(path));
-        assert!(
-            is_test("crates/a/tests/b.rs")
-                && is_test("crates/a/src/b/tests.rs")
-                && is_test("crates/a/src/testing/c.rs")
-        );
-        assert!(!is_test("crates/a/src/b.rs"));
     }
 }

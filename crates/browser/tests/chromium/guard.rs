@@ -1,7 +1,7 @@
 //! What pages cannot reach.
 
 use crate::pages::{Answer, Site, html_of, settings, start};
-use callboard_browser::{Action, Change, Notice, SnapshotLimits, WaitFor};
+use callboard_browser::{Action, BrowserChange, Notice, SnapshotLimits, WaitFor};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_allowed_is_opened() {
@@ -52,7 +52,7 @@ async fn a_page_that_tries_to_get_out_does_not() {
     assert_eq!(error.code(), "address_refused");
     assert!(error.to_string().contains("a loopback address"), "{error}");
     let refused = loop {
-        if let Change::Notice(Notice::AddressRefused { host, .. }) = changes.recv().await.unwrap() {
+        if let BrowserChange::Notice(Notice::AddressRefused { host, .. }) = changes.recv().await.unwrap() {
             break host;
         }
     };

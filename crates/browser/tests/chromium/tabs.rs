@@ -3,14 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::pages::{Answer, Site, html_of, settings, start};
-use callboard_browser::{Action, Browser, BrowserError, Change, DialogKind, Notice, PopUps, Settings, WaitFor, Way};
+use callboard_browser::{
+    Action, Browser, BrowserChange, BrowserError, DialogKind, Notice, PopUps, Settings, WaitFor, Way,
+};
 use tokio::{sync::broadcast::Receiver, time::timeout};
 
 fn click(selector: &str) -> Action {
     Action::Click { selector: selector.into() }
 }
 
-async fn next<T>(changes: &mut Receiver<Change>, mut wanted: impl FnMut(Change) -> Option<T>) -> T {
+async fn next<T>(changes: &mut Receiver<BrowserChange>, mut wanted: impl FnMut(BrowserChange) -> Option<T>) -> T {
     let found = timeout(Duration::from_secs(60), async {
         loop {
             if let Some(found) = wanted(changes.recv().await.unwrap()) {
@@ -21,16 +23,16 @@ async fn next<T>(changes: &mut Receiver<Change>, mut wanted: impl FnMut(Change) 
     found.await.expect("the change comes within 10 s")
 }
 
-async fn titled(changes: &mut Receiver<Change>, title: &str) {
+async fn titled(changes: &mut Receiver<BrowserChange>, title: &str) {
     next(changes, |change| match change {
-        Change::Tabs(tabs) => tabs.iter().any(|tab| tab.title == title).then_some(()),
-        Change::Notice(_) => None,
+        BrowserChange::Tabs(tabs) => tabs.iter().any(|tab| tab.title == title).then_some(()),
+        BrowserChange::Notice(_) => None,
     })
     .await;
 }
 
-async fn notice(changes: &mut Receiver<Change>) -> Notice {
-    next(changes, |change| if let Change::Notice(notice) = change { Some(notice) } else { None }).await
+async fn notice(changes: &mut Receiver<BrowserChange>) -> Notice {
+    next(changes, |change| if let BrowserChange::Notice(notice) = change { Some(notice) } else { None }).await
 }
 
 fn runs(pid: u32) -> bool {
@@ -85,8 +87,8 @@ async fn a_title_that_a_script_sets_is_known_at_once() {
     let mut delays = Vec::new();
     while delays.len() < 5 {
         let set = next(&mut changes, |change| match change {
-            Change::Tabs(tabs) => tabs.first().and_then(|tab| tab.title.parse::<u64>().ok()),
-            Change::Notice(_) => None,
+            BrowserChange::Tabs(tabs) => tabs.first().and_then(|tab| tab.title.parse::<u64>().ok()),
+            BrowserChange::Notice(_) => None,
         });
         let set = set.await;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();

@@ -32,7 +32,7 @@ pub(crate) struct Follow<'a> {
 }
 
 /// What a stream delivers.
-pub(crate) enum Item {
+pub(crate) enum Followed {
     /// An entry.
     Entry(api::Entry),
     /// A piece of a model's answer.
@@ -54,7 +54,7 @@ impl<'a> Follow<'a> {
     }
 
     /// The next item. Cancel-safe: dropping the future loses nothing.
-    pub(crate) async fn next(&mut self) -> Result<Item, Failure> {
+    pub(crate) async fn next(&mut self) -> Result<Followed, Failure> {
         loop {
             let Some(open) = &mut self.open else {
                 match self.connect().await {
@@ -68,7 +68,7 @@ impl<'a> Follow<'a> {
                 Some(Ok(event)) => {
                     self.retry.reset();
                     if event.event == api::DELTA {
-                        return read(&event.data).map(Item::Piece);
+                        return read(&event.data).map(Followed::Piece);
                     }
                     // They are not stored, and bear the number of the entry before them.
                     if [CHANGED, NOTICED].contains(&event.event.as_str()) {
@@ -76,7 +76,7 @@ impl<'a> Follow<'a> {
                     }
                     let entry: api::Entry = read(&event.data)?;
                     self.after = entry.seq;
-                    return Ok(Item::Entry(entry));
+                    return Ok(Followed::Entry(entry));
                 }
                 // The connection broke, or the session is gone: connecting again tells which.
                 Some(Err(_)) | None => self.open = None,

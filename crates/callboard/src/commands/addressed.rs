@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::Role,
+    agent::AgentRole,
     id::{AgentName, Seq, ThreadId},
 };
 
@@ -19,11 +19,11 @@ pub(super) async fn thread(
     at: Option<Seq>,
 ) -> Result<Option<(ThreadId, Seq)>, Failure> {
     let team = session.get(&[]).answer::<api::Session>().await?.it.agents;
-    let is_manager = |other: &AgentName| team.iter().any(|it| it.name == *other && it.role == Role::Manager);
+    let is_manager = |other: &AgentName| team.iter().any(|it| it.name == *other && it.role == AgentRole::Manager);
     if is_manager(agent) {
         return Ok(None);
     }
-    let is_led = team.iter().any(|it| it.role == Role::Manager);
+    let is_led = team.iter().any(|it| it.role == AgentRole::Manager);
     let own_eyes = ActingAs { agent: Some(agent.clone()) };
     let threads = match session.get(&["threads"]).acting_as(&own_eyes).answer::<api::ThreadList>().await {
         Ok(threads) => threads.it.threads,

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     id::RunId,
     prompt::LayoutName,
-    run::{Kind, Status},
+    run::{RunKind, Status},
 };
 use clap::Args;
 use http::Method;
@@ -82,7 +82,7 @@ pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCo
     };
     let session = session(context, &args).await?;
     let known = session.get(&[]).answer::<api::Session>().await?.it;
-    let directors: Vec<Agent> = known.agents.iter().filter(|agent| agent.role == Role::Manager).cloned().collect();
+    let directors: Vec<Agent> = known.agents.iter().filter(|agent| agent.role == AgentRole::Manager).cloned().collect();
     models::check(context, &directors, &session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads)?;
     let signals = Signals::listen()?;
     let show = Show::new(output);
@@ -153,11 +153,11 @@ impl Chat<'_> {
             }
             let known = self.session.get(&[]).answer::<api::Session>().await?.it;
             let limits = self.limits.over(&known.settings.unwrap_or_default().limits);
-            let new = api::NewRun { kind: Kind::Director, input: text.into(), limits };
+            let new = api::NewRun { kind: RunKind::Director, input: text.into(), limits };
             return Ok(self.session.post(&["runs"], &new).answer::<api::Run>().await?.it.id);
         };
         let run = unfinished.id;
-        if unfinished.kind != Kind::Director {
+        if unfinished.kind != RunKind::Director {
             return Err(Failure::failed("run_unfinished", format!("the team's run {run} has not ended"))
                 .hint("go on with it: `callboard run --session ID`, or end it: `callboard runs cancel`"));
         }

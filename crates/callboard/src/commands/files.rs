@@ -15,7 +15,8 @@ use callboard_engine::core::{
     time::Timestamp,
 };
 use callboard_files::{
-    Cleaned, Found, INSTRUCTIONS, Keyword, Match, Problem, Project, Query, Recipient, Task, message, should_create,
+    Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Match, Project, Recipient, Task, message,
+    should_create,
 };
 use serde_json::json;
 
@@ -188,7 +189,7 @@ fn search(
 }
 
 /// Prints what was found, if anything was.
-fn hits(files: &[Found], output: Output) {
+fn hits(files: &[FoundFile], output: Output) {
     if !files.is_empty() {
         table(files, output);
     }
@@ -256,7 +257,7 @@ fn check(project: &Project, session: Option<&str>, repair: bool, output: Output)
     Ok(status(problems.iter().all(|problem| problem.repaired)))
 }
 
-fn told(problem: &Problem, output: Output) -> String {
+fn told(problem: &FolderProblem, output: Output) -> String {
     let word = match problem.repaired {
         true => output.paint(Style::Good, "repaired"),
         false => output.paint(Style::Bad, "wrong"),
@@ -271,9 +272,10 @@ fn advise(task: Task, output: Output) {
     });
 }
 
-fn table(files: &[Found], output: Output) {
-    let row =
-        |file: &Found| vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()];
+fn table(files: &[FoundFile], output: Output) {
+    let row = |file: &FoundFile| {
+        vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()]
+    };
     output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
 }
 
@@ -296,8 +298,8 @@ impl FilesSession {
 }
 
 impl FilesQuery {
-    fn parse(&self) -> Result<Query, Failure> {
-        Ok(Query {
+    fn parse(&self) -> Result<FileQuery, Failure> {
+        Ok(FileQuery {
             keywords: words(self.keywords.as_deref())?,
             matching: match self.matching {
                 MatchChoice::Any => Match::Any,

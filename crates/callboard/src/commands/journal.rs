@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Context;
 use crate::{
     cli::NamedSession,
-    client::{Answer, Follow, Item, OnSession},
+    client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::{Output, Style},
     parse,
@@ -79,7 +79,7 @@ async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Resul
     let after = after.unwrap_or_default();
     let mut follow = Follow::start(session, on.on.acting_as, types, after, output).await?;
     while output.is_writable() {
-        if let Item::Entry(entry) = follow.next().await? {
+        if let Followed::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, output));
         }
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Context;
 use crate::{
     cli::{ActingAs, SessionArg},
-    client::{Answer, Follow, Item, OnSession},
+    client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
     terminal,
@@ -226,7 +226,7 @@ async fn follow(session: &OnSession<'_>, acting_as: ActingAs, output: Output) ->
     }
     let mut follow = Follow::start(session, acting_as.clone(), vec![CHANGES.to_owned()], Seq(head.0), output).await?;
     while output.is_writable() {
-        if let Item::Entry(_) = follow.next().await? {
+        if let Followed::Entry(_) = follow.next().await? {
             show_again(&read(session, &acting_as).await?, output)?;
         }
     }

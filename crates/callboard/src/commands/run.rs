@@ -11,10 +11,10 @@ use std::{path::Path, process::ExitCode};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::Role,
+    agent::AgentRole,
     conversation::{NewMessage, Role as MessageRole},
     id::{RunId, Seq, SessionId},
-    run::{Kind, Status},
+    run::{RunKind, Status},
 };
 use clap::Args;
 use serde_json::json;
@@ -171,7 +171,7 @@ impl<'a> WatchedRun<'a> {
         input: String,
     ) -> Result<Self, Failure> {
         let limits = args.limits.over(&known.settings.clone().unwrap_or_default().limits);
-        let new = api::NewRun { kind: Kind::Team, input: input.into(), limits };
+        let new = api::NewRun { kind: RunKind::Team, input: input.into(), limits };
         let signals = Signals::listen()?;
         let run = session.post(&["runs"], &new).answer::<api::Run>().await?.it;
         Ok(Self { context, session, run: run.id, after: known.head, signals })
@@ -264,8 +264,8 @@ impl<'a> WatchedRun<'a> {
         output.line(format!("session {}, run {}{title}", session.id, self.run));
         for agent in &session.agents {
             let role = match agent.role {
-                Role::Manager => "manager",
-                Role::Worker => "worker",
+                AgentRole::Manager => "manager",
+                AgentRole::Worker => "worker",
             };
             let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
             output.line(format!("  {} ({role}){title}", output.paint(Style::Name, agent.name.as_str())));

@@ -6,7 +6,7 @@ use std::{cmp::Reverse, path::PathBuf};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     audience::Audience,
     count::Tokens,
     id::{Seq, SessionId},
@@ -336,8 +336,8 @@ fn titled(step: &Step) -> String {
 
 fn named(agent: &Agent) -> String {
     let role = match agent.role {
-        Role::Manager => "manager",
-        Role::Worker => "worker",
+        AgentRole::Manager => "manager",
+        AgentRole::Worker => "worker",
     };
     let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
     let model = agent.model.as_ref().map(|model| format!(" through {model}")).unwrap_or_default();

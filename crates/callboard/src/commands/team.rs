@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_engine::core::agent::{Role, Tool};
+use callboard_engine::core::agent::{AgentRole, Tool};
 use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName, Provider};
 use callboard_server::Drive;
 use clap::{Args, Subcommand};
@@ -161,7 +161,7 @@ async fn check(global: &Global, text: &str) -> Result<(), Failure> {
 fn runs_as_it_is(team: &TeamFile) -> Result<(), Failure> {
     let wrong = |what: &str| Err(Failure::failed("invalid", what));
     let is_role = |role| team.agents.iter().filter(move |agent| agent.role == role).count();
-    if is_role(Role::Manager) != 1 || is_role(Role::Worker) == 0 {
+    if is_role(AgentRole::Manager) != 1 || is_role(AgentRole::Worker) == 0 {
         return wrong("a team has one agent with the role \"manager\", and at least one with the role \"worker\"");
     }
     if team.input.as_deref().is_none_or(|input| input.trim().is_empty()) {

@@ -1,7 +1,7 @@
 //! `callboard token`.
 
 use callboard_api as api;
-use callboard_engine::core::{access_token::Role, id::AgentName};
+use callboard_engine::core::{access_token::HolderRole, id::AgentName};
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use serde_json::json;
@@ -60,8 +60,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
     match command {
         Token::New { on, holder: TokenHolder { agent, role } } => {
             let role = role.map(|role| match role {
-                TokenRole::User => Role::User,
-                TokenRole::Manager => Role::Manager,
+                TokenRole::User => HolderRole::User,
+                TokenRole::Manager => HolderRole::Manager,
             });
             let session = context.session(&on.session_arg).await?;
             let made = session.post(&["tokens"], &api::NewToken { agent, role }).acting_as(&on.acting_as);
@@ -100,8 +100,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
 fn holder(token: &api::Token) -> String {
     match (&token.agent, &token.role) {
         (Some(agent), _) => agent.to_string(),
-        (None, Some(Role::User)) => "the user".to_owned(),
-        (None, Some(Role::Manager)) => "the manager".to_owned(),
+        (None, Some(HolderRole::User)) => "the user".to_owned(),
+        (None, Some(HolderRole::Manager)) => "the manager".to_owned(),
         (None, None) => "the bearer".to_owned(),
     }
 }

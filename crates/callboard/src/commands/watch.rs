@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     cli::ActingAs,
-    client::{Follow, Item, OnSession, Retry},
+    client::{Follow, Followed, OnSession, Retry},
     failure::Failure,
     output::{self, Output},
     signals::Signals,
@@ -142,13 +142,13 @@ impl<'a, S: Show> Watch<'a, S> {
     }
 
     /// Shows an item. Returns whether the run's status may have changed.
-    fn take(&mut self, item: Item) -> bool {
+    fn take(&mut self, item: Followed) -> bool {
         match item {
-            Item::Entry(entry) => {
+            Followed::Entry(entry) => {
                 self.entry(&entry);
                 entry.kind.starts_with("run.") || entry.kind.starts_with("turn.")
             }
-            Item::Piece(piece) => {
+            Followed::Piece(piece) => {
                 if self.with_pieces {
                     self.show.piece(&piece);
                 }

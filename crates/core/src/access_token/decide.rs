@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    AccessTokenId, Holder, NewAccessToken, RevokeAccessToken, Role,
+    AccessTokenId, Holder, HolderRole, NewAccessToken, RevokeAccessToken,
     facts::{Created, Revoked},
 };
 use crate::{
@@ -54,7 +54,7 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Ar
             let names = Audience::of([name.clone()]);
             decision.state.team.check_audience(&names, "/agent")?;
         }
-        Holder::Role(Role::Manager) if decision.state.team.manager().is_none() => {
+        Holder::Role(HolderRole::Manager) if decision.state.team.manager().is_none() => {
             return Err(Error::contradicting(ConflictKind::NoAgent, "/role", "the team has no manager"));
         }
         Holder::Role(_) => {}

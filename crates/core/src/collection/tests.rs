@@ -6,7 +6,7 @@ use crate::{
     conversation::{AddMessages, NewMessage, Role},
     document::{PutDocument, RemoveDocument},
     rights::Grant,
-    session::{Kind, SessionPatch, Ttl},
+    session::{SessionKind, SessionPatch, Ttl},
     testing::Board,
 };
 
@@ -25,7 +25,7 @@ fn put(name: &str, visible_to: &str) -> PutDocument {
 fn a_collection_is_a_journal_that_never_expires_and_has_documents_for_agents_of_any_team() {
     let mut board = handbook();
     let session = &board.state.session;
-    assert_eq!((session.kind, session.settings.ttl_seconds), (Kind::Collection, Ttl::Never));
+    assert_eq!((session.kind, session.settings.ttl_seconds), (SessionKind::Collection, Ttl::Never));
     assert_eq!(session.id.as_ref().and_then(|id| id.as_collection()), "handbook".parse().ok());
     board.user(put("a", "whoever")).unwrap();
     board.user(put("b", "all")).unwrap();

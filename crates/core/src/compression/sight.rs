@@ -11,7 +11,7 @@ use crate::{
 
 /// All of a compression that decides how messages are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownAs {
     standing: Vec<StandingSummary>,
     /// The pins among what summaries cover.
     pins: Vec<Seq>,
@@ -20,10 +20,10 @@ pub struct Shown {
 
 impl ThreadCompression {
     /// What of it decides how messages are shown.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> ShownAs {
         let is_covered = |seq: &Seq| self.standing.iter().any(|head| head.covers(*seq));
         let pins = self.pins.keys().copied().filter(is_covered).collect();
-        Shown { standing: self.standing.clone(), pins, cleared: self.cleared }
+        ShownAs { standing: self.standing.clone(), pins, cleared: self.cleared }
     }
 }
 

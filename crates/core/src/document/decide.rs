@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    MediaType, Outcome, PutDocument, RemoveDocument,
+    DocumentOutcome, MediaType, PutDocument, RemoveDocument,
     facts::{Added, Removed},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     id::DocumentName,
     input::InputVisitor,
     rights::{Grant, Right},
-    session::Kind,
+    session::SessionKind,
     state::State,
     text::Text,
     view::View,
@@ -21,13 +21,13 @@ use crate::{
 /// Adds or replaces a document. A worker with the grant replaces only documents that it sees, and stays away from who
 /// sees them.
 impl Command for PutDocument {
-    type Answer = Outcome;
+    type Answer = DocumentOutcome;
 
     const RIGHT: Right = Right::granted(Grant::Documents, "write documents");
 
     const IN_COLLECTIONS: bool = true;
 
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Outcome, Undecided> {
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<DocumentOutcome, Undecided> {
         if decision.is_worker() {
             if self.visible_to.is_some() {
                 decision.allow(Right::manager("change who sees a document"))?;
@@ -45,7 +45,7 @@ impl Command for PutDocument {
             (None, None) => session.settings.default_visibility.0.clone(),
         };
         // In a collection, names are those of agents of any session that names it.
-        if self.visible_to.is_some() && session.kind == Kind::Session {
+        if self.visible_to.is_some() && session.kind == SessionKind::Session {
             team.check_audience(&visible_to, "/visible_to")?;
         }
         let media_type = self.media_type.clone().or_else(|| known.map(|held| held.media_type.clone()));
@@ -57,9 +57,9 @@ impl Command for PutDocument {
             tokens: decision.context.count.count(&self.text),
         };
         let outcome = match known {
-            Some(held) if added.is(held) => return Ok(Outcome::Unchanged),
-            Some(_) => Outcome::Updated,
-            None => Outcome::Created,
+            Some(held) if added.is(held) => return Ok(DocumentOutcome::Unchanged),
+            Some(_) => DocumentOutcome::Updated,
+            None => DocumentOutcome::Created,
         };
         decision.record(added);
         Ok(outcome)
@@ -97,7 +97,7 @@ impl Command for RemoveDocument {
     }
 }
 
-impl KeptAnswer for Outcome {
+impl KeptAnswer for DocumentOutcome {
     const NAME: &'static str = "document";
 }
 

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{DocumentView, MediaType, Outcome, PutDocument, RemoveDocument, facts::has_headings};
+use super::{DocumentOutcome, DocumentView, MediaType, PutDocument, RemoveDocument, facts::has_headings};
 use crate::{
     audience::Audience,
     error::Error,
@@ -21,7 +21,7 @@ fn put(of: &str, text: &str, visible_to: Option<&str>) -> PutDocument {
     PutDocument { name: name(of), text: text.into(), visible_to, media_type: None }
 }
 
-fn told(answer: Result<Outcome, Error>) -> String {
+fn told(answer: Result<DocumentOutcome, Error>) -> String {
     match answer {
         Ok(outcome) => json!(outcome).as_str().unwrap().to_owned(),
         Err(error) => format!("{}: {error}", error.code()),
@@ -133,7 +133,7 @@ fn a_worker_to_whom_it_is_granted_replaces_the_documents_that_it_sees() {
     board.by("lead", put("shown", "1", None)).unwrap();
     let try_all = |board: &mut Board| {
         let answers = ["hidden", "absent", "shown"].map(|of| told(board.by("writer", put(of, "x", None))));
-        let removed = told(board.by("writer", RemoveDocument(name("hidden"))).map(|()| Outcome::Updated));
+        let removed = told(board.by("writer", RemoveDocument(name("hidden"))).map(|()| DocumentOutcome::Updated));
         [answers.join("\n"), removed].join("\n")
     };
     assert_snapshot!(try_all(&mut board), @"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Document, HeldPlan, Plan};
+use super::{HeldPlan, Plan, PlanDocument};
 use crate::{
     audience::Audience,
     entry::{Entry, Header},
@@ -59,7 +59,7 @@ impl<'a> View<'a> {
     }
 
     /// The same as prompts show it.
-    pub fn plan_document(&self) -> Result<Document, Error> {
+    pub fn plan_document(&self) -> Result<PlanDocument, Error> {
         Ok(self.plan()?.document(&self.state.session.workflow_id))
     }
 }

@@ -233,11 +233,11 @@ fn what_differs_is_told_task_by_task() {
 
 #[test]
 fn models_change_and_read_the_plan_with_their_tools() {
-    use crate::tool::{CallTool, Execution, Read, own_tool};
+    use crate::tool::{CallTool, Read, ToolExecution, own_tool};
     let mut board = Board::team("lead writer");
     let read = |board: &Board, agent: &str| match own_tool("get_current_plan").unwrap().execution {
-        Execution::Read(read) => read(&board.view(agent).unwrap(), &Value::Null),
-        Execution::Command(_) => unreachable!(),
+        ToolExecution::Read(read) => read(&board.view(agent).unwrap(), &Value::Null),
+        ToolExecution::Command(_) => unreachable!(),
     };
     assert_eq!(read(&board, "lead").unwrap(), Read::Texts(vec!["There is no plan yet.".into()]));
     let update =

@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     id::{AgentName, SetName, ThreadId},
     run::{
-        Kind, director, team,
+        RunKind, director, team,
         turn::{IsDuty, Rules, Turn},
     },
 };
@@ -80,7 +80,7 @@ impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
     }
 }
 
-impl Kind {
+impl RunKind {
     /// The rules of such a run.
     pub(crate) fn rules(self) -> &'static dyn AnyRules {
         match self {
@@ -90,7 +90,7 @@ impl Kind {
     }
 }
 
-impl Kind {
+impl RunKind {
     /// The turn with which such a run begins.
     pub fn first_turn(self) -> Option<Turn> {
         self.rules().first().turn()

@@ -11,7 +11,7 @@ use crate::{
     id::{AgentName, RunId, ThreadId},
     limits::Limits,
     rights::Share,
-    run::{Halt, Kind, Origin, Run, Status, Used, sight::no_answer},
+    run::{Halt, Origin, Run, RunKind, Status, Used, sight::no_answer},
     state::State,
     view::View,
 };
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Started {
     pub(super) run: RunId,
-    pub(super) kind: Kind,
+    pub(super) kind: RunKind,
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub(super) limits: Limits,
 }

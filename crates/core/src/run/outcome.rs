@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What follows from an answer.
-pub(crate) struct Outcome {
+pub(crate) struct ReplyOutcome {
     pub(super) due: Due,
     /// Whether the answer became a message, so that it need not be stored twice.
     pub(super) is_message: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Outcome {
     pub(super) completed: bool,
 }
 
-impl Outcome {
+impl ReplyOutcome {
     pub(super) fn due(due: impl Into<Due>) -> Self {
         Self { due: due.into(), is_message: false, idle: false, completed: false }
     }

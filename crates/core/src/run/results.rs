@@ -14,7 +14,7 @@ use crate::{
     run::facts::{ToolFinished, ToolStarted},
     run::tools::{execute, result},
     run::{DoTool, FinishTool, Run, StartTool, Status, ToolResults, Used, Wait},
-    tool::{Execution, own_tool},
+    tool::{ToolExecution, own_tool},
 };
 
 /// Records that one of Callboard's own tools is about to be executed. The answer is the status of the run: if it is paused,
@@ -71,7 +71,7 @@ impl Command for DoTool {
             return Ok(run.status());
         }
         let open = open(run, &self.call.id)?;
-        let Execution::Command(decide) = own_tool(&open.call.name)?.execution else {
+        let ToolExecution::Command(decide) = own_tool(&open.call.name)?.execution else {
             return Err(Error::invalid("/call/name", format!("{} is not a command", open.call.name)).into());
         };
         let driver = std::mem::replace(&mut decision.by, Actor::Agent(open.agent.clone()));

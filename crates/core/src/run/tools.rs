@@ -15,7 +15,7 @@ use crate::{
     run::Wait,
     state::State,
     step,
-    tool::{Decide, Execution, OwnTool, in_arguments, own_among, own_tool},
+    tool::{Decide, OwnTool, ToolExecution, in_arguments, own_among, own_tool},
 };
 
 /// Who calls tools, and which it may call.
@@ -80,10 +80,10 @@ pub(super) fn call(
             }
             Found::Theirs => theirs.push(call),
             Found::Own(tool) => match tool.execution {
-                Execution::Command(decide) if own.is_empty() || brings_secret(tool, &call) => {
+                ToolExecution::Command(decide) if own.is_empty() || brings_secret(tool, &call) => {
                     results.push(result(&call.id, execute(decision, decide, &call.arguments)?));
                 }
-                Execution::Command(_) | Execution::Read(_) => own.push(call),
+                ToolExecution::Command(_) | ToolExecution::Read(_) => own.push(call),
             },
         }
         all_refused = false;

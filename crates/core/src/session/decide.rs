@@ -11,7 +11,7 @@ use crate::{
     input::InputVisitor,
     rights::Right,
     session::{
-        Kind, NewSession, SessionPatch, Settings, collections,
+        NewSession, SessionKind, SessionPatch, Settings, collections,
         facts::{Created, Updated},
         merge::merged,
         team,
@@ -83,7 +83,7 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Er
     let settings = checked(new.settings.clone())?;
     Team::check(&new.agents)?;
     check_names(&settings, &new.agents)?;
-    decision.record(Created { id: new.id.clone(), kind: Kind::Session, salt: new.salt, settings });
+    decision.record(Created { id: new.id.clone(), kind: SessionKind::Session, salt: new.salt, settings });
     for agent in &new.agents {
         decision.record(agent::facts::Added { agent: agent.clone() });
     }

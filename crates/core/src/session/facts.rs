@@ -9,7 +9,7 @@ use crate::{
     entry::{Hash, Header},
     fact::{Description, Fact, Repeats, Seen, TextField, text},
     id::SessionId,
-    session::{Kind, Session, Settings},
+    session::{Session, SessionKind, Settings},
     state::State,
     view::View,
 };
@@ -18,8 +18,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Created {
     pub(crate) id: SessionId,
-    #[serde(default, skip_serializing_if = "Kind::is_session")]
-    pub(crate) kind: Kind,
+    #[serde(default, skip_serializing_if = "SessionKind::is_session")]
+    pub(crate) kind: SessionKind,
     /// As a text, since many programs read no number above 2^53 exactly.
     #[serde(serialize_with = "as_text", deserialize_with = "text_or_number")]
     pub(crate) salt: u64,

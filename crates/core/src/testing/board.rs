@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::Value;
 
 use crate::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     command::{Command, Decision, DecisionContext, ErasedData, Lookups, Undecided, decide},
     count::TokenCounter,
     entry::{Actor, Entry, Hash, SaltSeed},
@@ -236,12 +236,12 @@ impl Board {
 
 /// Agents by their names, the first of them a manager.
 fn agents(names: &str) -> Vec<Agent> {
-    let role = |at| if at == 0 { Role::Manager } else { Role::Worker };
+    let role = |at| if at == 0 { AgentRole::Manager } else { AgentRole::Worker };
     names.split_whitespace().enumerate().map(|(at, name)| agent(name, role(at))).collect()
 }
 
 /// An agent of which no more is said than its name and its role.
-fn agent(name: &str, role: Role) -> Agent {
+fn agent(name: &str, role: AgentRole) -> Agent {
     let name: AgentName = name.parse().unwrap();
     Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() }
 }

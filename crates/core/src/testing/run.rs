@@ -14,7 +14,7 @@ use crate::{
     past_runs::PastRuns,
     prompt::observed::Observations,
     run::{
-        Kind, NewRun, PromptRecord, Run, TurnReply, TurnRequest,
+        NewRun, PromptRecord, Run, RunKind, TurnReply, TurnRequest,
         next::{Next, next},
     },
     testing::Board,
@@ -28,12 +28,12 @@ impl Board {
 
     /// Starts a team run with limits of its own.
     pub fn start_within(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
-        self.user(NewRun { kind: Kind::Team, input: input.into(), limits })
+        self.user(NewRun { kind: RunKind::Team, input: input.into(), limits })
     }
 
     /// Starts a run of a director.
     pub fn build(&mut self, input: &str, limits: Option<Limits>) -> Result<RunId, Error> {
-        self.user(NewRun { kind: Kind::Director, input: input.into(), limits })
+        self.user(NewRun { kind: RunKind::Director, input: input.into(), limits })
     }
 
     /// The run that was started last.

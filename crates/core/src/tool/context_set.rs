@@ -8,7 +8,7 @@ use crate::{
     context_set::{Outcome, PutSet, SetView},
     id::SetName,
     rights::Grant,
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
 };
 
 /// Reads a context set.
@@ -16,7 +16,7 @@ pub(crate) static READ_CONTEXT_SET: OwnTool = OwnTool {
     name: "read_context_set",
     description: "Reads a context set by its name, whole.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let NamedSet { name } = parse(arguments)?;
         let text = match view.set(&name)? {
             SetView::Whole(held) => held.set.content.clone(),
@@ -34,7 +34,7 @@ pub(crate) static WRITE_CONTEXT_SET: OwnTool = OwnTool {
     name: "write_context_set",
     description: "Replaces all that a context set says.",
     idempotent: true,
-    execution: Execution::Command(write),
+    execution: ToolExecution::Command(write),
     is_for: |view| view.is_in_charge() || view.state.session.settings.grant.contains(&Grant::ContextSets),
     arguments: || {
         let name = json!({"type": "string", "description": "The name of the set."});

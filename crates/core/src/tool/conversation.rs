@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     id::{MessageId, ThreadId},
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
     view::View,
 };
 
@@ -20,7 +20,7 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     description: "Reads the newest messages of a thread, the oldest of them first, each with its id; with `before`, older ones; or one \
         message, whole, by its id.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let NewestMessages { limit, thread, message_id, before } = parse(arguments)?;
         let thread = thread.unwrap_or_else(|| own_thread(view));
         Ok(match message_id {
@@ -45,7 +45,7 @@ pub(crate) static READ_MESSAGE: OwnTool = OwnTool {
     name: "read_message",
     description: "Reads one message, whole, by its id.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let OneMessage { message_id, thread } = parse(arguments)?;
         Ok(Read::Message(thread.unwrap_or_else(|| own_thread(view)), message_id))
     }),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     id::{CollectionName, DocumentName},
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
 };
 
 /// Reads a document.
@@ -13,7 +13,7 @@ pub(crate) static READ_DOCUMENT: OwnTool = OwnTool {
     name: "read_document",
     description: "Reads a document by its name, whole.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let NamedDocument { name, collection } = parse(arguments)?;
         if collection.is_none() {
             view.document(&name)?;

@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     id::AgentName,
     rights::Grant,
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
     view::View,
 };
 
@@ -98,7 +98,7 @@ pub static FIND_FILES: OwnTool = OwnTool {
     name: "find_files",
     description: "Finds context files of this session, whoever they are for. Without arguments it lists all.",
     idempotent: true,
-    execution: Execution::Read(|_, arguments| Ok(Read::Files(FileCall::Find(parse(arguments)?)))),
+    execution: ToolExecution::Read(|_, arguments| Ok(Read::Files(FileCall::Find(parse(arguments)?)))),
     is_for: |_| true,
     arguments: || {
         let properties = json!({
@@ -117,7 +117,7 @@ pub static READ_FILE: OwnTool = OwnTool {
     name: "read_file",
     description: "Reads a context file of this session, whole.",
     idempotent: true,
-    execution: Execution::Read(|_, arguments| Ok(Read::Files(FileCall::Read(parse(arguments)?)))),
+    execution: ToolExecution::Read(|_, arguments| Ok(Read::Files(FileCall::Read(parse(arguments)?)))),
     is_for: |_| true,
     arguments: || {
         let path = json!({"type": "string", "description": "Its path, as `find_files` gives it."});
@@ -131,7 +131,7 @@ pub(crate) static ADD_FILE: OwnTool = OwnTool {
     name: "add_file",
     description: "Writes a context file for another agent: when a task is handed over that takes more than two sentences, or could be misread.",
     idempotent: false,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         check(view, "add context files")?;
         let add: AddFile = parse(arguments)?;
         if add.request.trim().is_empty() {
@@ -161,7 +161,7 @@ pub(crate) static DELEGATE: OwnTool = OwnTool {
     name: "delegate",
     description: "Writes the message that hands a task over to another agent, with the paths of the context files that belong to the task. It sends nothing.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         check(view, "delegate with context files")?;
         let delegate: Delegate = parse(arguments)?;
         if delegate.task.trim().is_empty() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     command::{DecisionBuilder, Undecided},
     document::memory::MemoryCommand,
-    tool::{Execution, OwnTool, parse},
+    tool::{OwnTool, ToolExecution, parse},
 };
 
 /// Reads and changes what an agent keeps for itself.
@@ -16,7 +16,7 @@ pub(crate) static MEMORY: OwnTool = OwnTool {
         makes a file (create), replaces a text that stands in a file once (str_replace), inserts lines (insert), deletes, \
         renames.",
     idempotent: false,
-    execution: Execution::Command(call),
+    execution: ToolExecution::Command(call),
     is_for: |_| true,
     arguments: || {
         let text = |description: &str| json!({"type": "string", "description": description});

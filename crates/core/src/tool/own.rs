@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Execution, OwnTool, PREFIX, browser, context_set, conversation, document, file, memory, plan, recall, variable,
+    OwnTool, PREFIX, ToolExecution, browser, context_set, conversation, document, file, memory, plan, recall, variable,
     workflow,
 };
 use crate::{
@@ -235,8 +235,8 @@ impl Command for CallTool {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ToolAnswer, Undecided> {
         match own_tool(&self.name)?.execution {
-            Execution::Command(decide) => decide(decision, &self.arguments).map(ToolAnswer).map_err(in_arguments),
-            Execution::Read(_) => Err(Error::invalid("/name", format!("{} is not a command", self.name)).into()),
+            ToolExecution::Command(decide) => decide(decision, &self.arguments).map(ToolAnswer).map_err(in_arguments),
+            ToolExecution::Read(_) => Err(Error::invalid("/name", format!("{} is not a command", self.name)).into()),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     rights::Share,
     text::Text,
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
 };
 
 /// Replaces the plan.
@@ -17,7 +17,7 @@ pub(crate) static UPDATE_PLAN: OwnTool = OwnTool {
     name: "update_plan",
     description: "Update the current workflow plan. It replaces the whole plan: give all of it.",
     idempotent: false,
-    execution: Execution::Command(update),
+    execution: ToolExecution::Command(update),
     variable: None,
     is_for: |view| view.is_in_charge(),
     arguments: || {
@@ -31,7 +31,7 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
     name: "get_current_plan",
     description: "Retrieve the current plan.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let Nothing {} = parse(arguments)?;
         if view.may_see(Share::Plan) && view.state.plan.is_none() {
             return Ok(Read::Texts(vec!["There is no plan yet.".into()]));

@@ -7,7 +7,7 @@ use crate::recall::Source;
 use crate::{
     error::Error,
     id::ThreadId,
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
 };
 
 /// How much is found where the model does not say.
@@ -17,7 +17,7 @@ const MAX_HITS: usize = 50;
 
 /// What a model asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct RecallAsked {
     /// The question, or the words that must be there.
     pub text: String,
     /// The most passages.
@@ -35,7 +35,7 @@ pub(crate) static RECALL: OwnTool = OwnTool {
         messages, results of tools, context sets, the plan, variables, files and documents. Ask with names, dates and the \
         words that the answer may have.",
     idempotent: true,
-    execution: Execution::Read(|_, arguments| {
+    execution: ToolExecution::Read(|_, arguments| {
         let Question { query, limit, thread, sources } = parse(arguments)?;
         Ok(Read::Recall(asked(query, "/arguments/query", limit, thread, sources)?))
     }),
@@ -60,7 +60,7 @@ pub(crate) static SEARCH: OwnTool = OwnTool {
     description: "Finds where words stand exactly as they are written, the newest first. All words must be there. \
         \"Quoted phrases\" and the filters from:NAME, in:THREAD, before:DATE, after:DATE and type:SOURCE work too.",
     idempotent: true,
-    execution: Execution::Read(|_, arguments| {
+    execution: ToolExecution::Read(|_, arguments| {
         let Words { q, limit } = parse(arguments)?;
         Ok(Read::Search(asked(q, "/arguments/q", limit, None, Vec::new())?))
     }),
@@ -95,11 +95,11 @@ fn asked(
     limit: Option<usize>,
     thread: Option<ThreadId>,
     sources: Vec<String>,
-) -> Result<Asked, Error> {
+) -> Result<RecallAsked, Error> {
     if text.trim().is_empty() {
         return Err(Error::invalid(pointer, "say what is looked for"));
     }
-    Ok(Asked { text, limit: limit.unwrap_or(HITS).clamp(1, MAX_HITS), thread, sources })
+    Ok(RecallAsked { text, limit: limit.unwrap_or(HITS).clamp(1, MAX_HITS), thread, sources })
 }
 
 fn limit_schema() -> Value {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{CallTool, Execution, OWN_TOOLS, OwnTool, offered, own_among, own_names, own_tool};
+use super::{CallTool, OWN_TOOLS, OwnTool, ToolExecution, offered, own_among, own_names, own_tool};
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
@@ -67,9 +67,9 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
     let audience = serde_json::from_value(json!("all")).unwrap();
     board.user(PutThread::seen_by("agent:writer".parse().unwrap(), audience)).unwrap();
     let read = |arguments: Value| match own_tool("read_messages").unwrap().execution {
-        Execution::Read(read) => read(&board.view("writer").unwrap(), &arguments)
+        ToolExecution::Read(read) => read(&board.view("writer").unwrap(), &arguments)
             .map_or_else(|error: Error| error.to_string(), |read| format!("{read:?}")),
-        Execution::Command(_) => unreachable!(),
+        ToolExecution::Command(_) => unreachable!(),
     };
     assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5, None)"#);
     assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100, None)"#);

@@ -13,7 +13,7 @@ use crate::{
     id::{BadName, VariableName},
     input::InputVisitor,
     rights::Share,
-    tool::{Execution, OwnTool, Read, parse, workflow::node_in},
+    tool::{OwnTool, Read, ToolExecution, parse, workflow::node_in},
     view::View,
 };
 
@@ -25,7 +25,7 @@ pub(crate) static GET_WORKFLOW_VARIABLE: OwnTool = OwnTool {
     name: "get_workflow_variable",
     description: "Reads the whole value of a variable, of all variables of a node, or of all variables. Secrets stay hidden.",
     idempotent: true,
-    execution: Execution::Read(read),
+    execution: ToolExecution::Read(read),
     is_for: |view| view.may_see(Share::Variables),
     arguments: || {
         let name =
@@ -42,7 +42,7 @@ pub(crate) static SET_VARIABLE: OwnTool = OwnTool {
     name: "set_variable",
     description: "Sets a variable to a value of any JSON.",
     idempotent: true,
-    execution: Execution::Command(set),
+    execution: ToolExecution::Command(set),
     is_for: |view| view.is_in_charge(),
     arguments: || {
         let name = json!({"type": "string", "description": "The name of the variable."});
@@ -57,7 +57,7 @@ pub(crate) static CLEAR_VARIABLE: OwnTool = OwnTool {
     name: "clear_variable",
     description: "Clears a variable, so that it has no value any more.",
     idempotent: false,
-    execution: Execution::Command(clear),
+    execution: ToolExecution::Command(clear),
     is_for: |view| view.is_in_charge(),
     arguments: || {
         let name = json!({"type": "string", "description": "The name of the variable."});
@@ -71,7 +71,7 @@ pub(crate) static CLEAR_ALL_VARIABLES: OwnTool = OwnTool {
     name: "clear_all_variables",
     description: "Clears all variables of the workflow.",
     idempotent: true,
-    execution: Execution::Command(clear_all),
+    execution: ToolExecution::Command(clear_all),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"reason": reason()}), json!(["reason"])),
     variable: None,

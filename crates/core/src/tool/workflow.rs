@@ -14,7 +14,7 @@ use crate::{
     number,
     rights::Share,
     text::Text,
-    tool::{Execution, OwnTool, Read, parse},
+    tool::{OwnTool, Read, ToolExecution, parse},
 };
 
 /// Makes a node.
@@ -22,7 +22,7 @@ pub(crate) static CREATE_NODE: OwnTool = OwnTool {
     name: "create_node",
     description: "Creates a node of the workflow. Its id is in the answer.",
     idempotent: false,
-    execution: Execution::Command(create),
+    execution: ToolExecution::Command(create),
     is_for: |view| view.is_in_charge(),
     arguments: || (content("The last where it is left out."), json!(["type"])),
     variable: Some(show),
@@ -33,7 +33,7 @@ pub(crate) static UPDATE_NODE: OwnTool = OwnTool {
     name: "update_node",
     description: "Changes or moves a node of the workflow. What is left out stays as it is; `config` is replaced as a whole.",
     idempotent: true,
-    execution: Execution::Command(update),
+    execution: ToolExecution::Command(update),
     is_for: |view| view.is_in_charge(),
     arguments: || {
         let mut properties = json!({"nodeId": node_id()});
@@ -52,7 +52,7 @@ pub(crate) static DELETE_NODE: OwnTool = OwnTool {
     name: "delete_node",
     description: "Deletes a node of the workflow and its variables. A node that others refer to is not deleted.",
     idempotent: false,
-    execution: Execution::Command(delete),
+    execution: ToolExecution::Command(delete),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"nodeId": node_id(), "reason": reason()}), json!(["nodeId"])),
     variable: None,
@@ -63,7 +63,7 @@ pub(crate) static GET_NODE: OwnTool = OwnTool {
     name: "get_node",
     description: "Reads a node of the workflow with its whole configuration. Secrets stay hidden.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let Which { node_id } = parse(arguments)?;
         let node = serde_json::to_string_pretty(&view.node(node_id)?);
         let node = node.map_err(|error| Error::invalid("", error.to_string()))?;
@@ -79,7 +79,7 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
     name: "get_node_result",
     description: "Reads the whole result of the last execution of a node. Secrets stay hidden.",
     idempotent: true,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let Which { node_id } = parse(arguments)?;
         view.node(node_id)?;
         Ok(view.node_result(node_id).map_or_else(
@@ -98,7 +98,7 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
     description: "Executes one node of the workflow and answers with its result. Its variables are set as in an execution of \
         the whole.",
     idempotent: false,
-    execution: Execution::Read(|view, arguments| {
+    execution: ToolExecution::Read(|view, arguments| {
         let Which { node_id } = parse(arguments)?;
         if !view.is_in_charge() {
             let who = view.agent().map(ToString::to_string).unwrap_or_default();

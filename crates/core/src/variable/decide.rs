@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ClearVariable, ClearVariables, Found, SetVariable, display,
+    ClearVariable, ClearVariables, FoundSecrets, SetVariable, display,
     facts::{Cleared, Set},
     find_secrets,
 };
@@ -137,7 +137,7 @@ impl Command for ClearVariables {
 }
 
 /// Refuses a value with secrets that were not sealed, or with placeholders for secrets that nobody has.
-fn check_sealed(name: &VariableName, found: &Found, sealed: Option<Hash>) -> Result<(), Error> {
+fn check_sealed(name: &VariableName, found: &FoundSecrets, sealed: Option<Hash>) -> Result<(), Error> {
     if !found.secrets.is_empty() {
         return Err(Error::Sealed {
             what: format!("the variable {name} holds secrets, and they could not be sealed"),

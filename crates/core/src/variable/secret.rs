@@ -35,7 +35,7 @@ const PATH_CHARS: usize = 200;
 
 /// The secrets in a value, as JSON pointers to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSecrets {
     /// Where there are secrets.
     pub secrets: Vec<String>,
     /// Where a secret was, and its placeholder is now.
@@ -47,8 +47,8 @@ pub struct Found {
 /// A part of the value is a secret if the key that it stands under [is a name of a secret](is_secret_name), however deep
 /// it is. The whole value is one if the name of the variable is such a name, or if the variable is marked as secret. One
 /// that is marked as not secret has none.
-pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> Found {
-    let mut found = Found::default();
+pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> FoundSecrets {
+    let mut found = FoundSecrets::default();
     if marked.unwrap_or_else(|| is_secret_name(name)) {
         found.add(value, &Path::Whole);
     } else if marked.is_none() {
@@ -115,7 +115,7 @@ enum Path<'a> {
     Index(&'a Path<'a>, usize),
 }
 
-impl Found {
+impl FoundSecrets {
     fn search(&mut self, value: &Value, path: &Path<'_>) {
         match value {
             Value::Array(all) => {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A workflow, written as JSON node by node, from which snapshots are put together.
-pub struct Pieces {
+pub struct SnapshotPieces {
     about: String,
     /// The entry that says what the workflow is called.
     seq: Option<Seq>,
@@ -44,7 +44,7 @@ pub struct Snapshot {
 
 impl Workflow {
     /// The workflow of `session` in pieces.
-    pub fn pieces(&self, session: &Session) -> Pieces {
+    pub fn pieces(&self, session: &Session) -> SnapshotPieces {
         let Document { workflow, nodes, edges } = self.document(session);
         let mut newest: Vec<_> = self.nodes.iter().map(|held| (held.seq, held.node.id)).collect();
         newest.sort_unstable_by(|one, other| other.cmp(one));
@@ -64,11 +64,11 @@ impl Workflow {
             (edge, line)
         };
         let (nodes, edges) = (nodes.into_iter().map(piece).collect(), edges.into_iter().map(line).collect());
-        Pieces { about: indented(&workflow, 2), seq: self.seq, nodes, edges }
+        SnapshotPieces { about: indented(&workflow, 2), seq: self.seq, nodes, edges }
     }
 }
 
-impl Pieces {
+impl SnapshotPieces {
     /// As many nodes as `whole` says are shown whole, and so many more as `short` says without their configuration: first
     /// those that were changed last. Edges of nodes that are left out are left out.
     pub fn snapshot(&self, whole: usize, short: usize) -> Snapshot {

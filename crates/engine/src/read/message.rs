@@ -35,7 +35,7 @@ pub struct MessageQuery {
     /// Only those in these roles; in any where it is empty.
     pub roles: Vec<Role>,
     /// Only those before this place, where the last page began.
-    pub cursor: Option<Place>,
+    pub cursor: Option<MessageCursor>,
     /// Whether each says which agents could see it when it was added. Workers are not told.
     pub audience: bool,
 }
@@ -47,11 +47,11 @@ pub struct MessagePage<M = MessageView> {
     pub messages: Vec<M>,
     /// Where older ones are, if there are any.
     #[serde(skip)]
-    pub next: Option<Place>,
+    pub next: Option<MessageCursor>,
 }
 
 /// Where a message is in its thread.
-pub type Place = (Timestamp, Seq);
+pub type MessageCursor = (Timestamp, Seq);
 
 /// A message as JSON: a [`MessageView`] that was put into words before.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl Found {
         Ok(Self { seq, time, role, audience, content })
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> MessageCursor {
         (self.time, self.seq)
     }
 

@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     journal::PAGE,
     live::message_cache::NewestMessages,
-    read::message::{Found, MessageJson, MessagePage, MessageQuery, Place, given, stored},
+    read::message::{Found, MessageCursor, MessageJson, MessagePage, MessageQuery, given, stored},
     session::Session,
     sizes::sizes,
 };
@@ -162,7 +162,7 @@ impl Session {
         view: &View<'_>,
         query: &MessageQuery,
         found: Vec<Found>,
-    ) -> Result<Vec<(Place, MessageJson)>, Error> {
+    ) -> Result<Vec<(MessageCursor, MessageJson)>, Error> {
         let long = found.iter().filter_map(|message| stored(message.content.as_ref().err()?));
         let values = self.values(long.collect::<Vec<_>>()).await?;
         let as_json = |message: Found| {
@@ -180,9 +180,9 @@ impl Session {
         viewer: &Viewer,
         thread: &ThreadId,
         query: &MessageQuery,
-        from: Option<Place>,
+        from: Option<MessageCursor>,
         through: Seq,
-    ) -> Result<(Vec<MessageJson>, Option<Place>), Error> {
+    ) -> Result<(Vec<MessageJson>, Option<MessageCursor>), Error> {
         let page = self.page_by_time(thread, query, from, Order::Forward, PAGE).await?;
         let state = self.live.known()?;
         let view = View::new(&state, viewer, sizes())?;
@@ -206,7 +206,7 @@ impl Session {
         &self,
         thread: &ThreadId,
         query: &MessageQuery,
-        from: Option<Place>,
+        from: Option<MessageCursor>,
         order: Order,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
@@ -228,7 +228,7 @@ fn shown(seen: MessageJson, view: &View<'_>, query: &MessageQuery, audience: &Au
     if query.audience && view.is_in_charge() { seen.with_audience(audience) } else { Ok(seen) }
 }
 
-fn page_of(found: Vec<(Place, MessageJson)>, has_more: bool) -> MessagePage<MessageJson> {
+fn page_of(found: Vec<(MessageCursor, MessageJson)>, has_more: bool) -> MessagePage<MessageJson> {
     let next = found.last().filter(|_| has_more).map(|(place, _)| *place);
     MessagePage { messages: found.into_iter().rev().map(|(_, message)| message).collect(), next }
 }

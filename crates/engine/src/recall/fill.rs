@@ -11,7 +11,7 @@ use callboard_core::{
     id::{Seq, SessionId},
     text::Values,
 };
-use callboard_recall::{Vector, VectorFile, Wanted};
+use callboard_recall::{MissingVector, Vector, VectorFile};
 
 use super::indices::Indices;
 use crate::{error::Error, texts};
@@ -72,7 +72,7 @@ impl Indices {
     async fn put(
         self: &Arc<Self>,
         id: &SessionId,
-        wanted: Vec<Wanted>,
+        wanted: Vec<MissingVector>,
         hashes: Vec<Hash>,
         vectors: Vec<Option<Vector>>,
     ) -> Result<(), Error> {
@@ -94,7 +94,7 @@ impl Indices {
     }
 
     /// What gets the vectors of passages: who says it, and the words, empty where they are gone.
-    async fn texts(&self, id: &SessionId, wanted: &[Wanted]) -> Result<Vec<String>, Error> {
+    async fn texts(&self, id: &SessionId, wanted: &[MissingVector]) -> Result<Vec<String>, Error> {
         let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
         let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
         let mut values = Values::new();
@@ -104,7 +104,7 @@ impl Indices {
             }
         }
         let entries: BTreeMap<Seq, &Entry> = entries.iter().map(|entry| (entry.header.seq, entry)).collect();
-        let text = |wanted: &Wanted| {
+        let text = |wanted: &MissingVector| {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
             let whole = said.and_then(|said| said.text(&values).ok());
             let whole = whole.as_deref().unwrap_or_default();

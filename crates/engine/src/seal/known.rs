@@ -24,11 +24,11 @@ pub(crate) struct Known {
     pub(crate) key: Option<DataKey>,
     /// Finds all of them.
     pub(crate) mask: Arc<Mask>,
-    pub(crate) secrets: BTreeMap<Hash, Arc<Secret>>,
+    pub(crate) secrets: BTreeMap<Hash, Arc<KnownSecret>>,
 }
 
 /// The secrets in one value of a variable.
-pub(crate) struct Secret {
+pub(crate) struct KnownSecret {
     /// The name of the variable.
     pub(crate) name: Arc<str>,
     /// The JSON of an object: each secret by its JSON pointer in the value.
@@ -37,7 +37,7 @@ pub(crate) struct Secret {
     hidden: Vec<Arc<Hidden>>,
 }
 
-impl Secret {
+impl KnownSecret {
     /// These secrets of the variable `name`.
     #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
@@ -107,7 +107,7 @@ impl Known {
     }
 
     /// Takes new secrets in, and forgets those that are not among `secrets` any more.
-    pub(crate) fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<Secret>)>) -> Result<(), TooMany> {
+    pub(crate) fn take(&mut self, secrets: &Secrets, new: Vec<(Hash, Arc<KnownSecret>)>) -> Result<(), TooMany> {
         let there: BTreeSet<_> = secrets.iter().map(|(_, hash)| hash).collect();
         let before = self.secrets.len();
         self.secrets.retain(|hash, _| there.contains(hash));
@@ -125,7 +125,7 @@ impl Known {
     }
 
     /// The secrets that are sealed as `hash`.
-    pub(crate) fn secret(&self, hash: &Hash) -> Option<&Arc<Secret>> {
+    pub(crate) fn secret(&self, hash: &Hash) -> Option<&Arc<KnownSecret>> {
         self.secrets.get(hash)
     }
 
@@ -135,7 +135,7 @@ impl Known {
     }
 
     /// The newest secrets of the variable `name`, and as what they are sealed.
-    pub(crate) fn newest(&self, secrets: &Secrets, name: &str) -> Option<(Hash, &Arc<Secret>)> {
+    pub(crate) fn newest(&self, secrets: &Secrets, name: &str) -> Option<(Hash, &Arc<KnownSecret>)> {
         let hash = secrets.newest(name)?;
         Some((hash, self.secrets.get(&hash)?))
     }
@@ -147,7 +147,7 @@ pub(crate) struct Brought {
     /// The key that it was sealed with.
     pub(crate) key: Option<DataKey>,
     /// The secrets by the hashes of their sealed values.
-    pub(crate) secrets: BTreeMap<Hash, Arc<Secret>>,
+    pub(crate) secrets: BTreeMap<Hash, Arc<KnownSecret>>,
 }
 
 impl Brought {

@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, Secret, wipe},
+        known::{Brought, Known, KnownSecret, wipe},
         mask::Mask,
         sealer::{Sealer, Unmasked},
     },
@@ -104,7 +104,7 @@ impl Sealer {
     ) -> Result<(SealedInput, Brought), Unmasked> {
         let (mut sealed, mut brought) = (SealedInput::default(), Brought::default());
         for (name, by_pointer) in found {
-            let secret = Secret::new(name.clone(), &by_pointer);
+            let secret = KnownSecret::new(name.clone(), &by_pointer);
             by_pointer.into_values().for_each(wipe);
             let newest = known.newest(&state.secrets, &name).filter(|(_, newest)| newest.json == secret.json);
             if let Some((hash, _)) = newest {

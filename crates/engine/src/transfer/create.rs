@@ -8,7 +8,7 @@ use callboard_core::{
     error::{ConflictKind, Error as Refusal},
     id::{Seq, SessionId},
     sealed::SealedInput,
-    session::{Kind, NewSession, Settings as SessionSettings},
+    session::{NewSession, SessionKind, Settings as SessionSettings},
     state::State,
 };
 use callboard_store::{Append, LeaseChange};
@@ -44,7 +44,7 @@ impl Board {
     pub async fn create(&self, new: NewBoardSession) -> Result<Session, Error> {
         let NewBoardSession { id, agents, sets, settings } = new;
         if let Some(id) = &id {
-            check_id(id, Kind::Session)?;
+            check_id(id, SessionKind::Session)?;
         }
         let default = || SessionSettings { ttl_seconds: self.settings().ttl, ..SessionSettings::default() };
         let settings = settings.unwrap_or_else(default);
@@ -101,9 +101,9 @@ impl Board {
 }
 
 /// Refuses an id that is not for a journal of this kind.
-pub(crate) fn check_id(id: &SessionId, kind: Kind) -> Result<(), Error> {
+pub(crate) fn check_id(id: &SessionId, kind: SessionKind) -> Result<(), Error> {
     match (id.as_collection(), kind) {
-        (Some(name), Kind::Session) => {
+        (Some(name), SessionKind::Session) => {
             let problem =
                 format!("{id} is the journal of a collection: take another id, or make the collection {name}");
             Err(Refusal::invalid("/id", problem).into())

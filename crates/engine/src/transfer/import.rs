@@ -11,7 +11,7 @@ use callboard_core::{
     error::{ConflictKind, Error as Refusal},
     id::SessionId,
     rewriting::ErasureCheck,
-    session::Kind,
+    session::SessionKind,
     state::State,
 };
 use tokio::sync::mpsc;
@@ -49,7 +49,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        let id = self.import_to(export, id, Kind::Session, again).await?;
+        let id = self.import_to(export, id, SessionKind::Session, again).await?;
         self.session(&id).await
     }
 
@@ -58,7 +58,7 @@ impl Board {
         &self,
         mut export: R,
         id: Option<SessionId>,
-        kind: Kind,
+        kind: SessionKind,
         again: bool,
     ) -> Result<SessionId, Error>
     where
@@ -96,10 +96,10 @@ async fn append_all(copy: &mut SessionCopy<'_>, export: impl BufRead + Send + 's
 }
 
 /// What is wrong with an export that is not of this kind.
-fn other_kind(kind: Kind) -> &'static str {
+fn other_kind(kind: SessionKind) -> &'static str {
     match kind {
-        Kind::Session => "it is the export of a collection: import it as a collection",
-        Kind::Collection => "it is the export of a session: import it as a session",
+        SessionKind::Session => "it is the export of a collection: import it as a collection",
+        SessionKind::Collection => "it is the export of a session: import it as a session",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The context sets with which a new session begins because another session has them.
 
 use callboard_core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     audience::Audience,
     context_set::{ContextSet, PutSet, SetView, is_process_steps},
     error::{ConflictKind, Error as Refusal},
@@ -39,7 +39,7 @@ impl Session {
 
 /// Who is to see the copy of a set; `None` is the default.
 fn audience(set: &ContextSet, team: &[Agent]) -> Result<Option<Audience>, Refusal> {
-    let has_manager = team.iter().any(|agent| agent.role == Role::Manager);
+    let has_manager = team.iter().any(|agent| agent.role == AgentRole::Manager);
     if is_process_steps(&set.name) && has_manager {
         return Ok(None);
     }

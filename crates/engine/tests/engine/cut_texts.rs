@@ -15,7 +15,7 @@ use callboard_engine::{
         variable::SetVariable,
     },
     prompt::compression::{
-        material::Scope,
+        material::CompressionScope,
         plan::{Aim, Outlook},
     },
     sizes,
@@ -87,7 +87,7 @@ async fn i6_no_piece_of_a_secret_is_left_in_a_summary_that_is_made_of_excerpts()
     let session = told().await;
     learn(&session).await;
     let aim = Aim { target: Tokens(2000), keep_recent: None };
-    let outlook = session.plan_compression(&"main".parse().unwrap(), Scope::default(), aim).await.unwrap();
+    let outlook = session.plan_compression(&"main".parse().unwrap(), CompressionScope::default(), aim).await.unwrap();
     let Outlook::Compress(plan) = outlook else { panic!("{outlook:?}") };
     let summary = plan.extract(sizes()).unwrap();
     assert!(summary.text().contains("[hidden]"), "{}", summary.text());

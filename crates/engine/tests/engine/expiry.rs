@@ -5,7 +5,7 @@ use callboard_engine::{
     core::{
         count::Usage,
         id::{RunId, Seq},
-        run::{ClaimRun, Kind, NewRun, TurnReply, TurnRequest},
+        run::{ClaimRun, NewRun, RunKind, TurnReply, TurnRequest},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },
@@ -130,7 +130,7 @@ async fn an_open_stream_keeps_its_session_though_nobody_reads_from_it() {
 
 /// A run in `session` asks the user something, and waits.
 async fn wait_for_a_person(session: &Session) {
-    let new = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
+    let new = NewRun { kind: RunKind::Team, input: "Begin.".into(), limits: None };
     run(session, new).await;
     let run_id: RunId = session.state().await.unwrap().runs.unfinished().unwrap().id.clone();
     let system = callboard_engine::core::entry::Actor::System;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use callboard_engine::{
     Board, Filter, Session,
     core::{
-        run::{Kind, NewRun},
+        run::{NewRun, RunKind},
         viewer::Viewer,
     },
     store::{Lease, Store},
@@ -283,7 +283,7 @@ async fn a_store_that_went_back_in_time_is_noticed_and_nothing_is_mixed() {
 #[tokio::test]
 async fn a_run_that_goes_on_is_taken_up_where_its_session_was_copied_to() {
     let stage = stage().await;
-    let start = NewRun { kind: Kind::Team, input: "Begin.".into(), limits: None };
+    let start = NewRun { kind: RunKind::Team, input: "Begin.".into(), limits: None };
     stage.session.execute(Viewer::User, start).await.unwrap();
     stage.board.create(new("idle")).await.unwrap();
     let copy = backup(&stage).await;

@@ -10,7 +10,7 @@ use callboard_engine::{
         id::Seq,
         prompt::Format,
         run::{
-            ClaimRun, Kind, NewRun, Run, TurnReply, TurnRequest,
+            ClaimRun, NewRun, Run, RunKind, TurnReply, TurnRequest,
             next::{Next, next},
         },
         state::State,
@@ -37,7 +37,7 @@ impl Play {
         let board = Board::new(store.clone(), settings(&clock()));
         let session = board.create(new("s")).await.unwrap();
         let input = "Write of tides.".into();
-        let started = run(&session, NewRun { kind: Kind::Team, input, limits: None }).await;
+        let started = run(&session, NewRun { kind: RunKind::Team, input, limits: None }).await;
         session.execute(Actor::System, ClaimRun { run: started.answer, node: "node".into() }).await.unwrap();
         Self { store, session, _board: board }
     }

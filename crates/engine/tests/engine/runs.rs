@@ -4,7 +4,7 @@ use callboard_engine::{
     Board,
     core::{
         id::RunId,
-        run::{CancelRun, Kind, NewRun, Run, Status},
+        run::{CancelRun, NewRun, Run, RunKind, Status},
         view::View,
         viewer::Viewer,
     },
@@ -21,7 +21,7 @@ async fn a_list_of_runs_has_the_newest_hundred_and_older_ones_are_read_by_their_
     let mut started = Vec::new();
     for _ in 0..103 {
         let input = "Write of tides.".into();
-        let id = run(&session, NewRun { kind: Kind::Team, input, limits: None }).await.answer;
+        let id = run(&session, NewRun { kind: RunKind::Team, input, limits: None }).await.answer;
         started.push(id.clone());
         assert_eq!(session.view_runs(&Viewer::User, id_of).await.unwrap().first(), Some(&id));
         run(&session, CancelRun(id)).await;

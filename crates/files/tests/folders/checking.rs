@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use callboard_files::{Category, Problem};
+use callboard_files::{Category, FolderProblem};
 use serde_json::{Value, json};
 
 use crate::fixture::{ID, Place, id, now};
@@ -14,7 +14,7 @@ fn board() -> Place {
     place
 }
 
-fn codes(problems: &[Problem]) -> Vec<&str> {
+fn codes(problems: &[FolderProblem]) -> Vec<&str> {
     problems.iter().map(|problem| problem.code.as_str()).collect()
 }
 
@@ -23,7 +23,7 @@ fn check(spoil: impl FnOnce(&Place)) -> (Place, Vec<String>, Vec<String>) {
     let place = board();
     spoil(&place);
     let before = place.all();
-    let owned = |problems: &[Problem]| codes(problems).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let owned = |problems: &[FolderProblem]| codes(problems).into_iter().map(str::to_owned).collect::<Vec<_>>();
     let found = owned(&place.project().check(None).unwrap());
     assert_eq!(place.all(), before, "whoever looks changes nothing");
     let mended = place.project().repair(Some(&id(ID)), now().plus_seconds(60)).unwrap();

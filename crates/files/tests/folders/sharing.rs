@@ -3,12 +3,12 @@
 use std::{fs, os::unix::fs::symlink};
 
 use callboard_core::time::Timestamp;
-use callboard_files::{Category, Match, Project, Query, SESSIONS};
+use callboard_files::{Category, FileQuery, Match, Project, SESSIONS};
 use serde_json::json;
 
 use crate::fixture::{ID, Place, file, id, now, words};
 
-fn names(found: &[callboard_files::Found]) -> Vec<&str> {
+fn names(found: &[callboard_files::FoundFile]) -> Vec<&str> {
     found.iter().map(|file| file.path.rsplit('/').next().unwrap()).collect()
 }
 
@@ -20,8 +20,8 @@ fn board() -> Place {
     place
 }
 
-fn search(place: &Place, keywords: &str, more: impl FnOnce(Query) -> Query) -> Vec<String> {
-    let query = more(Query { keywords: words(keywords), ..Query::default() });
+fn search(place: &Place, keywords: &str, more: impl FnOnce(FileQuery) -> FileQuery) -> Vec<String> {
+    let query = more(FileQuery { keywords: words(keywords), ..FileQuery::default() });
     names(&place.session().search(&query)).into_iter().map(str::to_owned).collect()
 }
 
@@ -40,13 +40,13 @@ fn files_are_found_by_keyword_category_agent_and_text() {
     let place = board();
     assert_eq!(search(&place, "user-auth", |it| it), ["user-auth-context.md", "user-auth-tasks.md"]);
     assert_eq!(search(&place, "USER-auth,tasks", |it| it), ["user-auth-tasks.md", "user-auth-context.md"]);
-    let all = |it| Query { matching: Match::All, ..it };
+    let all = |it| FileQuery { matching: Match::All, ..it };
     assert_eq!(search(&place, "user-auth,tasks", all), ["user-auth-tasks.md"]);
-    let docs = |it| Query { category: Some(Category::Documentation), ..it };
+    let docs = |it| FileQuery { category: Some(Category::Documentation), ..it };
     assert_eq!(search(&place, "", docs), ["api-docs-context.md"]);
-    let text = |it| Query { text: Some("DO API".to_owned()), ..it };
+    let text = |it| FileQuery { text: Some("DO API".to_owned()), ..it };
     assert_eq!(search(&place, "", text), ["api-docs-context.md"]);
-    let other = |it| Query { recipient: Some("@other".parse().unwrap()), ..it };
+    let other = |it| FileQuery { recipient: Some("@other".parse().unwrap()), ..it };
     assert!(search(&place, "", other).is_empty() && search(&place, "auth", |it| it).is_empty());
 }
 
@@ -67,7 +67,7 @@ fn the_nearest_project_is_found_from_any_folder_below_it() {
 fn what_belongs_to_a_task_is_found_by_its_words() {
     let place = board();
     let related = |to: &str, task: &str, keywords: &str| {
-        let query = Query { keywords: words(keywords), ..Query::default() };
+        let query = FileQuery { keywords: words(keywords), ..FileQuery::default() };
         let found = place.session().related(&to.parse().unwrap(), task, &query);
         names(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -87,7 +87,7 @@ fn all_sessions_are_searched_on_request_and_a_damaged_one_is_named() {
     other.add(&file(Category::Code, "login", "user-auth"), now().plus_seconds(9)).unwrap();
     drop(other);
     fs::create_dir(place.folder.path().join("project").join(SESSIONS).join("empty")).unwrap();
-    let found = project.search(&Query { keywords: words("user-auth"), ..Query::default() }).unwrap();
+    let found = project.search(&FileQuery { keywords: words("user-auth"), ..FileQuery::default() }).unwrap();
     assert_eq!(names(&found.files), ["login-context.md", "user-auth-context.md", "user-auth-tasks.md"]);
     assert_eq!(found.skipped[0].session_id.as_str(), "empty");
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::reading::{self, Fault, complete};
+use crate::reading::{self, ReadFault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, Piece, ToolCall, Usage};
 
 /// One event of a stream, or a whole answer. Unknown types are ignored, since the API may add some at any time, and null is
@@ -274,9 +274,9 @@ impl Assembly {
 }
 
 impl reading::Assembly for Assembly {
-    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault> {
-        match serde_json::from_str(data).map_err(Fault::NotUnderstood)? {
-            Event::Error { error } => Err(Fault::Refused(error.map_or(500, |error| error.status()))),
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, ReadFault> {
+        match serde_json::from_str(data).map_err(ReadFault::NotUnderstood)? {
+            Event::Error { error } => Err(ReadFault::Refused(error.map_or(500, |error| error.status()))),
             event => Ok(self.add(event, on_delta)),
         }
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::reading::{self, Fault, complete};
+use crate::reading::{self, ReadFault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
 /// One piece of an answer, or the whole: both have the same form except for one name. In all of it, null is absent.
@@ -208,14 +208,14 @@ impl Assembly {
 }
 
 impl reading::Assembly for Assembly {
-    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, Fault> {
+    fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, ReadFault> {
         if data == "[DONE]" {
             self.end();
             return Ok(ControlFlow::Break(()));
         }
-        let chunk: Chunk = serde_json::from_str(data).map_err(Fault::NotUnderstood)?;
+        let chunk: Chunk = serde_json::from_str(data).map_err(ReadFault::NotUnderstood)?;
         if let Some(status) = chunk.error_status() {
-            return Err(Fault::Refused(status));
+            return Err(ReadFault::Refused(status));
         }
         self.add(chunk, on_delta);
         Ok(ControlFlow::Continue(()))

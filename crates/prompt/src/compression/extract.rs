@@ -12,7 +12,7 @@ use callboard_core::{
 
 use crate::compression::{
     identifiers::Finder,
-    plan::{Plan, Shortcoming, Summary},
+    plan::{CompressionPlan, Shortcoming, Summary},
     transcript::Spoken,
 };
 
@@ -47,7 +47,7 @@ struct Line {
     named: BTreeSet<usize>,
 }
 
-impl Plan {
+impl CompressionPlan {
     /// The summary without a model. It is always good.
     pub fn extract(&self, count: &dyn TokenCounter) -> Result<Summary, Shortcoming> {
         let mut room = self.allowed_text();

@@ -28,7 +28,7 @@ use crate::compression::{shared::plan_for, transcript::Spoken};
 
 /// What of a thread is to be compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct CompressionScope {
     /// For whom: one of [`Thread::readers`](callboard_core::conversation::Thread::readers).
     pub readers: Option<Audience>,
     /// What was said up to this entry stays as it is.
@@ -51,7 +51,7 @@ pub struct Wanted {
     pub each: Vec<Seq>,
     /// All messages of the thread behind this entry.
     pub after: Seq,
-    scope: Scope,
+    scope: CompressionScope,
     earlier: Option<StandingSummary>,
     base: Base,
 }
@@ -69,7 +69,7 @@ pub struct Earlier {
 #[derive(Clone, Debug)]
 pub struct Material {
     pub(super) thread: ThreadId,
-    pub(super) scope: Scope,
+    pub(super) scope: CompressionScope,
     pub(super) base: Base,
     /// The first entry that a summary would cover.
     pub(super) from: Seq,
@@ -108,7 +108,7 @@ impl Earlier {
 
 impl Wanted {
     /// What is to be read of `thread`.
-    pub fn of(state: &State, thread: &ThreadId, scope: Scope) -> Result<Self, Error> {
+    pub fn of(state: &State, thread: &ThreadId, scope: CompressionScope) -> Result<Self, Error> {
         let held = state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
         let readers = scope.readers.as_ref().unwrap_or(&held.sight.audience);
         // One that begins behind what they see first was made for others, from less.

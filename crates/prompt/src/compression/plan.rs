@@ -17,7 +17,7 @@ use callboard_core::{
 
 use crate::compression::{
     identifiers::{Finder, of_all},
-    material::{Earlier, Material, Scope},
+    material::{CompressionScope, Earlier, Material},
     transcript::Spoken,
 };
 
@@ -98,9 +98,9 @@ impl Outlook {
 
 /// What is compressed, and what is kept.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CompressionPlan {
     pub(super) thread: ThreadId,
-    pub(super) scope: Scope,
+    pub(super) scope: CompressionScope,
     pub(super) base: Base,
     pub(super) from: Seq,
     /// The last entry that the summary covers.
@@ -131,7 +131,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub enum Outlook {
     /// To compress.
-    Compress(Box<Plan>),
+    Compress(Box<CompressionPlan>),
     /// Nothing: the history has so many tokens, or nothing in it is old.
     Enough(Tokens),
 }
@@ -200,7 +200,7 @@ impl Summary {
     }
 }
 
-impl Plan {
+impl CompressionPlan {
     /// Says what of a thread is to be compressed.
     pub fn of(material: Material, aim: Aim) -> Result<Outlook, Error> {
         check_target(aim.target)?;
@@ -489,7 +489,7 @@ fn fitting(lines: impl Iterator<Item = String>, room: &mut Tokens, count: &dyn T
 
 /// Where the task begins: the last message, which is to be answered, unless it calls tools or is a result. What the reader said
 /// itself is history for it, but may be the task of others: then it stays, and its size counts, unless it is too large for that.
-fn task(messages: &[Spoken], scope: &Scope, target: Tokens) -> (usize, Tokens) {
+fn task(messages: &[Spoken], scope: &CompressionScope, target: Tokens) -> (usize, Tokens) {
     let is_task = |last: &&Spoken| last.message.role != Role::Tool && last.message.tool_calls.is_empty();
     let Some(last) = messages.last().filter(is_task) else { return (messages.len(), Tokens(0)) };
     let is_own = last.message.agent.is_some() && last.message.agent == scope.reader;

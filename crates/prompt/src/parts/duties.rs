@@ -1,6 +1,6 @@
 //! The part that says what the reader is to do in a team with a manager.
 
-use callboard_core::agent::{Agent, Role};
+use callboard_core::agent::{Agent, AgentRole};
 
 use crate::{
     Lacking,
@@ -22,9 +22,9 @@ impl Part for Duties {
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
         let duties = match (from.agent.role, from.view.state.team.manager()) {
-            (Role::Manager, _) => MANAGER.to_owned(),
-            (Role::Worker, Some(manager)) => worker(manager),
-            (Role::Worker, None) => return Ok(None),
+            (AgentRole::Manager, _) => MANAGER.to_owned(),
+            (AgentRole::Worker, Some(manager)) => worker(manager),
+            (AgentRole::Worker, None) => return Ok(None),
         };
         Ok(from.whole(tagged(TAG, &duties)))
     }

@@ -1,7 +1,7 @@
 //! The part that names the members of the team.
 
 use callboard_core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     prompt::escape::escape,
     view::View,
 };
@@ -36,8 +36,8 @@ impl Part for Members {
 
 fn line(agent: &Agent, reader: &Agent) -> String {
     let role = match agent.role {
-        Role::Manager => "manager",
-        Role::Worker => "worker",
+        AgentRole::Manager => "manager",
+        AgentRole::Worker => "worker",
     };
     let title = agent.title.as_ref().map(|title| format!(": {}", escape(title))).unwrap_or_default();
     let you = if agent.name == reader.name { " (you)" } else { "" };

@@ -5,7 +5,7 @@ use callboard_core::{
     id::Seq,
     prompt::{PartName, Shares, escape::escape},
     rights::Share,
-    workflow::{Pieces, Snapshot},
+    workflow::{Snapshot, SnapshotPieces},
 };
 
 use crate::{
@@ -54,7 +54,7 @@ impl Part for WorkflowSnapshot {
 /// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that
 /// does not suffice, they are left out.
 struct Nodes {
-    pieces: Pieces,
+    pieces: SnapshotPieces,
     /// How many there are.
     number: usize,
     /// How one can be read, where that is on offer.

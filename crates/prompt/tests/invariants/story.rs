@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use callboard_core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     audience::Audience,
     command::Command,
     compression::{
@@ -381,7 +381,7 @@ pub(crate) struct Told {
 impl Told {
     /// The session before anything is done: a manager and two workers.
     pub(crate) fn new() -> Self {
-        let agents = [("lead", Role::Manager), ("writer", Role::Worker), ("critic", Role::Worker)];
+        let agents = [("lead", AgentRole::Manager), ("writer", AgentRole::Worker), ("critic", AgentRole::Worker)];
         let mut markers = 0;
         let agents = agents.map(|(name, role)| agent(name, role, &text(&mut markers, 3)));
         let mut board = Board::with(agents.to_vec(), callboard_core::session::Settings::default());
@@ -401,7 +401,7 @@ impl Told {
         match step {
             Step::Team { agents, managed } => {
                 let agents = agents.iter().enumerate().map(|(at, name)| {
-                    let role = if *managed && at == 0 { Role::Manager } else { Role::Worker };
+                    let role = if *managed && at == 0 { AgentRole::Manager } else { AgentRole::Worker };
                     agent(name, role, &text(&mut self.markers, 3))
                 });
                 let agents = Some(agents.collect());
@@ -759,7 +759,7 @@ fn text(markers: &mut u32, words: usize) -> String {
     text.join(" ")
 }
 
-fn agent(name: &str, role: Role, instructions: &str) -> Agent {
+fn agent(name: &str, role: AgentRole, instructions: &str) -> Agent {
     let tools = json!([{"name": "look", "description": "looks", "parameters": {"type": "object"}}]);
     serde_json::from_value(json!({
         "name": name, "role": role, "instructions": instructions, "tools": if name == "writer" { tools } else { json!([]) },

@@ -2,7 +2,7 @@ use callboard_core::{audience::Audience, time::Timestamp};
 
 use super::*;
 use crate::{
-    score::{Hit, Query, Scope, search},
+    score::{Hit, IndexQuery, Scope, search},
     signals::Prefer,
     texts::{Class, Item, Kind},
 };
@@ -33,8 +33,14 @@ fn vectors(all: &[Option<[f32; 2]>]) -> Vec<Option<Vector>> {
 fn ask(index: &Index, text: &str, vector: Option<[f32; 2]>) -> Vec<Hit> {
     let from = |class: &Class| (&*class.subject == "thread:main").then_some(Seq(1));
     let vector = vector.and_then(|numbers| Vector::new(&numbers));
-    let query =
-        Query { text, vector: vector.as_ref(), limit: 10, prefer: Prefer::Any, wants: &|_| true, skips: &|_, _| false };
+    let query = IndexQuery {
+        text,
+        vector: vector.as_ref(),
+        limit: 10,
+        prefer: Prefer::Any,
+        wants: &|_| true,
+        skips: &|_, _| false,
+    };
     search(&[Scope { index, from: &from, at: None }], &query).unwrap()
 }
 

@@ -18,7 +18,7 @@ use callboard_engine::{
             escape::page_text,
             observed::{Observed, Tab},
         },
-        run::{CancelRun, ClaimRun, Epoch, Kind, NewRun, ResumeRun, StartTool, Status},
+        run::{CancelRun, ClaimRun, Epoch, NewRun, ResumeRun, RunKind, StartTool, Status},
     },
 };
 use callboard_model::scripted::{Reply, last_text};
@@ -119,7 +119,7 @@ async fn started(limits: Option<Limits>) -> (Session, RunId, Arc<Pages>) {
 }
 
 async fn build(session: &Session, input: &str, limits: Option<Limits>) -> RunId {
-    user(session, NewRun { kind: Kind::Director, input: input.into(), limits }).await
+    user(session, NewRun { kind: RunKind::Director, input: input.into(), limits }).await
 }
 
 fn driver(models: &Models, session: &Session, pages: &Arc<Pages>) -> Driver {

@@ -10,7 +10,7 @@ use callboard_engine::{
         entry::{Actor, Entry},
         id::{RunId, Seq, ThreadId},
         limits::Limits,
-        run::{Kind, NewRun, Run, Status},
+        run::{NewRun, Run, RunKind, Status},
         session::SessionPatch,
         viewer::Viewer,
     },
@@ -148,7 +148,7 @@ pub(crate) async fn start(session: &Session) -> RunId {
 }
 
 pub(crate) async fn start_with(session: &Session, limits: Option<Limits>) -> RunId {
-    let new = NewRun { kind: Kind::Team, input: "Write a haiku on tides.".into(), limits };
+    let new = NewRun { kind: RunKind::Team, input: "Write a haiku on tides.".into(), limits };
     user(session, new).await
 }
 

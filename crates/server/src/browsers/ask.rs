@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_api as api;
-use callboard_browser::{Browser, Change, Notice, Screenshot, SnapshotLimits, TokenLimit};
+use callboard_browser::{Browser, BrowserChange, Notice, Screenshot, SnapshotLimits, TokenLimit};
 use callboard_core::{
     browser::{Act, Action, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
     conversation::ToolResult,
@@ -211,12 +211,12 @@ fn stopped(error: Error, lines: &str, steps: &[Action], at: usize) -> Error {
 }
 
 /// What happened since that nobody asked for.
-fn notices(changes: &mut Receiver<Change>) -> Vec<Notice> {
+fn notices(changes: &mut Receiver<BrowserChange>) -> Vec<Notice> {
     let mut notices = Vec::new();
     loop {
         match changes.try_recv() {
-            Ok(Change::Notice(notice)) => notices.push(notice),
-            Ok(Change::Tabs(_)) | Err(TryRecvError::Lagged(_)) => {}
+            Ok(BrowserChange::Notice(notice)) => notices.push(notice),
+            Ok(BrowserChange::Tabs(_)) | Err(TryRecvError::Lagged(_)) => {}
             Err(TryRecvError::Empty | TryRecvError::Closed) => return notices,
         }
     }

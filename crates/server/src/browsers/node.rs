@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_browser::{Browser, Field, Taken, Wanted};
+use callboard_browser::{Browser, QueryField, Taken, Wanted};
 use callboard_core::{
     browser::{Action, BrowserStep, Extract, Take, Typed},
     error::Error as Refusal,
@@ -106,7 +106,7 @@ impl Browsers {
     }
 }
 
-fn wanted(fields: &[(Arc<str>, Extract)]) -> Vec<Field> {
+fn wanted(fields: &[(Arc<str>, Extract)]) -> Vec<QueryField> {
     let what = |extract: &Extract| match extract {
         Extract::Url => Wanted::Url,
         Extract::Title => Wanted::Title,
@@ -124,7 +124,7 @@ fn wanted(fields: &[(Arc<str>, Extract)]) -> Vec<Field> {
         },
         Extract::Each { selector, fields } => Wanted::Each { selector: selector.to_string(), fields: wanted(fields) },
     };
-    fields.iter().map(|(name, extract)| Field { name: name.to_string(), what: what(extract) }).collect()
+    fields.iter().map(|(name, extract)| QueryField { name: name.to_string(), what: what(extract) }).collect()
 }
 
 /// Reads a text of a page as what the node says it is.

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use callboard_api as api;
-use callboard_browser::{BrowserError, Form, Look, LooksLike, Navigated, Notice, Snapshot};
+use callboard_browser::{BrowserError, Look, LooksLike, Navigated, Notice, PageForm, PageSnapshot};
 use callboard_core::{error::Error as Refusal, prompt::escape::page_text};
 use callboard_engine::Error;
 use serde_json::{Map, Value, json};
@@ -92,8 +92,8 @@ pub(super) fn not_tried(left: usize) -> String {
 }
 
 /// A page as text.
-pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
-    let Snapshot { url, title, text, elements, lines, chars, restarted, .. } = snapshot;
+pub(super) fn snapshot(tab: &str, snapshot: &PageSnapshot) -> String {
+    let PageSnapshot { url, title, text, elements, lines, chars, restarted, .. } = snapshot;
     let restarted = if *restarted { RESTARTED } else { "" };
     let head =
         format!("{restarted}The tab {tab:?} shows {url}: {elements} elements, {lines} lines, {chars} characters.");
@@ -101,7 +101,7 @@ pub(super) fn snapshot(tab: &str, snapshot: &Snapshot) -> String {
 }
 
 /// A page in short, and of its lines those with words of the instruction; without one, all that `page` has of it.
-pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, page: Option<&Snapshot>) -> String {
+pub(super) fn look(tab: &str, look: &Look, instruction: Option<&str>, page: Option<&PageSnapshot>) -> String {
     let kind = match look.looks_like {
         Some(LooksLike::Login) => " It looks like a login.",
         Some(LooksLike::SecondFactor) => " It looks like it asks for a second factor.",
@@ -170,7 +170,7 @@ fn outline(look: &Look) -> String {
     list("dialog", &look.dialogs);
     list("alert", &look.alerts);
     list("heading", &look.headings);
-    for Form { name, selector, fields, buttons } in &look.forms {
+    for PageForm { name, selector, fields, buttons } in &look.forms {
         let _ = writeln!(text, "- form {name:?} {selector}");
         fields.iter().chain(buttons).for_each(|control| {
             let _ = writeln!(text, "  - {}", line(control));

@@ -9,7 +9,7 @@ use crate::{
     app::App,
     call_error::CallError,
     caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer, AuthorizedToAdd, Caller, Credentials},
-    params::{self, Place},
+    params::{self, PathTarget},
     rights::Permission,
 };
 
@@ -36,8 +36,8 @@ impl<R: Permission> FromRequestParts<App> for Authorized<R> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let caller = caller(parts, app)?;
         match params::place(parts, app).await? {
-            Place::Session(id) => Self::enter(app, &caller, &id).await,
-            Place::Collection(name) => Self::enter_collection(app, &caller, &name).await,
+            PathTarget::Session(id) => Self::enter(app, &caller, &id).await,
+            PathTarget::Collection(name) => Self::enter_collection(app, &caller, &name).await,
         }
     }
 }

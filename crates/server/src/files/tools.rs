@@ -8,7 +8,9 @@ use callboard_core::{
     },
 };
 use callboard_engine::{ContextFiles, Error, Session};
-use callboard_files::{Error as FilesError, Found, NewFile, Parts, Query, Session as Folder, Template, message};
+use callboard_files::{
+    Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Session as Folder, Template, message,
+};
 use futures::future::BoxFuture;
 use serde_json::json;
 
@@ -35,11 +37,11 @@ impl ContextFiles for Files {
 impl Files {
     async fn find(&self, session: &Session, wanted: FindFiles) -> Result<String, Error> {
         let FindFiles { keywords, matching, text, category, recipient } = wanted;
-        let query = Query { keywords, matching, category, recipient, text };
+        let query = FileQuery { keywords, matching, category, recipient, text };
         let search = move |folder: &mut Folder| Ok(folder.search(&query));
         let found = self.in_folder(session, search).await?.unwrap_or_default();
         let more = found.len().saturating_sub(FOUND);
-        let file = |file: &Found| json!({"path": file.path, "for": file.recipient, "keywords": file.keywords});
+        let file = |file: &FoundFile| json!({"path": file.path, "for": file.recipient, "keywords": file.keywords});
         let files: Vec<_> = found.iter().take(FOUND).map(file).collect();
         Ok(match more {
             0 => json!({ "files": files }),
@@ -54,7 +56,7 @@ impl Files {
         let read = move |folder: &mut Folder| {
             let path = folder.meant(&meant)?;
             let shown = folder.shown(path.as_str());
-            let is_tracked = folder.list(&Query::default()).iter().any(|file| file.path == shown);
+            let is_tracked = folder.list(&FileQuery::default()).iter().any(|file| file.path == shown);
             if is_tracked { folder.read(&path) } else { Ok(None) }
         };
         let content = self.in_folder(session, read).await?.flatten().ok_or_else(absent)?;
@@ -85,7 +87,7 @@ impl Files {
     async fn delegate(&self, session: &Session, wanted: Delegate) -> Result<String, Error> {
         let Delegate { to, task, keywords } = wanted;
         let task = session.mask().await?.mask(&task).unwrap_or(task);
-        let query = Query { keywords, ..Query::default() };
+        let query = FileQuery { keywords, ..FileQuery::default() };
         let (reader, words) = (to.clone(), task.clone());
         let related = move |folder: &mut Folder| Ok(folder.related(&reader, &words, &query));
         let found = self.in_folder(session, related).await?.unwrap_or_default();

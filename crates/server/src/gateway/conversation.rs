@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use callboard_core::{
-    agent::Role,
+    agent::AgentRole,
     audience::Audience,
     conversation::{
         self, AddMessages, NewMessage, PutThread, ToolCall, given, reading, settings::ThreadPatch, shape::in_shape,
@@ -224,7 +224,7 @@ impl Conversation<'_> {
         let patch = self.patch(state, thread, asked);
         let visible_to = known.is_none().then(|| {
             let managers =
-                state.team.agents().filter(|agent| agent.role == Role::Manager).map(|agent| agent.name.clone());
+                state.team.agents().filter(|agent| agent.role == AgentRole::Manager).map(|agent| agent.name.clone());
             Audience::of(managers.chain([self.agent.clone()]))
         });
         if visible_to.is_some() || patch != ThreadPatch::default() {

@@ -23,7 +23,7 @@ use callboard_model::ModelName;
 use callboard_prompt::{
     PartReport,
     compression::{
-        material::Scope,
+        material::CompressionScope,
         plan::{Aim, Outlook},
     },
 };
@@ -157,8 +157,10 @@ async fn context(
             let first = readers.first();
             let sees =
                 |all: &Option<Audience>| all.as_ref().is_none_or(|all| first.is_some_and(|one| all.contains(one)));
-            let scope =
-                Scope { readers: held.readers(&view.state.team).into_iter().find(sees).flatten(), ..Scope::default() };
+            let scope = CompressionScope {
+                readers: held.readers(&view.state.team).into_iter().find(sees).flatten(),
+                ..CompressionScope::default()
+            };
             Ok((readers, scope, settings, usual, held.compression.clone()))
         })
         .await?;

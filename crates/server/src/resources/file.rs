@@ -3,7 +3,9 @@
 use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{id::SessionId, time::Timestamp};
-use callboard_files::{Error, Found, Keyword, NewFile, Parts, Project, Query as Wanted, Session, Template, message};
+use callboard_files::{
+    Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Parts, Project, Session, Template, message,
+};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -143,8 +145,8 @@ async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn without_content(found: Found) -> api::ContextFile {
-    let Found { path, recipient, keywords, created, session_id } = found;
+fn without_content(found: FoundFile) -> api::ContextFile {
+    let FoundFile { path, recipient, keywords, created, session_id } = found;
     api::ContextFile { path, recipient, keywords, created, session_id, content: None }
 }
 

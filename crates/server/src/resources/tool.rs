@@ -7,7 +7,7 @@ use callboard_core::{
     entry::Actor,
     error::ConflictKind,
     id::{AgentName, SessionId},
-    tool::{CallTool, Execution, OwnTool, own_tool},
+    tool::{CallTool, OwnTool, ToolExecution, own_tool},
     view::View,
 };
 use callboard_prompt::default_agent;
@@ -61,14 +61,14 @@ async fn call(
     let api::ToolCallBody { agent, arguments } = body;
     let by = using(&caller, agent).await?;
     match own_tool(name)?.execution {
-        Execution::Command(_) => {
+        ToolExecution::Command(_) => {
             let call = CallTool { name: name.to_owned(), arguments };
             match caller.execute_as(by, options, call).await {
                 Ok(receipt) => Ok(Answer::ok(told(receipt.answer.0)).at(receipt.head)),
                 Err(failure) => failed(failure).map(Answer::ok),
             }
         }
-        Execution::Read(_) => {
+        ToolExecution::Read(_) => {
             caller.expect(&options).await?;
             // One of them executes a node, and the lease on that is to be renewed.
             caller.app.drivers.keep();

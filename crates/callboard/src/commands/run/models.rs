@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, Role},
+    agent::{Agent, AgentRole},
     id::ThreadId,
 };
 use callboard_model::{Endpoints, ModelName};
@@ -19,8 +19,8 @@ pub(in crate::commands) fn check(context: &Context, agents: &[Agent], threads: &
     let (endpoints, default): (Endpoints, _) = (config::endpoints(), config::default_model());
     for agent in agents {
         let thread = match agent.role {
-            Role::Manager => ThreadId::main(),
-            Role::Worker => ThreadId::of_agent(&agent.name),
+            AgentRole::Manager => ThreadId::main(),
+            AgentRole::Worker => ThreadId::of_agent(&agent.name),
         };
         let of_thread = threads.iter().find(|it| it.name == thread).and_then(|it| it.model.as_deref());
         let model = of_thread.or(agent.model.as_deref()).or(default.as_deref()).ok_or_else(|| {

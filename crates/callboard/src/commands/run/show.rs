@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::Role as AgentRole,
+    agent::AgentRole,
     context_set::ContextSet,
     conversation::{Content, Message, MessageChecked, Role},
     directive::Received,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     cli::On,
-    client::{Follow, Item, OnSession},
+    client::{Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
     signals::Signals,
@@ -81,7 +81,7 @@ async fn watch(session: &OnSession<'_>, on: &On, id: &api::ExecutionId, output: 
     let types = TYPES.map(str::to_owned).to_vec();
     let mut follow = Follow::start(session, on.acting_as.clone(), types, after, output).await?;
     loop {
-        let Item::Entry(entry) = follow.next().await? else { continue };
+        let Followed::Entry(entry) = follow.next().await? else { continue };
         let Ok(told) = serde_json::from_str::<Told>(&entry.data) else { continue };
         match (&*entry.kind, told) {
             ("execution.finished", Told { execution: Some(ended), .. }) if ended == *id => return Ok(()),

@@ -14,7 +14,7 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{Outcome, called, said},
+    run::outcome::{ReplyOutcome, called, said},
     run::tools::{self, Called, Caller},
     run::{Due, TurnReply, Wait},
     text::shortened,
@@ -26,7 +26,7 @@ pub(crate) fn answer(
     decision: &mut DecisionBuilder<'_>,
     reply: &TurnReply,
     agent: &AgentName,
-) -> Result<Outcome, Undecided> {
+) -> Result<ReplyOutcome, Undecided> {
     let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
     let calls = calls && tools::main_is_managers(&decision.state);
     match duty {
@@ -37,13 +37,13 @@ pub(crate) fn answer(
         Duty::Work { agent } => work(decision, reply, agent),
         Duty::Check { thread, criteria_of, message_id, .. } => {
             check(decision, reply, thread, criteria_of, message_id);
-            Ok(Outcome::due(Duty::Directive))
+            Ok(ReplyOutcome::due(Duty::Directive))
         }
     }
 }
 
 /// Records the calls of a manager: they come first, and it directs once they have their results. A directive beside them is none.
-fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentName) -> Result<Outcome, Undecided> {
+fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentName) -> Result<ReplyOutcome, Undecided> {
     let (main, mut said) = (ThreadId::main(), said(reply));
     let is_directive = json::object_in(&reply.text).is_some();
     said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
@@ -52,11 +52,11 @@ fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentNa
     let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
     let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
     let due = wait.map_or_else(|| Duty::Directive.into(), Due::from);
-    Ok(Outcome { idle: all_refused, is_message: !is_directive, ..Outcome::due(due) })
+    Ok(ReplyOutcome { idle: all_refused, is_message: !is_directive, ..ReplyOutcome::due(due) })
 }
 
 /// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
-fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool) -> Result<Outcome, Undecided> {
+fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool) -> Result<ReplyOutcome, Undecided> {
     let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
     faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
@@ -67,7 +67,7 @@ fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool
     }
     if !faults.is_empty() && !is_repair {
         let note = "[shortened here: the whole of it is in the journal]";
-        return Ok(Outcome::due(Duty::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
+        return Ok(ReplyOutcome::due(Duty::Repair { said: shortened(&reply.text, SAID_BYTES, note), faults }));
     }
     // Faults in single updates are reported in their outcomes.
     faults.retain(|fault| !fault.pointer.starts_with(directive::UPDATES));
@@ -78,7 +78,7 @@ fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool
     let idle = outcome.due == Duty::Directive.into() && !outcome.completed && nothing_updated;
     let workflow_complete = outcome.completed;
     decision.record(Received { run, outcomes, message_to, message: None, workflow_complete, form, faults, unparsed });
-    Ok(Outcome { idle, ..outcome })
+    Ok(ReplyOutcome { idle, ..outcome })
 }
 
 /// How much of a faulty directive is shown to its author again.
@@ -98,7 +98,7 @@ fn route(
     decision: &mut DecisionBuilder<'_>,
     directive: &Directive,
     faults: &mut Vec<Fault>,
-) -> Result<(Outcome, Option<Recipient>, Option<SetName>), Undecided> {
+) -> Result<(ReplyOutcome, Option<Recipient>, Option<SetName>), Undecided> {
     let message = directive.message.clone();
     let worker = match &directive.message_to {
         Some(Recipient::Agent(name)) => decision.state.team.workers().find(|agent| agent.name == *name),
@@ -111,7 +111,7 @@ fn route(
         };
         conversation::decide::say(decision, &ThreadId::of_agent(&worker), &[asks])?;
         let to = Recipient::Agent(worker.clone());
-        return Ok((Outcome::due(Duty::Work { agent: worker }), Some(to), None));
+        return Ok((ReplyOutcome::due(Duty::Work { agent: worker }), Some(to), None));
     }
     let misaddressed = matches!(directive.message_to, Some(Recipient::Agent(_)));
     let said = if misaddressed { None } else { say_to_user(decision, message.clone())? };
@@ -120,25 +120,25 @@ fn route(
         let note = "[shortened here: it was said whole in main]";
         if directive.form.is_none() {
             let request = shortened(&request, SAID_BYTES, note);
-            return Ok((Outcome::due(Duty::Form { request }), said, None));
+            return Ok((ReplyOutcome::due(Duty::Form { request }), said, None));
         }
         return match directive::decide::ask_user(decision, directive) {
             Ok(form) => {
                 let form = form.map(|(name, _)| name);
-                Ok((Outcome::due(Wait::User { form: form.clone() }), said, form))
+                Ok((ReplyOutcome::due(Wait::User { form: form.clone() }), said, form))
             }
             Err(error) => {
                 faults.push(fault(&format!("the form is left out: {error}")));
                 let request = shortened(&request, SAID_BYTES, note);
-                Ok((Outcome::due(Duty::Form { request }), said, None))
+                Ok((ReplyOutcome::due(Duty::Form { request }), said, None))
             }
         };
     }
     if directive.workflow_complete && !misaddressed {
-        return Ok((Outcome { completed: true, ..Outcome::due(Duty::Directive) }, said, None));
+        return Ok((ReplyOutcome { completed: true, ..ReplyOutcome::due(Duty::Directive) }, said, None));
     }
     let due: Due = if said.is_some() { Wait::User { form: None }.into() } else { Duty::Directive.into() };
-    Ok((Outcome::due(due), said, None))
+    Ok((ReplyOutcome::due(due), said, None))
 }
 
 fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) -> Result<Option<Recipient>, Undecided> {
@@ -148,7 +148,11 @@ fn say_to_user(decision: &mut DecisionBuilder<'_>, message: Option<Arc<str>>) ->
 }
 
 /// Shows the user the form that the manager described, or one text field if the description cannot be read.
-fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Arc<str>) -> Result<Outcome, Undecided> {
+fn fill_form(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    request: &Arc<str>,
+) -> Result<ReplyOutcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
     let plain = Directive {
         is_info_request: true,
@@ -159,22 +163,22 @@ fn fill_form(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, request: &Ar
         Ok(asked) => asked,
         Err(_) => directive::decide::ask_user(decision, &plain)?,
     };
-    Ok(Outcome::due(Wait::User { form: asked.map(|(name, _)| name) }))
+    Ok(ReplyOutcome::due(Wait::User { form: asked.map(|(name, _)| name) }))
 }
 
 /// Records a worker's answer. Calls of tools come first. Otherwise the answer goes to its thread and then to the manager; it is
 /// checked before if the message that it answers has criteria.
-fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<Outcome, Undecided> {
+fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName) -> Result<ReplyOutcome, Undecided> {
     let thread = ThreadId::of_agent(agent);
     let said = said(reply);
     let calls = called(&said);
     let receipts = conversation::decide::say(decision, &thread, &said)?;
-    let spoken = |due: Due| Outcome { is_message: true, ..Outcome::due(due) };
+    let spoken = |due: Due| ReplyOutcome { is_message: true, ..ReplyOutcome::due(due) };
     if !calls.is_empty() {
         let caller = Caller { agent, thread: None, own_tools: None };
         let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
         let due = wait.map_or_else(|| Duty::Work { agent: agent.clone() }.into(), Due::from);
-        return Ok(Outcome { idle: all_refused, ..spoken(due) });
+        return Ok(ReplyOutcome { idle: all_refused, ..spoken(due) });
     }
     let criteria = decision.state.threads.criteria(&thread);
     let (Some(criteria), Some(receipt)) = (criteria, receipts.into_iter().next()) else {

@@ -9,7 +9,7 @@ use callboard_core::{
     id::{AgentName, Seq},
     run::turn_facts::{TurnAnswered, TurnRequested},
 };
-use callboard_prompt::{Pieces, Provider, ResolvedSpec};
+use callboard_prompt::{PromptPieces, Provider, ResolvedSpec};
 use callboard_store::{Order, Query};
 
 use super::Wanted;
@@ -43,7 +43,7 @@ impl Session {
     pub(super) async fn reusable(
         &self,
         wanted: &Wanted,
-        pieces: &Pieces,
+        pieces: &PromptPieces,
         made: &mut MadePrompts,
     ) -> Result<Tokens, Error> {
         let Some(requested) = wanted.state.runs.last_requested(&wanted.spec.agent) else { return Ok(Tokens(0)) };
@@ -61,7 +61,7 @@ impl Session {
 
     /// The pieces of the prompt that the entry `requested` noted. None where it has nothing in common with one in this
     /// form, or cannot be made again, since it was laid out otherwise than prompts are now.
-    async fn pieces_of_turn(&self, requested: Seq, wanted: &Wanted) -> Result<Option<Arc<Pieces>>, Error> {
+    async fn pieces_of_turn(&self, requested: Seq, wanted: &Wanted) -> Result<Option<Arc<PromptPieces>>, Error> {
         let entry = match self.live.newer(requested.previous(), requested).as_deref() {
             Some([entry]) => Some((**entry).clone()),
             _ => self.entry(requested).await?,
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Makes the prompt of a turn again.
-    async fn make_again(&self, turn: &TurnRequested) -> Result<Option<Arc<Pieces>>, Error> {
+    async fn make_again(&self, turn: &TurnRequested) -> Result<Option<Arc<PromptPieces>>, Error> {
         let Some(query) = turn.prompt_spec() else { return Ok(None) };
         let made = match self.wanted(&query).await {
             Ok(wanted) => self.make(&wanted).await,

@@ -10,7 +10,7 @@ use callboard_core::{
     text::Values,
 };
 use callboard_prompt::{
-    HistoryCache, Lacking, Pieces, Prompt, prompt_of,
+    HistoryCache, Lacking, Prompt, PromptPieces, prompt_of,
     tail::{Source, Tail},
 };
 use callboard_store::{Order, Query};
@@ -60,7 +60,7 @@ struct Ingredients {
 
 impl Session {
     /// Makes a prompt, and says what is to be remembered of it.
-    pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<(Prompt, Arc<Pieces>, Remembered), Error> {
+    pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<(Prompt, Arc<PromptPieces>, Remembered), Error> {
         let mut ingredients = self.begin(wanted).await?;
         loop {
             let built;
@@ -214,7 +214,7 @@ impl Wanted {
 
 impl Ingredients {
     /// Tries to build it: off the runtime where that takes its time.
-    async fn go_on(mut self, wanted: &Arc<Wanted>) -> Result<(Result<(Prompt, Pieces), Lacking>, Self), Error> {
+    async fn go_on(mut self, wanted: &Arc<Wanted>) -> Result<(Result<(Prompt, PromptPieces), Lacking>, Self), Error> {
         if !self.takes_long(wanted) {
             return Ok((self.build(wanted), self));
         }
@@ -230,7 +230,7 @@ impl Ingredients {
         self.has_older || self.newer_bytes > LONG_BYTES || is_long || is_shortened
     }
 
-    fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, Pieces), Lacking> {
+    fn build(&mut self, wanted: &Wanted) -> Result<(Prompt, PromptPieces), Lacking> {
         let view = wanted.view()?;
         let history = match &mut self.history {
             Some(history) => history,
@@ -247,7 +247,7 @@ impl Ingredients {
         prompt_of(&view, &wanted.spec, history, &self.values, wanted.count)
     }
 
-    fn finish(mut self, wanted: &Wanted, pieces: &Arc<Pieces>) -> Result<Remembered, Error> {
+    fn finish(mut self, wanted: &Wanted, pieces: &Arc<PromptPieces>) -> Result<Remembered, Error> {
         let mut history = self.history.take().ok_or(Error::Closed)?;
         history.forget_old();
         let through = wanted.state.head.seq;

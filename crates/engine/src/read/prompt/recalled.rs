@@ -24,7 +24,7 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{
     error::Error,
-    read::recall::corpus::Journal,
+    read::recall::corpus::SearchedJournal,
     recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery},
     session::Session,
     texts,
@@ -119,7 +119,7 @@ impl Session {
         let found = self.recalled_places(&wanted.viewer, query, is_now).await?;
         let corpus = &found.corpus;
         for hit in found.hits {
-            let Some(Journal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
+            let Some(SearchedJournal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
             let before = hit.before.filter(|seq| collection.is_some() || !shown.contains(seq));
             for (seq, bytes) in before.map(|seq| (seq, None)).into_iter().chain([(hit.seq, Some(hit.bytes))]) {
                 let is_there = places.iter().any(|place| {

@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
 };
 
-pub use callboard_recall::Why;
+pub use callboard_recall::HitWhy;
 
 use crate::{error::Error, recall::FromElsewhere};
 
@@ -51,7 +51,7 @@ pub struct RecallHit {
     /// How well it answers.
     pub score: f32,
     /// Why it was found.
-    pub why: Why,
+    pub why: HitWhy,
     /// When it was said.
     pub at: Timestamp,
     /// The message, where it is one.
@@ -70,7 +70,7 @@ pub struct RecallHit {
 pub(super) struct Place {
     pub(super) bytes: Range<usize>,
     pub(super) score: f32,
-    pub(super) why: Why,
+    pub(super) why: HitWhy,
 }
 
 /// A hit with its text; `None` where that was erased meanwhile.

@@ -14,7 +14,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_recall::{Class, Error as IndexError, Hit, Index, Query, Scope, Vector, search};
+use callboard_recall::{Class, Error as IndexError, Hit, Index, IndexQuery, Scope, Vector, search};
 use tokio::{task::JoinHandle, time::timeout, try_join};
 
 use super::{
@@ -263,7 +263,8 @@ fn found(
     let skips = |scope: usize, seq: Seq| scope == 0 && query.but.contains(&seq);
     // Who guesses a secret does not find where one is hidden.
     let text = query.text.replace(HIDDEN, " ");
-    let asked = Query { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
+    let asked =
+        IndexQuery { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
     Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
 }

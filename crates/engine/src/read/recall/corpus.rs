@@ -14,12 +14,12 @@ use crate::{error::Error, session::Session};
 /// All journals in which something may be found, each as of the same moment.
 pub(crate) struct Corpus {
     /// That of the session.
-    pub(crate) own: Journal,
-    collections: Vec<Journal>,
+    pub(crate) own: SearchedJournal,
+    collections: Vec<SearchedJournal>,
 }
 
 /// A journal in which something may be found.
-pub(crate) struct Journal {
+pub(crate) struct SearchedJournal {
     pub(crate) session: Session,
     /// As of when something is looked for in it.
     pub(super) state: Arc<State>,
@@ -31,12 +31,12 @@ pub(crate) struct Journal {
 
 impl Corpus {
     /// The session first: the numbers of the scopes of a search.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Journal> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &SearchedJournal> {
         once(&self.own).chain(&self.collections)
     }
 
     /// The journal with this number.
-    pub(crate) fn journal(&self, number: usize) -> Option<&Journal> {
+    pub(crate) fn journal(&self, number: usize) -> Option<&SearchedJournal> {
         self.all().nth(number)
     }
 
@@ -71,9 +71,9 @@ impl Session {
                 Some(until) => session.state_until(&now, until).await?,
                 None => Some(now.clone()),
             };
-            collections.extend(state.map(|state| Journal { session, state, now, collection: Some(name) }));
+            collections.extend(state.map(|state| SearchedJournal { session, state, now, collection: Some(name) }));
         }
-        Ok(Corpus { own: Journal { session: self.clone(), state, now, collection: None }, collections })
+        Ok(Corpus { own: SearchedJournal { session: self.clone(), state, now, collection: None }, collections })
     }
 
     /// The state at a moment; `None` where nothing was written by then.

@@ -15,8 +15,8 @@ use callboard_prompt::search::Search;
 use callboard_store::{Order, Query};
 
 use super::{
-    answer::{Place, RecallHit, Why, show},
-    corpus::Journal,
+    answer::{HitWhy, Place, RecallHit, show},
+    corpus::SearchedJournal,
     sight::Sight,
 };
 use crate::{error::Error, journal::PAGE, recall::query::MOST, session::Session, texts};
@@ -41,7 +41,7 @@ impl Session {
     }
 }
 
-impl Journal {
+impl SearchedJournal {
     /// The newest entries with the words, and when they were written.
     async fn search(
         &self,
@@ -88,7 +88,7 @@ impl Journal {
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
-        let why = Why { terms: search.words().to_vec(), ..Why::default() };
+        let why = HitWhy { terms: search.words().to_vec(), ..HitWhy::default() };
         Ok(Some((Place { bytes: found.bytes, score: found.times as f32, why }, values)))
     }
 }

@@ -1,8 +1,8 @@
 //! What one viewer may find in a journal, be it that of a session or of a collection.
 
 use callboard_core::{
-    audience::Audience, error::Error as Refusal, id::Seq, recall::Source, session::Kind, state::State, view::View,
-    viewer::Viewer,
+    audience::Audience, error::Error as Refusal, id::Seq, recall::Source, session::SessionKind, state::State,
+    view::View, viewer::Viewer,
 };
 
 use crate::sizes::sizes;
@@ -16,8 +16,8 @@ pub(super) enum Sight<'a> {
 impl<'a> Sight<'a> {
     pub(super) fn of(state: &'a State, viewer: &'a Viewer) -> Result<Self, Refusal> {
         Ok(match state.session.kind {
-            Kind::Session => Self::Session(View::new(state, viewer, sizes())?),
-            Kind::Collection => Self::Collection(state, viewer),
+            SessionKind::Session => Self::Session(View::new(state, viewer, sizes())?),
+            SessionKind::Collection => Self::Collection(state, viewer),
         })
     }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{compression::plan::*, testing::Shows as _};
 
 /// Two hundred nodes are spoken of, and then named again: the first half, and last the second half.
-fn talk_of_nodes() -> (Board, Box<Plan>) {
+fn talk_of_nodes() -> (Board, Box<CompressionPlan>) {
     let mut board = Board::team("lead writer");
     let main: ThreadId = "main".parse().unwrap();
     let names = |from: u64| (from..from + 100).map(|number| format!("node_{number}")).collect::<Vec<_>>().join(", ");
@@ -19,7 +19,7 @@ fn talk_of_nodes() -> (Board, Box<Plan>) {
     let messages = all.map(|text| NewMessage::text(Role::User, text)).collect();
     board.user(AddMessages { thread: main.clone(), messages }).unwrap();
     let aim = Aim { target: Tokens(2000), keep_recent: None };
-    let Outlook::Compress(plan) = board.plan(&main, Scope::default(), aim).unwrap() else {
+    let Outlook::Compress(plan) = board.plan(&main, CompressionScope::default(), aim).unwrap() else {
         panic!("there is enough to compress")
     };
     (board, plan)
@@ -91,7 +91,9 @@ fn a_long_task_is_shortened_in_place_and_has_a_third_of_the_target() {
     ask(&mut board, &format!("BEGINNING {} END", "and mind the tide ".repeat(2000)));
     (0..4).for_each(|round| steps(&mut board, round * 1000));
     let aim = Aim { target: Tokens(3000), keep_recent: None };
-    let Outlook::Compress(plan) = board.plan(&ThreadId::main(), Scope::default(), aim).unwrap() else { panic!() };
+    let Outlook::Compress(plan) = board.plan(&ThreadId::main(), CompressionScope::default(), aim).unwrap() else {
+        panic!()
+    };
     assert_eq!((plan.kept.len(), plan.kept_tokens), (1, Tokens(1000)));
     board.compress("main", aim).unwrap();
     let prompt = board.prompt("lead", "main", 100_000).unwrap();
@@ -149,7 +151,7 @@ fn two_lines_that_are_equal_to_the_letter_are_one_line_with_a_count() {
         board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
     }
     steps(&mut board, 0);
-    let summary = planned(&board, Scope::default(), 1000).extract(board.count).unwrap();
+    let summary = planned(&board, CompressionScope::default(), 1000).extract(board.count).unwrap();
     let text = summary.text();
     assert_eq!(text.matches("The door is closed.").count(), 1, "{text}");
     assert!(text.contains("The door is closed. (×2)") && text.contains("The first window is whole."), "{text}");
@@ -160,7 +162,7 @@ fn say(board: &mut Board, agent: &str, text: String) {
     board.by(agent, AddMessages { thread: ThreadId::main(), messages }).unwrap();
 }
 
-fn planned(board: &Board, scope: Scope, target: u64) -> Box<Plan> {
+fn planned(board: &Board, scope: CompressionScope, target: u64) -> Box<CompressionPlan> {
     let aim = Aim { target: Tokens(target), keep_recent: None };
     match board.plan(&ThreadId::main(), scope, aim).unwrap() {
         Outlook::Compress(plan) => plan,
@@ -194,7 +196,7 @@ fn what_the_reader_said_last_is_a_part_of_its_history() {
     let mut board = Board::team("lead writer");
     ask(&mut board, "Count the boats.");
     steps(&mut board, 0);
-    let of_lead = |is_alone| Scope { reader: "lead".parse().ok(), is_alone, ..Scope::default() };
+    let of_lead = |is_alone| CompressionScope { reader: "lead".parse().ok(), is_alone, ..CompressionScope::default() };
     say(&mut board, "lead", "A short word of mine.".to_owned());
     let last = board.state.head.seq;
     let plan = planned(&board, of_lead(false), 1000);
@@ -207,7 +209,7 @@ fn what_the_reader_said_last_is_a_part_of_its_history() {
         let summary = plan.extract(board.count).unwrap();
         assert!(plan.through == last && summary.tokens_after() <= Tokens(1000), "there is no room for it");
     }
-    assert!(planned(&board, Scope::default(), 1000).through < last, "whoever has to answer it is shown it");
+    assert!(planned(&board, CompressionScope::default(), 1000).through < last, "whoever has to answer it is shown it");
 }
 
 #[test]
@@ -262,7 +264,7 @@ fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
     board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
     steps(&mut board, 0);
     for (layout, is_told) in [(None, true), (Some(LayoutName::Director), false)] {
-        let plan = planned(&board, Scope { layout, ..Scope::default() }, 1000);
+        let plan = planned(&board, CompressionScope { layout, ..CompressionScope::default() }, 1000);
         let summary = plan.extract(board.count).unwrap();
         assert_eq!(summary.text().contains("harbour"), is_told, "{}", summary.text());
         assert_eq!(plan.said().any(|spoken| spoken.transcript().contains("harbour")), is_told);
@@ -296,7 +298,7 @@ fn a_summary_is_in_the_language_in_which_most_was_said() {
     for (said, other) in [(IN_GERMAN, IN_ENGLISH), (IN_ENGLISH, IN_GERMAN)] {
         let mut board = Board::team("lead writer");
         (0..400).for_each(|number| ask(&mut board, said[number % said.len()]));
-        let plan = planned(&board, Scope::default(), 6000);
+        let plan = planned(&board, CompressionScope::default(), 6000);
         let checked = |lines: &[&str]| plan.check_written(&lines[..6].join(" "), board.count);
         assert!(checked(said).is_ok(), "{said:?}");
         assert_eq!(checked(other), Err(Shortcoming::OtherLanguage));

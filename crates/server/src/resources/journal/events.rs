@@ -11,7 +11,7 @@ use futures::stream;
 use crate::{
     call_error::CallError,
     caller::Authorized,
-    feed::Item,
+    feed::FeedItem,
     params::{InPath, Query},
     rights::ReadJournal,
     server_sent,
@@ -48,9 +48,9 @@ fn last(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
     number.map(|seq| Some(Seq(seq))).ok_or_else(wrong)
 }
 
-fn event(item: &Item) -> Event {
+fn event(item: &FeedItem) -> Event {
     match item {
-        Item::Entry(entry) => server_sent::event(Event::default().id(entry.seq.to_string()), &entry.kind, entry),
-        Item::Heard { kind, data } => server_sent::event(Event::default(), kind, data),
+        FeedItem::Entry(entry) => server_sent::event(Event::default().id(entry.seq.to_string()), &entry.kind, entry),
+        FeedItem::Heard { kind, data } => server_sent::event(Event::default(), kind, data),
     }
 }

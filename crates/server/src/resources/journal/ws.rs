@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{
     call_error::CallError,
     caller::Authorized,
-    feed::{Feed, Item},
+    feed::{Feed, FeedItem},
     params::Query,
     rights::ReadJournal,
 };
@@ -57,10 +57,10 @@ async fn talk(mut feed: Feed, mut socket: WebSocket) {
     }
 }
 
-fn frame(item: &Item) -> Utf8Bytes {
+fn frame(item: &FeedItem) -> Utf8Bytes {
     let text = match item {
-        Item::Entry(entry) => serde_json::to_string(entry),
-        Item::Heard { kind, data } => serde_json::to_string(&json!({ "type": kind, "data": data })),
+        FeedItem::Entry(entry) => serde_json::to_string(entry),
+        FeedItem::Heard { kind, data } => serde_json::to_string(&json!({ "type": kind, "data": data })),
     };
     text.unwrap_or_default().into()
 }
