@@ -233,6 +233,7 @@ mod tests {
         assert!(shown.kept(("ada", "Surprise", "boathouse")).is_ok());
         assert!(shown.kept(("writer", "Surprise", "boathouse")).is_err());
     }
+
     #[test]
     fn the_first_words_of_an_agent_and_the_last_turn_are_named() {
         let answers =
