@@ -28,6 +28,12 @@ const POLL: Duration = Duration::from_millis(200);
 /// The agent that must not learn a set, a word of that set, and the agent whose answer is the result.
 const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
 const RESULT_OF: &str = "writer";
+/// Who says a fact early, and the question that finds it again when it is compressed away.
+const EARLY: (&str, &str) = ("ada", "Which cake does Ada like?");
+/// To so few tokens the thread with that fact is compressed.
+const COMPRESSED_TO: &str = "30";
+/// Where `callboard serve` shows the page.
+const PAGE: &str = "http://127.0.0.1:7420/";
 /// What the demo works with.
 struct Demo {
     callboard: PathBuf,
@@ -66,8 +72,9 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     shown.kept(KEPT_FROM)?;
     shown.killed(killed_in);
     shown.result(RESULT_OF);
-    println!("\nThis took {} seconds.", began.elapsed().as_secs());
-    demo.suggest();
+    demo.find_again(&shown)?;
+    demo.took(began.elapsed())?;
+    demo.suggest(shown.last_turn());
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -164,8 +171,45 @@ impl Demo {
         Ok(status()? == "completed")
     }
 
+    /// Compresses away what an agent said early, and finds it again.
+    fn find_again(&self, shown: &Shown) -> anyhow::Result<()> {
+        let (agent, question) = EARLY;
+        let Some(said) = shown.first_words(agent) else { return Ok(()) };
+        let thread = format!("agent:{agent}");
+        println!("\nWhat {agent} said early is compressed away, and found again:");
+        // The newest message stays word for word.
+        self.show(&["say", "Thank you.", "--thread", &thread])?;
+        self.show(&["compress", &thread, "--target", COMPRESSED_TO, "--keep-recent", "1", "--no-model"])?;
+        self.show(&["recall", question, "--limit", "1"])?;
+        self.show(&["why", &said])
+    }
+
+    /// Prints a command, and what it prints. The demo goes on where it fails.
+    fn show(&self, words: &[&str]) -> anyhow::Result<()> {
+        let line: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        println!("\n  $ callboard {}", line.join(" "));
+        let mut command = self.command(words.iter().copied());
+        command.args(["--session", SESSION]).stdin(Stdio::null()).status().context("cannot start callboard")?;
+        Ok(())
+    }
+
+    /// Prints how much time, tokens and entries it took.
+    fn took(&self, time: Duration) -> anyhow::Result<()> {
+        let session = self.json(&["session", "show"])?;
+        let number = |pointer: &str| session.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+        println!(
+            "\nThis took {} seconds, {} tokens ({} of prompts, {} of answers) and {} entries of the journal.",
+            time.as_secs(),
+            number("/usage/total_tokens"),
+            number("/usage/prompt_tokens"),
+            number("/usage/completion_tokens"),
+            number("/entries"),
+        );
+        Ok(())
+    }
+
     /// Prints commands that can be pasted.
-    fn suggest(&self) {
+    fn suggest(&self, last_turn: Option<u64>) {
         let callboard = quoted(&self.callboard.display().to_string());
         let store = quoted(&self.store);
         let (_, _, word) = KEPT_FROM;
@@ -175,9 +219,11 @@ impl Demo {
         println!("\nLook closer. These commands can be pasted anywhere:\n");
         line(&format!("why {word}"), "where a text came from, and which agents were shown it");
         line("prompt ada", "what an agent would be shown now");
-        line("turns", "all requests to the model; `turns show N --prompt` shows one as it was sent");
+        if let Some(turn) = last_turn {
+            line(&format!("turns show {turn} --prompt"), "the last request to the model, as it was sent");
+        }
         line("session journal", "all that happened, entry by entry");
-        println!("  {callboard} serve --store {store}\n      the same in a browser, over HTTP");
+        println!("  {callboard} serve --store {store}\n      the same on a page, at {PAGE}");
         println!(
             "\nGo on with the same team and the same model ({}), in {}:\n",
             self.model(),

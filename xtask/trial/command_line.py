@@ -156,6 +156,62 @@ def terminal():
         assert json.loads(world.ok("runs", "show", "--session", "two", "--json"))["status"] == "awaiting_user"
 
 
+@item("a noun alone lists or shows, with options too; a store that is named has to be there; `--url` needs no scheme; `--use` chooses")
+def nouns():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        world.ok(*NEW, "--id", "two", "--use")
+        assert "two" in world.ok("use") and "others" in world.run(*NEW, "--id", "three").err
+        assert world.ok("sessions") == world.ok("session", "list") and "one" in world.ok("sessions", "--session", "one")
+        assert world.ok("threads", "-s", "one") == world.ok("thread", "list", "-s", "one")
+        missing = world.run("sessions", "--store", "sqlite:none.db")
+        assert missing.status == 1 and "there is no store" in missing.err and not (world.home / "none.db").exists(), missing.err
+        world.serve()
+        assert "one" in world.ok("sessions", "--url", world.url.split("://")[1])
+
+
+@item("help has commands in groups, and `-h` is shorter than `--help`")
+def groups():
+    with World() as world:
+        whole, short = world.ok("--help"), world.ok("-h")
+        for group in ("Teams at work:", "Sessions:", "What agents are shown:", "Running Callboard:"):
+            assert f"\n{group}\n" in whole and f"\n{group}\n" in short, group
+        assert "Environment:" in whole and "Environment:" not in short and len(world.ok("run", "-h")) < len(world.ok("run", "--help"))
+
+
+@item("at a terminal, times are told from now, exact ones with `--utc`, and `session delete` asks")
+def at_terminal():
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        typed, terminal = pty.openpty()
+        os.write(typed, b"no\n")
+        options = {"cwd": world.home, "env": world.env(), "stdin": terminal, "stdout": terminal, "stderr": terminal, "timeout": 60}
+        shown = []
+        for words in (("sessions",), ("sessions", "--utc"), ("session", "show", "one")):
+            subprocess.run([world.binary, *words], **options)
+            shown.append(os.read(typed, 4096).decode())
+        assert "just now" in shown[0] and "just now" not in shown[1] and "just now" in shown[2], shown
+        assert subprocess.run([world.binary, "session", "delete", "one"], **options).returncode == 1
+        os.close(typed)
+        os.close(terminal)
+        assert "one" in world.ok("sessions")
+        world.ok("session", "delete", "one")
+
+
+@item("without a terminal, a run ends at its form and says how to answer; `--yes` answers")
+def unattended():
+    field = {"key": "good", "valueType": "BOOLEAN", "label": "Good", "required": True}
+    asks = {"messageTo": "user", "message": "Good?", "isInfoRequest": True, "form": {"name": "Approval", "fields": [field]}}
+    answers = [asks, {"messageTo": "user", "message": "Done.", "workflowComplete": True}]
+    model = Model(lambda request, nth: json.dumps(answers[nth % 2]))
+    with World() as world:
+        (world.home / "team.toml").write_text('[[agent]]\nname = "lead"\nrole = "manager"\n')
+        env = {"OPENAI_BASE_URL": model.url, "CALLBOARD_MODEL": "openai:gpt-4o", "OPENAI_API_KEY": "none"}
+        done = world.run("run", "team.toml", "Ask.", "--id", "one", **env)
+        assert done.status == 1 and "form answer Approval" in done.out + done.err, done.out + done.err
+        world.ok("run", "--session", "one", "--yes", **env)
+
+
 @item("`doctor` does not call a missing model wrong")
 def doctor():
     with World() as world:

@@ -87,6 +87,31 @@ def bundle():
         assert {"read_messages", "search"} <= offered, offered
 
 
+@item("a change of settings is merged, sessions are listed by their last use, and forms have a list")
+def settings():
+    with World() as world:
+        world.serve()
+        session = world.team(prompt={"budget": 5000})
+        world.team("other")
+        world.send("PATCH", session, {"prompt": {"layout": "plain"}})
+        assert world.get(session)["prompt"] == {"budget": 5000, "layout": "plain"}, world.get(session)
+        ids = lambda order: [it["id"] for it in world.get(f"/v1/sessions{order}")["sessions"]]
+        assert ids("") == ["s", "other"] and ids("?order=id") == ["other", "s"], ids("")
+        assert world.get(f"{session}/forms")["forms"] == []
+
+
+@item("long results of tools are read in parts, page by page")
+def in_parts():
+    with World() as world:
+        world.serve()
+        session = world.team()
+        for nth in range(5):
+            last = world.say(session, f"Day {nth}.")["message_id"]
+        call = lambda **arguments: world.post(f"{session}/tools/read_messages", {"agent": "writer", "arguments": arguments})["result"]
+        page = call(limit=2, before=last)
+        assert "Day 3." in page and "Day 4." not in page and "Day 1." not in page, page
+
+
 @item("one message can be read, and words can be searched in messages and sets")
 def search():
     with World() as world:

@@ -29,7 +29,7 @@ pub(crate) struct Global {
     /// Print JSON for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print exact times in lists at a terminal, too
+    /// Print exact times at a terminal, too
     #[arg(long, global = true)]
     pub(crate) utc: bool,
 }

@@ -67,9 +67,14 @@ impl Output {
 
     /// A time in a list: for programs as it is, at a terminal how long ago it was.
     pub(crate) fn time(self, at: Timestamp) -> String {
+        self.time_as(at, &at.to_string())
+    }
+
+    /// The same for a time that is written like this.
+    pub(crate) fn time_as(self, at: Timestamp, written: &str) -> String {
         let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let then = u64::try_from(at.as_millis() / 1000).unwrap_or_default();
-        if self.ago { ago(now.saturating_sub(then)) } else { at.to_string() }
+        if self.ago { ago(now.saturating_sub(then)) } else { written.to_owned() }
     }
 
     /// Prints a line to the standard output.

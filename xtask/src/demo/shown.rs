@@ -25,6 +25,8 @@ struct Set {
 }
 
 struct Turn {
+    /// Its entry in the journal.
+    entry: u64,
     number: u64,
     agent: String,
     tokens: u64,
@@ -57,6 +59,7 @@ impl Shown {
             let sent = sent.get("prompt").unwrap_or(&sent).clone();
             let parts = list(&sent, "parts").iter().map(|part| (text(part, "name"), number(part, "tokens"))).collect();
             turns.push(Turn {
+                entry: number(&turn, "turn"),
                 number: turn.get("turn_of_run").and_then(Value::as_u64).context("a turn has no number")?,
                 agent: text(&turn, "agent"),
                 tokens: number(&sent, "tokens"),
@@ -134,6 +137,18 @@ impl Shown {
         }
     }
 
+    /// The beginning of the first answer of an agent.
+    pub(super) fn first_words(&self, agent: &str) -> Option<String> {
+        let (_, answer) = self.answers.iter().find(|(by, _)| by == agent)?;
+        let line = answer.trim().lines().next()?;
+        Some(line.chars().take(40).collect::<String>().trim_end().to_owned())
+    }
+
+    /// The last turn, by its entry in the journal.
+    pub(super) fn last_turn(&self) -> Option<u64> {
+        self.turns.last().map(|turn| turn.entry)
+    }
+
     fn saw(&self, agent: &str, content: &str) -> bool {
         let line = content.lines().next().unwrap_or_default().trim();
         !line.is_empty() && self.turns.iter().any(|turn| turn.agent == agent && turn.sent.contains(line))
@@ -197,7 +212,7 @@ mod tests {
     fn turn(agent: &str, sent: &str) -> Turn {
         let parts = vec![("instructions".to_owned(), 250), ("history".to_owned(), 250), ("files".to_owned(), 10)];
         let (agent, sent) = (agent.to_owned(), sent.to_owned());
-        Turn { number: 1, agent, tokens: 510, budget: 1000, parts, sent, is_answered: true }
+        Turn { entry: 4, number: 1, agent, tokens: 510, budget: 1000, parts, sent, is_answered: true }
     }
 
     #[test]
@@ -217,5 +232,14 @@ mod tests {
         assert!(shown.saw("writer", &shown.sets[0].content) && !shown.saw("ada", &shown.sets[0].content));
         assert!(shown.kept(("ada", "Surprise", "boathouse")).is_ok());
         assert!(shown.kept(("writer", "Surprise", "boathouse")).is_err());
+    }
+
+    #[test]
+    fn the_first_words_of_an_agent_and_the_last_turn_are_named() {
+        let answers =
+            vec![("ada".to_owned(), "Raspberry cake.\nAnd swing.".to_owned()), ("ada".to_owned(), "No.".to_owned())];
+        let shown = Shown { agents: Vec::new(), sets: Vec::new(), turns: vec![turn("ada", "")], answers };
+        assert_eq!(shown.first_words("ada").as_deref(), Some("Raspberry cake."));
+        assert_eq!((shown.first_words("writer"), shown.last_turn()), (None, Some(4)));
     }
 }

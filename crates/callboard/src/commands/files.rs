@@ -150,8 +150,9 @@ fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
     let json = |(last, id, files): &(String, SessionId, usize)| json!({"session_id": id, "last_activity": last, "files": files});
     let listed: Vec<_> = sessions.iter().map(json).collect();
     output.answer(&json!({ "sessions": listed }), |output| {
-        let row =
-            |(last, id, files): &(String, SessionId, usize)| vec![id.to_string(), last.clone(), files.to_string()];
+        let row = |(last, id, files): &(String, SessionId, usize)| {
+            vec![id.to_string(), shown_time(last, output), files.to_string()]
+        };
         output.list(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
     });
     Ok(())
@@ -274,9 +275,15 @@ fn advise(task: Task, output: Output) {
 
 fn table(files: &[FoundFile], output: Output) {
     let row = |file: &FoundFile| {
-        vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), file.created.clone()]
+        let created = shown_time(&file.created, output);
+        vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), created]
     };
     output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
+}
+
+/// A time as a manifest has it, which people may have written.
+fn shown_time(written: &str, output: Output) -> String {
+    written.parse::<Timestamp>().map_or_else(|_| written.to_owned(), |at| output.time_as(at, written))
 }
 
 impl FilesSession {

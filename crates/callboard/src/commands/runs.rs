@@ -142,7 +142,7 @@ fn lines(run: &api::Run, output: Output) {
     output.line(format!("run      {}", run.id));
     let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     output.line(format!("status   {}{reason}", status(run.status)));
-    output.line(format!("started  {}", run.started_at));
+    output.line(format!("started  {}", output.time(run.started_at)));
     let used = run.used;
     output.line(format!(
         "used     {}, {} + {} tokens, {:.1} s",

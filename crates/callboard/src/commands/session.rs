@@ -114,6 +114,9 @@ pub(crate) struct SessionNew {
     /// Begin with the context sets of this session
     #[arg(long, value_name = "ID")]
     pub(crate) sets_from: Option<SessionId>,
+    /// Choose it, as `callboard use` does: later commands work on it
+    #[arg(long = "use")]
+    pub(crate) choose: bool,
 }
 
 /// Change a session's settings or team
@@ -210,15 +213,29 @@ async fn confirm(session: &OnSession<'_>, acting_as: &ActingAs, output: Output) 
 }
 
 async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
-    let SessionNew { team, agents, id, title, default_visibility, ttl, collections, sets_from } = args;
+    let SessionNew { team, agents, id, title, default_visibility, ttl, collections, sets_from, choose } = args;
     let mut file = team.as_deref().map_or_else(|| Ok(TeamFile::default()), team_file::read)?;
     file.agents.extend(agents);
     file.title = title.or(file.title);
     file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
     file.collections = collections.map_or(file.collections, |collections| collections.0);
-    print(&file.create(&context.client, id, sets_from).await?, context.output);
+    let made = file.create(&context.client, id, sets_from).await?;
+    if choose {
+        context.chosen.write(&made.it.id)?;
+    }
+    print(&made, context.output);
+    if !choose && !context.output.json && has_others(context).await? {
+        let choice = context.suggestion(&format!("use {}", made.it.id));
+        context.output.note(format!("there are others: `{choice}` chooses this one"));
+    }
     Ok(())
+}
+
+/// Whether there are several sessions, so that a new one is not the one that is meant where none is named.
+async fn has_others(context: &Context) -> Result<bool, Failure> {
+    let list = context.client.call(Method::GET, &["v1", "sessions"]).query("limit", 2);
+    Ok(list.answer::<api::SessionList>().await?.it.sessions.len() > 1)
 }
 
 async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
@@ -318,8 +335,8 @@ fn print(session: &Answer<api::Session>, output: Output) {
         collections.iter().for_each(|name| output.line(format!("collection {name}")));
         settings::lines(it).iter().for_each(|line| output.line(line));
         output.line(format!("entries    {}", it.head));
-        output.line(format!("created    {}", it.created_at));
-        output.line(format!("last used  {}", it.last_activity));
+        output.line(format!("created    {}", output.time(it.created_at)));
+        output.line(format!("last used  {}", output.time(it.last_activity)));
         let expires = match (it.expires_at, it.ttl_seconds) {
             (Some(at), ttl @ Ttl::Seconds(_)) => format!("{at}, {ttl} after its last use"),
             _ => "never".to_owned(),

@@ -10,6 +10,7 @@ both_ways!(
     one_session_is_meant_where_there_is_one,
     where_there_are_several_the_newest_are_listed,
     a_chosen_session_is_meant_until_another_one_is_chosen,
+    a_new_session_is_chosen_where_that_is_wanted,
     a_chosen_session_that_is_gone_is_an_error,
     a_session_is_named_behind_the_command_too,
 );
@@ -83,6 +84,17 @@ fn a_chosen_session_is_meant_until_another_one_is_chosen(way: Way) {
     assert_eq!(home.json("use --clear"), json!({"session": null, "was": "second"}));
     assert_eq!(home.run("messages").status, 2);
     assert_eq!(home.run("use --clear").stdout, "no session was chosen\n");
+}
+
+fn a_new_session_is_chosen_where_that_is_wanted(way: Way) {
+    let home = way(Home::new());
+    assert_eq!(home.run("session new --id first").stderr, "", "it is the only one");
+    let told = home.run("session new --id second").stderr;
+    assert!(told.contains("there are others") && told.contains("use second"), "{told}");
+    home.json("session new --id third --use");
+    assert_eq!(home.json("use"), json!({"session": "third", "because": "chosen"}));
+    assert_eq!(home.run("session new --id fourth --use").stderr, "");
+    assert_eq!(home.json("use")["session"], "fourth");
 }
 
 fn a_chosen_session_that_is_gone_is_an_error(way: Way) {
