@@ -82,7 +82,7 @@ async fn a_page_is_opened_seen_used_and_closed() {
     let part = json!({"inspection_type": "lightweight_exploration", "selector": "#next"});
     let part = server.send("POST", &format!("{browser}/inspect"), part).await.is(200);
     let (_, part) = part.text("result").split_once("The part of the page that the selector names:").unwrap();
-    assert!(part.contains("- button \"Next\" #next") && !part.contains("#mail"), "{part}");
+    assert!(part.contains("- button \"Next\" (focused) #next") && !part.contains("#mail"), "{part}");
 
     let taken = server.send("POST", &format!("{browser}/screenshot"), json!({})).await.is(201);
     let picture = server.client.get(format!("{}{}", server.url, taken.text("path"))).send().await.unwrap();
