@@ -66,15 +66,18 @@ fn parsed(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
         Err(error) => error,
     };
     let meant = |word: &OsString| commands::of_noun_alone(&word.to_string_lossy());
-    let Some(at) = words.iter().skip(1).position(|word| !meant(word).is_empty()).map(|at| at + 1) else {
-        return Err(error);
-    };
-    if !is_alone(&error, words.get(at + 1)) {
+    let mut nouns = words.iter().enumerate().skip(1).map(|(at, word)| (at + 1, meant(word)));
+    let Some((behind, meant)) = nouns.find(|(_, meant)| !meant.is_empty()) else { return Err(error) };
+    if !is_alone(&error, words.get(behind)) {
         return Err(error);
     }
+    let with = |command: &&str| {
+        let mut words = words.clone();
+        words.insert(behind, OsString::from(command));
+        read(&words).ok()
+    };
     // The one that takes the options behind the noun is meant.
-    let whole = |command: &&str| [&words[..=at], &[OsString::from(command)], &words[at + 1..]].concat();
-    meant(&words[at]).iter().map(whole).find_map(|words| read(&words).ok()).ok_or(error)
+    meant.iter().find_map(with).ok_or(error)
 }
 
 fn read(words: &[OsString]) -> Result<Cli, clap::Error> {
