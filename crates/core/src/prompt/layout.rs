@@ -111,14 +111,15 @@ impl Layout {
     /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions up to 3 of `team`
     /// and of a session's own, and up to 4 of `director`, marked what other agents say with `NAME: `, which anybody could
     /// write; the next ones no longer told models to fetch what they had no tool for, and wrote messages as OpenAI takes them for
-    /// the models of all providers. The last before these named all pictures, numbered the names of tools that providers
-    /// refuse, and kept no place for the plan and the workflow beside a long message.
+    /// the models of all providers. Version 6 of `team` and of a session's own, 3 of `plain` and 7 of `director` named all
+    /// pictures, numbered the names of tools that providers refuse, and kept no place for the plan and the workflow beside a
+    /// long message. Version 7 of a session's own and 8 of `director` showed what nodes found in pages without tags.
     pub fn version(&self) -> u32 {
         match self {
             Self::Named(LayoutName::Team) => 7,
             Self::Named(LayoutName::Plain) => 4,
-            Self::Named(LayoutName::Director) => 8,
-            Self::OfSession(_) => 7,
+            Self::Named(LayoutName::Director) => 9,
+            Self::OfSession(_) => 8,
         }
     }
 

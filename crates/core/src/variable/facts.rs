@@ -12,7 +12,7 @@ use crate::{
     entry::{Actor, Hash, Header},
     error::Error,
     fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
-    id::{Seq, VariableName},
+    id::{NodeId, Seq, VariableName},
     recall::{Recallable, Source},
     rights::Share,
     state::State,
@@ -37,6 +37,14 @@ impl<'a> View<'a> {
     pub fn variable(&self, name: &VariableName) -> Result<&'a Variable, Error> {
         let variable = self.state.variables.get(name).filter(|_| self.may_see(Share::Variables));
         variable.ok_or_else(|| Error::not_found("variable", name))
+    }
+
+    /// Whether the value of a variable may have words of a web page: it is no number or the like, and the variable belongs to
+    /// a node that was executed.
+    pub fn may_quote_page(&self, variable: &Variable) -> bool {
+        let node = variable.name.node().and_then(|number| self.state.workflow.get(NodeId(number)));
+        let has_words = variable.display.starts_with(['"', '[', '{']);
+        has_words && node.is_some_and(|node| node.result.is_some())
     }
 }
 

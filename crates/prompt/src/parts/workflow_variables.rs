@@ -3,7 +3,10 @@
 use callboard_core::{
     count::Tokens,
     id::Seq,
-    prompt::{PartName, Shares, escape::escape},
+    prompt::{
+        PartName, Shares,
+        escape::{escape, page_line},
+    },
     rights::Share,
     variable::{Variable, is_cut},
 };
@@ -46,21 +49,34 @@ impl Part for WorkflowVariables {
             return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
         }
         variables.sort_by_key(|variable| variable.seq);
+        // What nodes found may be what a page says, so it stands in tags of its own, as data.
+        let line = |variable: &'a Variable| {
+            let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
+            let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
+            VariableLine { variable, text: format!("- {name} = {value}\n") }
+        };
+        let variables = variables.into_iter().map(line).collect();
         Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
     }
+}
+
+/// A variable, and the line that shows it.
+struct VariableLine<'a> {
+    variable: &'a Variable,
+    text: String,
 }
 
 /// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
 /// cached. Where not all fit, those that were set last are shown.
 struct Lines<'a> {
-    variables: Vec<&'a Variable>,
+    variables: Vec<VariableLine<'a>>,
     /// How one can be read, where that is on offer.
     fetch: String,
 }
 
 impl<'a> Lines<'a> {
     /// The variables that are left out, and those that are shown.
-    fn split(&self, shown: usize) -> (&[&'a Variable], &[&'a Variable]) {
+    fn split(&self, shown: usize) -> (&[VariableLine<'a>], &[VariableLine<'a>]) {
         self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
     }
 
@@ -73,10 +89,8 @@ impl<'a> Lines<'a> {
             1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
             many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
         };
-        let line =
-            |variable: &&'a Variable| format!("- {} = {}\n", escape(variable.name.as_str()), escape(&variable.display));
-        let lines = shown.iter().map(|variable| (line(variable), Some(*variable)));
-        let is_cut = shown.iter().any(|variable| is_cut(&variable.display));
+        let lines = shown.iter().map(|line| (line.text.clone(), Some(line.variable)));
+        let is_cut = shown.iter().any(|line| is_cut(&line.variable.display));
         let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
         let mut lines: Vec<_> = [(format!("{HEADING}\n{older}"), None)].into_iter().chain(lines).collect();
         if let Some((last, _)) = lines.last_mut() {
@@ -107,10 +121,10 @@ impl Shortens for Lines<'_> {
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
-        self.split(shown).0.iter().map(|variable| variable.name.to_string()).collect()
+        self.split(shown).0.iter().map(|line| line.variable.name.to_string()).collect()
     }
 
     fn shows(&self, shown: usize) -> Vec<Seq> {
-        self.split(shown).1.iter().map(|variable| variable.seq).collect()
+        self.split(shown).1.iter().map(|line| line.variable.seq).collect()
     }
 }
