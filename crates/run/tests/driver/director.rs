@@ -177,6 +177,24 @@ async fn a_director_plans_and_builds_until_it_has_nothing_more_to_do() {
 }
 
 #[tokio::test]
+async fn a_director_is_offered_what_its_step_allows_and_is_refused_the_rest() {
+    let session = session_on(&memory()).await;
+    let tools = json!({"allowed": ["update_plan", "create_node"]});
+    user(&session, patch(json!({"steps": [{"name": "build", "is_default": true, "available_tools": tools}]}))).await;
+    let run = build(&session, "Copy invoices.", None).await;
+    let calls = [("get_current_plan", json!({})), ("update_plan", plan("Invoices"))];
+    let models = in_order(vec![Reply::tool_calls(calls)]);
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    let offered = requests[0]["tools"].as_array().unwrap().iter();
+    let names: Vec<_> = offered.map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["create_node", "update_plan"]);
+    let said = texts(&session, "main").await;
+    assert!(said[2].contains("the step build does not allow it"), "{said:?}");
+    assert_eq!(said[3..], ["Plan updated successfully", "That is all."]);
+}
+
+#[tokio::test]
 async fn the_calls_of_an_answer_are_done_in_their_order() {
     let (session, run, pages) = started(None).await;
     let read = || ("get_workflow_variable", json!({"variableName": "mail"}));
