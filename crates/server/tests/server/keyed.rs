@@ -1,6 +1,6 @@
 //! Keyed requests and stale heads.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -13,7 +13,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{Answer, Server, memory, settings, sqlite},
+    fixtures::{Answer, Server, memory, settings, soon, sqlite},
 };
 
 pub(crate) fn keyed(server: &Server, method: &str, path: &str, key: &str, body: &Value) -> RequestBuilder {
@@ -79,7 +79,7 @@ async fn a_keyed_call_does_not_wait_for_one_with_another_key() {
     let fork = tokio::spawn(Answer::of(keyed(&server, "POST", &format!("{team}/fork"), "fork", &json!({}))));
     is_copying.notified().await;
     let create = Answer::of(keyed(&server, "POST", "/v1/sessions", "create", &json!({"id": "t"})));
-    tokio::time::timeout(Duration::from_secs(10), create).await.expect("it waits for the fork").is(201);
+    soon("what does not wait for the fork", create).await.is(201);
     assert!(!fork.is_finished());
     let_on.add_permits(1);
     fork.await.unwrap().is(201);

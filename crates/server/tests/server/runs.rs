@@ -171,7 +171,7 @@ async fn a_server_stops_while_a_model_is_asked() {
     let team = server.team("s").await;
     server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let endpoint = tokio::task::spawn_blocking(move || {
-        assert!(endpoint.wait_for(1, std::time::Duration::from_secs(20)));
+        assert!(endpoint.wait_for(1, crate::fixtures::PATIENCE));
         endpoint
     });
     let endpoint = endpoint.await.unwrap();

@@ -22,7 +22,7 @@ async fn a_caller_that_finds_the_connection_in_use_is_notified_when_it_is_free()
         let taken = lock.take();
         let Err(LockError::Busy(freed)) = lock.try_take() else { panic!("it is taken") };
         drop(taken);
-        tokio::time::timeout(Duration::from_secs(20), freed.notified()).await.expect("nobody tells");
+        tokio::time::timeout(Duration::from_secs(60), freed.notified()).await.expect("nobody tells");
         drop(lock.try_take().ok().expect("it is free"));
     }
 }
@@ -51,7 +51,7 @@ where
     let room = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
     let (reply, answer) = oneshot::channel();
     queue.submit_short(Box::new(WriteCall::new("writing", work, reply, room)), false);
-    let answer = tokio::time::timeout(Duration::from_secs(20), answer).await.expect("a caller waits for ever");
+    let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("a caller waits for ever");
     answer.map_or("dropped", |done| done.map_or_else(|error| error.code(), |_| "done"))
 }
 
@@ -94,7 +94,7 @@ async fn a_writer_that_took_a_broken_write_answers_all_with_an_error() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), answers)
+    tokio::time::timeout(Duration::from_secs(60), answers)
         .await
         .expect("a caller waits for ever, or nothing is reported");
 }
