@@ -184,13 +184,12 @@ impl Demo {
         self.show(&["why", &said])
     }
 
-    /// Prints a command, and what it prints. The demo goes on where it fails.
+    /// Prints a command, and what it prints. The demo ends where it fails.
     fn show(&self, words: &[&str]) -> anyhow::Result<()> {
         let line: Vec<_> = words.iter().map(|word| quoted(word)).collect();
         println!("\n  $ callboard {}", line.join(" "));
         let mut command = self.command(words.iter().copied());
-        command.args(["--session", SESSION]).stdin(Stdio::null()).status().context("cannot start callboard")?;
-        Ok(())
+        command::run(command.args(["--session", SESSION]).stdin(Stdio::null()))
     }
 
     /// Prints how much time, tokens and entries it took.
