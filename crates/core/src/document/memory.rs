@@ -1,18 +1,19 @@
-//! Memories: documents that an agent keeps for itself, as the files of a folder. It reads and changes them by the commands
-//! of Anthropic's memory tool, and is told what that tool tells.
+//! Memories: documents that an agent keeps for itself, as the files of a folder. It reads and changes them by the
+//! commands of Anthropic's memory tool, and is told what that tool tells.
 //!
-//! The file `/memories/NAME` of an agent is the document `memories/AGENT/NAME`, which the agent and the manager see. That
-//! of the user is the document `memories/NAME`.
+//! The file `/memories/NAME` of an agent is the document `memories/AGENT/NAME`, which the agent and the manager see.
+//! That of the user is the document `memories/NAME`. A worker needs no grant for them. What somebody else gave others to
+//! see below its folder, it changes as other documents: only where that is granted.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    DocumentView, MediaType,
+    DocumentView, MediaType, PutDocument,
     facts::{Added, Removed},
 };
 use crate::{
     audience::Audience,
-    command::{DecisionBuilder, Undecided},
+    command::{Command, DecisionBuilder, Undecided},
     entry::Actor,
     error::Error,
     fact,
@@ -102,6 +103,7 @@ impl MemoryCommand {
                 if found.is_empty() {
                     return Err(missing("/path", path).into());
                 }
+                found.iter().try_for_each(|(file, _)| memories.check_own(decision, file))?;
                 found.into_iter().for_each(|(file, _)| decision.record(Removed { name: file.name.clone() }));
                 Ok(format!("Successfully deleted {path}"))
             }
@@ -237,6 +239,7 @@ impl Memories {
         for (file, within) in found {
             let name = if within.is_empty() { to.clone() } else { joined(&to, within)? };
             check_free(decision, &name, "/new_path", &taken)?;
+            self.check_own(decision, file)?;
             moved.push((file, name, file.text(decision, old)?));
         }
         for (file, name, text) in moved {
@@ -248,6 +251,14 @@ impl Memories {
         Ok(format!("Successfully renamed {old} to {new}"))
     }
 
+    /// Refuses to let a worker change what others than it and the manager see, unless that is granted.
+    fn check_own(&self, decision: &DecisionBuilder<'_>, file: &File) -> Result<(), Error> {
+        match file.visible_to(decision) {
+            Some(audience) if !self.visible_to.covers(&audience) => decision.allow(PutDocument::RIGHT),
+            _ => Ok(()),
+        }
+    }
+
     /// Gives a file another text.
     fn change(
         &self,
@@ -256,6 +267,7 @@ impl Memories {
         text: &str,
         pointer: &str,
     ) -> Result<(), Undecided> {
+        self.check_own(decision, file)?;
         let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
         let media_type = file.media_type(decision);
         keep(decision, file.name.clone(), text, visible_to, media_type, pointer)

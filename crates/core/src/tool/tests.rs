@@ -227,3 +227,26 @@ fn a_file_takes_no_place_that_is_taken_and_the_folder_of_all_stays() {
     assert_eq!(held("memories/writer/b/hidden.md"), &before);
     assert_eq!(held("memories/writer/moved.md").media_type.as_str(), "text/markdown");
 }
+
+#[test]
+fn what_others_see_of_a_folder_is_changed_with_the_grant_alone() {
+    let mut board = Board::team("lead writer critic");
+    let put = |name: &str, audience: Value| PutDocument {
+        name: name.parse().unwrap(),
+        text: "High at six.".into(),
+        visible_to: serde_json::from_value(audience).unwrap(),
+        media_type: None,
+    };
+    board.user(put("memories/writer/all.md", json!("all"))).unwrap();
+    board.user(put("memories/writer/own.md", json!(["writer"]))).unwrap();
+    let all = "/memories/all.md";
+    let replace = |path: &str| json!({"command": "str_replace", "path": path, "old_str": "six", "new_str": "seven"});
+    let rename = json!({"command": "rename", "old_path": all, "new_path": "/memories/a.md"});
+    for change in [replace(all), rename, json!({"command": "delete", "path": all})] {
+        let told = memory(&mut board, "writer", change);
+        assert!(told.contains("may not write documents"), "{told}");
+    }
+    assert!(memory(&mut board, "writer", replace("/memories/own.md")).contains("has been edited"));
+    board.user(serde_json::from_value::<SessionPatch>(json!({"grant": ["documents"]})).unwrap()).unwrap();
+    assert!(memory(&mut board, "writer", replace(all)).contains("has been edited"));
+}
