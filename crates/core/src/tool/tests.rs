@@ -250,3 +250,20 @@ fn what_others_see_of_a_folder_is_changed_with_the_grant_alone() {
     board.user(serde_json::from_value::<SessionPatch>(json!({"grant": ["documents"]})).unwrap()).unwrap();
     assert!(memory(&mut board, "writer", replace(all)).contains("has been edited"));
 }
+
+#[test]
+fn paths_of_files_are_taken_as_they_are_written() {
+    let mut board = Board::team("lead writer critic");
+    let create = |path: &str| json!({"command": "create", "path": path, "file_text": "High at six."});
+    for path in ["/memories/%2e%2e/critic/a.md", "/memories/A.md", "/memories/a.md"] {
+        let told = memory(&mut board, "writer", create(path));
+        assert_eq!(told, format!("File created successfully at: {path}"));
+    }
+    for path in ["/Memories/b.md", "memories/b.md", "/memories/./b.md", "/memories/b/../../critic/b.md", "/memories//"]
+    {
+        let told = memory(&mut board, "writer", create(path));
+        assert!(told.starts_with("! /arguments/path: "), "{path}: {told}");
+    }
+    let names: Vec<_> = board.state.documents.iter().map(|held| held.name.as_str()).collect();
+    assert_eq!(names, ["memories/writer/%2e%2e/critic/a.md", "memories/writer/A.md", "memories/writer/a.md"]);
+}
