@@ -30,8 +30,9 @@ const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
 const RESULT_OF: &str = "writer";
 /// Who says a fact early, and the question that finds it again when it is compressed away.
 const EARLY: (&str, &str) = ("ada", "Which cake does Ada like?");
-/// To so few tokens the thread with that fact is compressed.
-const COMPRESSED_TO: &str = "30";
+/// The fewest tokens that a thread is compressed to, and a text with more that is said in the thread with that fact.
+const COMPRESSED_TO: &str = "500";
+const LONG_TEXT: &str = "docs/compression.md";
 /// Where `callboard serve` shows the page.
 const PAGE: &str = "http://127.0.0.1:7420/";
 /// What the demo works with.
@@ -177,20 +178,28 @@ impl Demo {
         let Some(said) = shown.first_words(agent) else { return Ok(()) };
         let thread = format!("agent:{agent}");
         println!("\nWhat {agent} said early is compressed away, and found again:");
+        self.show(&["say", "-", "--thread", &thread], Some(LONG_TEXT))?;
         // The newest message stays word for word.
-        self.show(&["say", "Thank you.", "--thread", &thread])?;
-        self.show(&["compress", &thread, "--target", COMPRESSED_TO, "--keep-recent", "1", "--no-model"])?;
-        self.show(&["recall", question, "--limit", "1"])?;
-        self.show(&["why", &said])
+        self.show(&["say", "Thank you.", "--thread", &thread], None)?;
+        self.show(&["compress", &thread, "--target", COMPRESSED_TO, "--keep-recent", "1", "--no-model"], None)?;
+        self.show(&["recall", question, "--limit", "1"], None)?;
+        self.show(&["why", &said], None)
     }
 
-    /// Prints a command, and what it prints. The demo goes on where it fails.
-    fn show(&self, words: &[&str]) -> anyhow::Result<()> {
+    /// Prints a command, and what it prints where its standard input is this file. The demo ends where it fails.
+    fn show(&self, words: &[&str], input: Option<&str>) -> anyhow::Result<()> {
         let line: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-        println!("\n  $ callboard {}", line.join(" "));
+        let from = input.map(|path| format!(" < {path}")).unwrap_or_default();
+        println!("\n  $ callboard {}{from}", line.join(" "));
+        let input = match input {
+            Some(path) => {
+                let file = fs::File::open(cache::repository().join(path));
+                Stdio::from(file.with_context(|| format!("cannot read {path}"))?)
+            }
+            None => Stdio::null(),
+        };
         let mut command = self.command(words.iter().copied());
-        command.args(["--session", SESSION]).stdin(Stdio::null()).status().context("cannot start callboard")?;
-        Ok(())
+        command::run(command.args(["--session", SESSION]).stdin(input))
     }
 
     /// Prints how much time, tokens and entries it took.

@@ -137,10 +137,11 @@ impl Shown {
         }
     }
 
-    /// The beginning of the first answer of an agent.
+    /// The beginning of the first answer of an agent, without the mark of a list, which a command would take for an option.
     pub(super) fn first_words(&self, agent: &str) -> Option<String> {
         let (_, answer) = self.answers.iter().find(|(by, _)| by == agent)?;
-        let line = answer.trim().lines().next()?;
+        let mut lines = answer.lines().map(|line| line.trim().trim_start_matches(['-', ' ']));
+        let line = lines.find(|line| !line.is_empty())?;
         Some(line.chars().take(40).collect::<String>().trim_end().to_owned())
     }
 
@@ -237,9 +238,11 @@ mod tests {
     #[test]
     fn the_first_words_of_an_agent_and_the_last_turn_are_named() {
         let answers =
-            vec![("ada".to_owned(), "Raspberry cake.\nAnd swing.".to_owned()), ("ada".to_owned(), "No.".to_owned())];
+            [("ada", "Raspberry cake.\nAnd swing."), ("ada", "No."), ("planner", "---\n - In the boathouse.")];
+        let answers = answers.map(|(agent, answer)| (agent.to_owned(), answer.to_owned())).to_vec();
         let shown = Shown { agents: Vec::new(), sets: Vec::new(), turns: vec![turn("ada", "")], answers };
         assert_eq!(shown.first_words("ada").as_deref(), Some("Raspberry cake."));
+        assert_eq!(shown.first_words("planner").as_deref(), Some("In the boathouse."));
         assert_eq!((shown.first_words("writer"), shown.last_turn()), (None, Some(4)));
     }
 }

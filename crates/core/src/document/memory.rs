@@ -1,18 +1,19 @@
-//! Memories: documents that an agent keeps for itself, as the files of a folder. It reads and changes them by the commands
-//! of Anthropic's memory tool, and is told what that tool tells.
+//! Memories: documents that an agent keeps for itself, as the files of a folder. It reads and changes them by the
+//! commands of Anthropic's memory tool, and is told what that tool tells.
 //!
-//! The file `/memories/NAME` of an agent is the document `memories/AGENT/NAME`, which the agent and the manager see. That
-//! of the user is the document `memories/NAME`.
+//! The file `/memories/NAME` of an agent is the document `memories/AGENT/NAME`, which the agent and the manager see.
+//! That of the user is the document `memories/NAME`. A worker needs no grant for them. What somebody else gave others to
+//! see below its folder, it changes as other documents: only where that is granted.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    DocumentView, MediaType,
+    DocumentView, MediaType, PutDocument,
     facts::{Added, Removed},
 };
 use crate::{
     audience::Audience,
-    command::{DecisionBuilder, Undecided},
+    command::{Command, DecisionBuilder, Undecided},
     entry::Actor,
     error::Error,
     fact,
@@ -23,6 +24,9 @@ use crate::{
 
 /// The folder of all memories, as models write it.
 const FOLDER: &str = "/memories";
+
+/// So many files an agent has at the most.
+const MOST_FILES: usize = 200;
 
 /// What is done with memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +69,12 @@ impl MemoryCommand {
         match self {
             Self::View { path, lines } => memories.view(decision, path, *lines),
             Self::Create { path, text } => {
-                let name = memories.free(path, "/path")?;
-                keep(decision, name, text, memories.visible_to.clone(), "/file_text")?;
+                let name = memories.free(decision, path, "/path", &format!("File {path} already exists"))?;
+                if matches!(decision.by, Actor::Agent(_)) && memories.files.len() >= MOST_FILES {
+                    let told = format!("you have {MOST_FILES} files, which is the most: delete some, or add to one");
+                    return Err(Error::invalid("/path", told).into());
+                }
+                keep(decision, name, text, memories.visible_to.clone(), MediaType::plain(), "/file_text")?;
                 Ok(format!("File created successfully at: {path}"))
             }
             Self::Replace { path, old, new } => {
@@ -88,10 +96,14 @@ impl MemoryCommand {
                 Ok(format!("The file {path} has been edited."))
             }
             Self::Delete { path } => {
+                if memories.place(path, "/path")? == memories.root {
+                    return Err(Error::invalid("/path", format!("{FOLDER} itself stays: delete what is in it")).into());
+                }
                 let found = memories.below(path)?;
                 if found.is_empty() {
                     return Err(missing("/path", path).into());
                 }
+                found.iter().try_for_each(|(file, _)| memories.check_own(decision, file))?;
                 found.into_iter().for_each(|(file, _)| decision.record(Removed { name: file.name.clone() }));
                 Ok(format!("Successfully deleted {path}"))
             }
@@ -152,14 +164,25 @@ impl Memories {
         self.files.iter().find(|file| file.name.as_str() == place).ok_or_else(|| missing("/path", path))
     }
 
-    /// The name of a file that is not there yet.
-    fn free(&self, path: &str, pointer: &str) -> Result<DocumentName, Error> {
+    /// The name of a file that is not there yet; `taken` says that it is.
+    fn free(
+        &self,
+        decision: &DecisionBuilder<'_>,
+        path: &str,
+        pointer: &str,
+        taken: &str,
+    ) -> Result<DocumentName, Error> {
         let place = self.place(path, pointer)?;
-        let is_folder = place == self.root || self.files.iter().any(|file| below(file.name(), &place).is_some());
-        if is_folder {
-            return Err(Error::invalid(pointer, format!("{path} already exists")));
+        if place == self.root || self.files.iter().any(|file| below(file.name(), &place).is_some()) {
+            return Err(Error::invalid(pointer, taken));
         }
-        place.parse().map_err(|_| Error::invalid(pointer, format!("{path} is no path of a file")))
+        if let Some(file) = self.files.iter().find(|file| below(&place, file.name()).is_some()) {
+            return Err(Error::invalid(pointer, format!("{path} is within a file: {}", file.name)));
+        }
+        let name: DocumentName =
+            place.parse().map_err(|_| Error::invalid(pointer, format!("{path} is no path of a file")))?;
+        check_free(decision, &name, pointer, taken)?;
+        Ok(name)
     }
 
     fn view(&self, decision: &DecisionBuilder<'_>, path: &str, lines: Option<(i64, i64)>) -> Result<String, Undecided> {
@@ -202,7 +225,8 @@ impl Memories {
 
     fn rename(&self, decision: &mut DecisionBuilder<'_>, old: &str, new: &str) -> Result<String, Undecided> {
         let place = self.place(old, "/old_path")?;
-        let to = self.free(new, "/new_path")?;
+        let taken = format!("The destination {new} already exists");
+        let to = self.free(decision, new, "/new_path", &taken)?;
         let within = |file| Some((file, below(File::name(file), &place)?));
         let found: Vec<(&File, &str)> = self.files.iter().filter_map(within).collect();
         if found.is_empty() {
@@ -211,14 +235,28 @@ impl Memories {
         if below(to.as_str(), &place).is_some() {
             return Err(Error::invalid("/new_path", format!("{new} is within {old}")).into());
         }
+        let mut moved = Vec::new();
         for (file, within) in found {
             let name = if within.is_empty() { to.clone() } else { joined(&to, within)? };
-            let text = file.text(decision, old)?;
+            check_free(decision, &name, "/new_path", &taken)?;
+            self.check_own(decision, file)?;
+            moved.push((file, name, file.text(decision, old)?));
+        }
+        for (file, name, text) in moved {
             let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
+            let media_type = file.media_type(decision);
             decision.record(Removed { name: file.name.clone() });
-            keep(decision, name, &text, visible_to, "/new_path")?;
+            keep(decision, name, &text, visible_to, media_type, "/new_path")?;
         }
         Ok(format!("Successfully renamed {old} to {new}"))
+    }
+
+    /// Refuses to let a worker change what others than it and the manager see, unless that is granted.
+    fn check_own(&self, decision: &DecisionBuilder<'_>, file: &File) -> Result<(), Error> {
+        match file.visible_to(decision) {
+            Some(audience) if !self.visible_to.covers(&audience) => decision.allow(PutDocument::RIGHT),
+            _ => Ok(()),
+        }
     }
 
     /// Gives a file another text.
@@ -229,8 +267,10 @@ impl Memories {
         text: &str,
         pointer: &str,
     ) -> Result<(), Undecided> {
+        self.check_own(decision, file)?;
         let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
-        keep(decision, file.name.clone(), text, visible_to, pointer)
+        let media_type = file.media_type(decision);
+        keep(decision, file.name.clone(), text, visible_to, media_type, pointer)
     }
 }
 
@@ -241,6 +281,11 @@ impl File {
 
     fn visible_to(&self, decision: &DecisionBuilder<'_>) -> Option<Audience> {
         decision.state.documents.get(&self.name).map(|held| held.sight.audience.clone())
+    }
+
+    fn media_type(&self, decision: &DecisionBuilder<'_>) -> MediaType {
+        let held = decision.state.documents.get(&self.name);
+        held.map_or_else(MediaType::plain, |held| held.media_type.clone())
     }
 
     /// What it says. A long one, which only others can have put there, is read by another tool.
@@ -264,6 +309,7 @@ fn keep(
     name: DocumentName,
     text: &str,
     visible_to: Audience,
+    media_type: MediaType,
     pointer: &str,
 ) -> Result<(), Undecided> {
     if text.trim().is_empty() {
@@ -274,13 +320,17 @@ fn keep(
         return Err(Error::invalid(pointer, told).into());
     }
     let known = decision.state.documents.get(&name);
-    let media_type = known.map_or_else(MediaType::plain, |held| held.media_type.clone());
     let tokens = decision.context.count.count(text);
     let added = Added { name, text: Text::Inline(text.into()), visible_to, media_type, tokens };
     if !known.is_some_and(|held| added.is(held)) {
         decision.record(added);
     }
     Ok(())
+}
+
+/// Refuses the name of a document that is there, also of one that is hidden from who asks.
+fn check_free(decision: &DecisionBuilder<'_>, name: &DocumentName, pointer: &str, taken: &str) -> Result<(), Error> {
+    if decision.state.documents.get(name).is_some() { Err(Error::invalid(pointer, taken)) } else { Ok(()) }
 }
 
 /// The rest of `name` at or below `place`.
@@ -300,17 +350,17 @@ fn missing(pointer: &str, path: &str) -> Error {
 
 /// Where `old` stands in a text, which has to have it once.
 fn only_place(text: &str, old: &str, path: &str) -> Result<usize, Error> {
-    let refused = |told: String| Error::invalid("/old_str", format!("No replacement was performed, {told}"));
+    let refused = |told: String| Error::invalid("/old_str", format!("No replacement was performed{told}"));
     let places: Vec<usize> =
         if old.is_empty() { Vec::new() } else { text.match_indices(old).map(|(at, _)| at).collect() };
     match places.as_slice() {
         [at] => Ok(*at),
-        [] => Err(refused(format!("old_str `{old}` did not appear verbatim in {path}."))),
+        [] => Err(refused(format!(", old_str `{old}` did not appear verbatim in {path}."))),
         _ => {
             let line = |at: &usize| (text.get(..*at).unwrap_or_default().matches('\n').count() + 1).to_string();
             let lines = places.iter().map(line).collect::<Vec<_>>().join(", ");
             Err(refused(format!(
-                "multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique."
+                ". Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
             )))
         }
     }

@@ -7,6 +7,7 @@ use super::{CallTool, OWN_TOOLS, OwnTool, ToolExecution, offered, own_among, own
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
+    document::PutDocument,
     error::Error,
     id::Seq,
     run::next::Call,
@@ -149,12 +150,15 @@ fn an_agent_keeps_files_of_its_own_as_documents() {
         "File created successfully at: /memories/a/tide.md"
     );
     let again = told("writer", create("/memories/a/tide.md", "x"));
-    assert_eq!(again, "! /arguments/path: /memories/a/tide.md already exists");
+    assert_eq!(again, "! /arguments/path: File /memories/a/tide.md already exists");
     let long = told("writer", create("/memories/long.md", &"x".repeat(70_000)));
     assert!(long.starts_with("! /arguments/file_text: the file would have 70000 bytes"), "{long}");
     let replace = |old: &str| json!({"command": "str_replace", "path": "/memories/a/tide.md", "old_str": old, "new_str": "seven"});
     assert!(told("writer", replace("six")).ends_with("     1\tHigh at seven.\n     2\tLow at noon."));
-    assert!(told("writer", replace("at")).contains("multiple occurrences of old_str `at` in lines: 1, 2."));
+    assert!(
+        told("writer", replace("at"))
+            .contains("performed. Multiple occurrences of old_str `at` in lines: 1, 2. Please ensure it is unique")
+    );
     assert!(told("writer", replace("eight")).contains("did not appear verbatim in /memories/a/tide.md."));
     let insert = |line: u64| json!({"command": "insert", "path": "/memories/a/tide.md", "insert_line": line, "insert_text": "Then it falls."});
     assert_eq!(told("writer", insert(1)), "The file /memories/a/tide.md has been edited.");
@@ -185,4 +189,81 @@ fn an_agent_keeps_files_of_its_own_as_documents() {
     assert_eq!(memory(&mut board, "writer", delete.clone()), "Successfully deleted /memories/b");
     assert!(memory(&mut board, "writer", delete).contains("does not exist"));
     assert_eq!(board.state.documents.count(), 0);
+}
+
+#[test]
+fn a_file_takes_no_place_that_is_taken_and_the_folder_of_all_stays() {
+    let mut board = Board::team("lead writer critic");
+    let create = |path: &str| json!({"command": "create", "path": path, "file_text": "High at six."});
+    let rename = |old: &str, new: &str| json!({"command": "rename", "old_path": old, "new_path": new});
+    let put = |name: &str, of: &str, media_type: &str| PutDocument {
+        name: name.parse().unwrap(),
+        text: "The user wrote this.".into(),
+        visible_to: serde_json::from_value(json!([of])).unwrap(),
+        media_type: Some(media_type.parse().unwrap()),
+    };
+    board.user(put("memories/writer/b/hidden.md", "critic", "text/markdown")).unwrap();
+    board.user(put("memories/writer/seen.md", "writer", "text/markdown")).unwrap();
+    let before = board.state.documents.get(&"memories/writer/b/hidden.md".parse().unwrap()).unwrap().clone();
+    let mut told = |arguments: Value| memory(&mut board, "writer", arguments);
+    // What is hidden is neither replaced nor taken away.
+    let taken = "! /arguments/path: File /memories/b/hidden.md already exists";
+    assert_eq!(told(create("/memories/b/hidden.md")), taken);
+    assert!(told(create("/memories/a/hidden.md")).starts_with("File created"));
+    assert_eq!(
+        told(rename("/memories/a", "/memories/b")),
+        "! /arguments/new_path: The destination /memories/b already exists"
+    );
+    assert!(told(json!({"command": "delete", "path": "/memories/b"})).contains("does not exist"));
+    // A file is no folder, and the folder of all stays.
+    assert!(told(create("/memories/a/hidden.md/b.md")).contains("is within a file: memories/writer/a/hidden.md"));
+    assert!(told(json!({"command": "delete", "path": "/memories/"})).contains("/memories itself stays"));
+    assert!(told(rename("/memories/seen.md", "/memories/moved.md")).starts_with("Successfully renamed"));
+    // There are not more of them than somebody can look through.
+    let full = (3..=201).map(|number| told(create(&format!("/memories/{number}.md")))).collect::<Vec<_>>();
+    assert!(full.iter().take(198).all(|told| told.starts_with("File created")), "{full:?}");
+    assert!(full.last().unwrap().contains("you have 200 files, which is the most"), "{full:?}");
+    let held = |name: &str| board.state.documents.get(&name.parse().unwrap()).unwrap();
+    assert_eq!(held("memories/writer/b/hidden.md"), &before);
+    assert_eq!(held("memories/writer/moved.md").media_type.as_str(), "text/markdown");
+}
+
+#[test]
+fn what_others_see_of_a_folder_is_changed_with_the_grant_alone() {
+    let mut board = Board::team("lead writer critic");
+    let put = |name: &str, audience: Value| PutDocument {
+        name: name.parse().unwrap(),
+        text: "High at six.".into(),
+        visible_to: serde_json::from_value(audience).unwrap(),
+        media_type: None,
+    };
+    board.user(put("memories/writer/all.md", json!("all"))).unwrap();
+    board.user(put("memories/writer/own.md", json!(["writer"]))).unwrap();
+    let all = "/memories/all.md";
+    let replace = |path: &str| json!({"command": "str_replace", "path": path, "old_str": "six", "new_str": "seven"});
+    let rename = json!({"command": "rename", "old_path": all, "new_path": "/memories/a.md"});
+    for change in [replace(all), rename, json!({"command": "delete", "path": all})] {
+        let told = memory(&mut board, "writer", change);
+        assert!(told.contains("may not write documents"), "{told}");
+    }
+    assert!(memory(&mut board, "writer", replace("/memories/own.md")).contains("has been edited"));
+    board.user(serde_json::from_value::<SessionPatch>(json!({"grant": ["documents"]})).unwrap()).unwrap();
+    assert!(memory(&mut board, "writer", replace(all)).contains("has been edited"));
+}
+
+#[test]
+fn paths_of_files_are_taken_as_they_are_written() {
+    let mut board = Board::team("lead writer critic");
+    let create = |path: &str| json!({"command": "create", "path": path, "file_text": "High at six."});
+    for path in ["/memories/%2e%2e/critic/a.md", "/memories/A.md", "/memories/a.md"] {
+        let told = memory(&mut board, "writer", create(path));
+        assert_eq!(told, format!("File created successfully at: {path}"));
+    }
+    for path in ["/Memories/b.md", "memories/b.md", "/memories/./b.md", "/memories/b/../../critic/b.md", "/memories//"]
+    {
+        let told = memory(&mut board, "writer", create(path));
+        assert!(told.starts_with("! /arguments/path: "), "{path}: {told}");
+    }
+    let names: Vec<_> = board.state.documents.iter().map(|held| held.name.as_str()).collect();
+    assert_eq!(names, ["memories/writer/%2e%2e/critic/a.md", "memories/writer/A.md", "memories/writer/a.md"]);
 }

@@ -56,7 +56,10 @@ impl Screenshots {
     /// Keeps a picture and says what it is called. The oldest ones make room for it.
     pub(crate) async fn keep(&self, session: &SessionId, png: &[u8], now: Timestamp) -> io::Result<String> {
         let name = self.write(session, png, now).await?;
-        self.bound(session, MOST, MOST_BYTES).await?;
+        // The new one is there. What could not be removed is tried again with the next one.
+        if let Err(error) = self.bound(session, MOST, MOST_BYTES).await {
+            tracing::warn!(%session, %error, "the pictures of a session could not be listed");
+        }
         Ok(name)
     }
 
@@ -66,8 +69,12 @@ impl Screenshots {
         let mut bytes = 0;
         for (newer, screenshot) in self.list(session).await?.iter().rev().enumerate() {
             bytes += screenshot.size_bytes;
-            if newer > 0 && (newer >= most || bytes > most_bytes) {
-                self.remove(session, &screenshot.file).await?;
+            if newer > 0
+                && (newer >= most || bytes > most_bytes)
+                && let Err(error) = self.remove(session, &screenshot.file).await
+            {
+                let file = &screenshot.file;
+                tracing::warn!(%session, file, %error, "an old picture of a page could not be removed");
             }
         }
         Ok(())
@@ -197,5 +204,21 @@ mod tests {
         assert_eq!(kept().await, ["5.png", "6.png"]);
         pictures.bound(&session, 0, 0).await.unwrap();
         assert_eq!(kept().await, ["6.png"], "the newest one stays");
+    }
+
+    #[tokio::test]
+    async fn one_that_cannot_be_removed_keeps_neither_the_new_one_nor_the_others_from_their_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = Screenshots::new(Some(folder.path().to_owned()));
+        let session: SessionId = "s".parse().unwrap();
+        for number in [1, 3] {
+            pictures.keep(&session, b"png", Timestamp::from_millis(number).unwrap()).await.unwrap();
+        }
+        // A folder is not removed as a file is.
+        fs::create_dir(folder.path().join("s/2.png")).await.unwrap();
+        pictures.bound(&session, 1, 1000).await.unwrap();
+        let left = pictures.list(&session).await.unwrap();
+        let left: Vec<_> = left.iter().map(|screenshot| &*screenshot.file).collect();
+        assert_eq!(left, ["2.png", "3.png"]);
     }
 }
