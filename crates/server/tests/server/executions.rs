@@ -159,7 +159,7 @@ async fn what_nodes_found_cannot_leave_its_tags_in_prompts() {
     ];
     assert_eq!(stage.shown_variables().await, lines);
     // Where not all have room, those that are shown are whole.
-    let settings = json!({"prompt": {"parts": {"workflow_variables": {"max": 90}}}});
+    let settings = json!({"prompt": {"parts": {"workflow_variables": {"max": 300}}}});
     stage.server.send("PATCH", "/v1/sessions/s", settings).await.is(200);
     let some = stage.shown_variables().await;
     assert!(some[0].starts_with("[left out: ") && some[1..].iter().all(|line| lines.contains(line)), "{some:?}");
