@@ -55,7 +55,7 @@ pub use callboard_core::{
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{RunKind, Used},
+    run::{NewRun, RunKind, Used},
     schema::Label,
     session::SessionPatch,
     step::{
@@ -110,7 +110,7 @@ pub use self::{
         WhyRecalled,
     },
     rules::add_rules,
-    run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
+    run::{Pause, Run, RunList, ToolResult, ToolResults},
     session::{Fork, NewSession, Session, SessionEvent, SessionList, SessionOrder, SessionSettings, SessionsQuery},
     system::{Health, Ready},
     thread::{PutThread, Thread, ThreadList},
