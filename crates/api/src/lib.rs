@@ -50,7 +50,7 @@ pub use callboard_core::{
     },
     limits::Limits,
     plan::{
-        Phase as PlanPhase, PlanDocument, Status as PlanStatus, Task as PlanTask,
+        Phase as PlanPhase, PlanDocument, PutPlan, Status as PlanStatus, Task as PlanTask, TaskPatch as PlanTaskPatch,
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
@@ -98,10 +98,7 @@ pub use self::{
     message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
     overview::{Cost, LargestPrompt, LastEntry, SessionOverview, SessionRun, SessionUsage},
-    plan::{
-        Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanTaskPatch, PlanVersion, PlanVersionList, PlanVersionsQuery,
-        PutPlan,
-    },
+    plan::{Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanVersion, PlanVersionList, PlanVersionsQuery},
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody, PromptPiece},
     query::{AtQuery, PageAtQuery, PageQuery, read_time, whole, words},

@@ -12,7 +12,7 @@ use crate::{
     event::{self, EventType},
     fact::{ERASED, Fact, TextKind},
     idempotency::{Keyed, Request},
-    plan::{PatchTask, PutPlan},
+    plan::{PatchTask, PutPlan, TaskPatch},
     run::{FinishTool, StartTool, ToolResults, TurnRequest, Used},
     session::Settings,
     state::State,
@@ -288,7 +288,8 @@ fn later_versions_of_a_thing_lose_what_they_say_again_and_keep_what_is_new() {
     board.user(PutPlan { plan, reason: "first".into(), expected_version: None }).unwrap();
     let first = board.state.head.seq;
     let notes = Some("Nobody answers.".into());
-    board.user(PatchTask { task_id: 1, status: None, notes, reason: "tried".into() }).unwrap();
+    let patch = TaskPatch { status: None, notes, reason: "tried".into() };
+    board.user(PatchTask { task_id: 1, patch }).unwrap();
     let long = "555-0199 ".repeat(9000);
     for (content, enabled) in [(long.as_str(), true), (&long, false), ("short", true)] {
         let (name, enabled) = ("Brief".parse().unwrap(), Some(enabled));

@@ -9,7 +9,7 @@ use callboard_engine::{
         entry::{Actor, Entry, Hash},
         event::EventType,
         idempotency::Request,
-        plan::{PatchTask, PutPlan, Status},
+        plan::{PatchTask, PutPlan, Status, TaskPatch},
         rights::Share,
         session::SessionPatch,
         tool::CallTool,
@@ -524,8 +524,8 @@ async fn i6_what_is_said_again_of_older_words_is_masked_in_the_new_entry() {
     run(&session, set("password", json!(CANARY))).await;
     let head = session.state().await.unwrap().head.seq;
 
-    let status = Some(Status::Completed);
-    run(&session, PatchTask { task_id: 1, status, notes: None, reason: "done".into() }).await;
+    let patch = TaskPatch { status: Some(Status::Completed), notes: None, reason: "done".into() };
+    run(&session, PatchTask { task_id: 1, patch }).await;
     let everybody = PutSet { visible_to: Some(Audience::All), enabled: Some(false), ..put("Brief", &said) };
     run(&session, everybody).await;
     let node = "node_1".parse().unwrap();

@@ -21,7 +21,7 @@ use callboard_core::{
     error::Error,
     file::{ContextFile, ObserveFiles},
     id::ThreadId,
-    plan::{PatchTask, PutPlan, Status},
+    plan::{PatchTask, PutPlan, Status, TaskPatch},
     prompt::{Layout, LayoutName, profile::LayoutPart},
     run::{
         CancelRun, ClaimRun, DoTool, Due, FinishTool, PauseRun, ResumeRun, StartTool, ToolResults, TurnFailure,
@@ -443,9 +443,9 @@ impl Told {
                 self.board.system(ObserveFiles(files)).map(|_| ())
             }
             Step::Plan { by, tasks, patch: true } => {
-                let (task_id, status) = (*tasks, Some(Status::Completed));
-                let (notes, reason) = (Some(self.text(2).into()), self.text(2).into());
-                self.ask(by, PatchTask { task_id, status, notes, reason })
+                let (status, notes) = (Some(Status::Completed), Some(self.text(2).into()));
+                let patch = TaskPatch { status, notes, reason: self.text(2).into() };
+                self.ask(by, PatchTask { task_id: *tasks, patch })
             }
             Step::Plan { by, tasks, patch: false } => {
                 let (plan, reason) = (self.plan(*tasks), self.text(2).into());
