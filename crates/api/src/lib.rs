@@ -42,7 +42,7 @@ pub use callboard_core::{
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
-    document::{DocumentOutcome, MediaType},
+    document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
     file::Match as FileMatch,
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
@@ -85,7 +85,7 @@ pub use self::{
     },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, SchemaQuery, StructuredDirective, TextDirective},
-    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, NewDocument, PutDocument},
+    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, PutDocument},
     file::{
         ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
         NewContextFile,
