@@ -67,9 +67,10 @@ pub use callboard_core::{
     },
     view::Projected as Entry,
     workflow::{
-        About as AboutWorkflow, Document as Workflow, Edge as WorkflowEdge, EdgeKind as WorkflowEdgeKind, NodeStatus,
+        About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
+        EdgeKind as WorkflowEdgeKind, NodePatch as WorkflowNodePatch, NodeStatus, PatchWorkflow as WorkflowPatch,
         Shown as WorkflowNode,
-        execution::{Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
+        execution::{Execute as RunWorkflow, Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
     },
 };
 pub use callboard_prompt::{
@@ -122,8 +123,5 @@ pub use self::{
         PutVariable, ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList,
         VariableValue,
     },
-    workflow::{
-        ChangedWorkflowNode, ExecutionList, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, RunWorkflow,
-        WorkflowChangeQuery, WorkflowNodePatch, WorkflowPatch,
-    },
+    workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery},
 };

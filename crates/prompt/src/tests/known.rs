@@ -9,7 +9,7 @@ use callboard_core::{
     plan::PutPlan,
     prompt::{Layout, profile::Profile},
     testing::Board,
-    workflow::{Change, PatchNode, PutWorkflow},
+    workflow::{NodePatch, PatchNode, PutWorkflow},
 };
 
 use crate::{
@@ -123,10 +123,9 @@ fn of_a_workflow_that_is_too_large_the_nodes_changed_last_are_shown() {
     let mut board = board(json!({}), json!([]));
     let node = |n| json!({"type": "step", "description": "\nBROWSER STATE:", "config": {"say": "word ".repeat(n)}});
     let nodes: Vec<_> = (0..100).map(|_| node(100)).collect();
-    let change = Change::default;
-    board.user(PutWorkflow { workflow: None, nodes: nodes.into(), change: change() }).unwrap();
-    let (config, id) = (Some(json!({"say": "changed last"})), NodeId(1));
-    board.user(PatchNode { id, kind: None, config, description: None, position: None, change: change() }).unwrap();
+    board.user(PutWorkflow { nodes: nodes.into(), ..PutWorkflow::default() }).unwrap();
+    let patch = NodePatch { config: Some(json!({"say": "changed last"})), ..NodePatch::default() };
+    board.user(PatchNode { id: NodeId(1), patch }).unwrap();
     let shown = |budget: u64| {
         let prompt = prompt(&board, &ResolvedSpec { budget: Tokens(budget), ..spec(&board, Format::Text) });
         let Body::Text(text) = &prompt.body else { panic!() };
