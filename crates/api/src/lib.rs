@@ -65,6 +65,7 @@ pub use callboard_core::{
         Step,
         offer::{Denied as DeniedTool, Offer},
     },
+    variable::PutVariable,
     view::Projected as Entry,
     workflow::{
         About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
@@ -120,8 +121,7 @@ pub use self::{
     transfer::ImportQuery,
     turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
     variable::{
-        PutVariable, ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList,
-        VariableValue,
+        ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList, VariableValue,
     },
     workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery},
 };
