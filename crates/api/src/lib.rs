@@ -65,6 +65,7 @@ pub use callboard_core::{
         Step,
         offer::{Denied as DeniedTool, Offer},
     },
+    tool::file::AddFile as NewContextFile,
     variable::PutVariable,
     view::Projected as Entry,
     workflow::{
@@ -93,7 +94,6 @@ pub use self::{
     document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, PutDocument},
     file::{
         ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
-        NewContextFile,
     },
     form::{Form, FormAnswers, FormList, ListedForm},
     journal::{
