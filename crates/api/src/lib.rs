@@ -70,8 +70,8 @@ pub use callboard_core::{
     view::Projected as Entry,
     workflow::{
         About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
-        EdgeKind as WorkflowEdgeKind, NodePatch as WorkflowNodePatch, NodeStatus, PatchWorkflow as WorkflowPatch,
-        Shown as WorkflowNode,
+        EdgeKind as WorkflowEdgeKind, GivenResult as PutNodeResult, NodePatch as WorkflowNodePatch, NodeStatus,
+        PatchWorkflow as WorkflowPatch, Shown as WorkflowNode,
         execution::{Execute as RunWorkflow, Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
     },
 };
@@ -123,5 +123,5 @@ pub use self::{
     variable::{
         ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList, VariableValue,
     },
-    workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutNodeResult, PutWorkflow, WorkflowChangeQuery},
+    workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutWorkflow, WorkflowChangeQuery},
 };

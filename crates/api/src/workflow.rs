@@ -92,21 +92,6 @@ pub struct ChangedWorkflowNode {
     pub version: u64,
 }
 
-/// The result of executing a node.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PutNodeResult {
-    /// The status: any but `not_run`.
-    pub status: NodeStatus,
-    /// The result: any JSON of at most 16 MiB that is nested at most 64 levels deep.
-    #[serde(default)]
-    pub result: Value,
-    /// The variables that it set, by name: `emails` of node 7 becomes `node7.emails`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = Object)]
-    pub variables: Map<String, Value>,
-}
-
 /// The result of a node's last execution.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct NodeResult {

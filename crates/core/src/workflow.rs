@@ -271,16 +271,28 @@ pub struct PutWorkflow {
     pub expected_version: Option<u64>,
 }
 
-/// The result of executing a node.
+/// The command to record the result of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutResult {
     /// The node.
     pub id: NodeId,
-    /// What happened to it.
+    /// Its result.
+    pub given: GivenResult,
+}
+
+/// The result of executing a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PutNodeResult))]
+#[serde(deny_unknown_fields)]
+pub struct GivenResult {
+    /// The status: any but `not_run`.
     pub status: NodeStatus,
-    /// What it gave: any JSON.
+    /// The result: any JSON of at most 16 MiB that is nested at most 64 levels deep.
+    #[serde(default)]
     pub result: Value,
-    /// The variables that it set, by their names; `emails` of node 7 is `node7.emails`.
+    /// The variables that it set, by name: `emails` of node 7 becomes `node7.emails`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub variables: Map<String, Value>,
 }
 

@@ -37,9 +37,14 @@ fn put(nodes: Value) -> PutWorkflow {
     PutWorkflow { nodes, ..PutWorkflow::default() }
 }
 
+fn given(id: u64, status: NodeStatus, result: Value) -> PutResult {
+    PutResult { id: NodeId(id), given: GivenResult { status, result, variables: Map::new() } }
+}
+
 fn result(id: u64, variables: Value) -> PutResult {
     let Value::Object(variables) = variables else { panic!() };
-    PutResult { id: NodeId(id), status: NodeStatus::Success, result: json!({"ok": true}), variables }
+    let given = GivenResult { status: NodeStatus::Success, result: json!({"ok": true}), variables };
+    PutResult { id: NodeId(id), given }
 }
 
 /// A session with `n` nodes, `node_1` and so on.
@@ -290,10 +295,9 @@ fn a_result_sets_the_status_and_the_nodes_variables() {
     let head = board.state.head;
     assert_eq!(pointers(board.user(result(7, json!({"good": 1, "node8.x": 1})))), ["/variables/node8.x"]);
     assert_eq!(pointers(board.user(result(7, json!({"a/\nb": 1})))), ["/variables/a~1\nb"]);
-    let not_run = PutResult { status: NodeStatus::NotRun, ..result(7, json!({})) };
-    assert_eq!(pointers(board.user(not_run)), ["/status"]);
+    assert_eq!(pointers(board.user(given(7, NodeStatus::NotRun, json!({})))), ["/status"]);
     assert_eq!(board.user(result(8, json!({}))), Err(Error::not_found("node", "node_8")));
-    let large = PutResult { result: json!("x".repeat(17 * 1024 * 1024)), ..result(7, json!({})) };
+    let large = given(7, NodeStatus::Success, json!("x".repeat(17 * 1024 * 1024)));
     assert!(matches!(board.user(large), Err(Error::TooLarge { .. })));
     assert_eq!(board.state.head, head);
 }
@@ -305,8 +309,7 @@ fn secrets_that_were_not_sealed_are_refused() {
     assert_eq!(board.user(node("step", secret.clone())).unwrap_err().code(), "sealed");
     assert_eq!(board.user(configured(1, secret.clone())).unwrap_err().code(), "sealed");
     assert_eq!(board.user(put(json!([{"type": "step", "config": secret}]))).unwrap_err().code(), "sealed");
-    let given = PutResult { result: secret, ..result(1, json!({})) };
-    assert_eq!(board.user(given).unwrap_err().code(), "sealed");
+    assert_eq!(board.user(given(1, NodeStatus::Success, secret)).unwrap_err().code(), "sealed");
     let placeholder = json!({"login": {"password": "[hidden]"}});
     assert_eq!(pointers(board.user(node("step", placeholder))), ["/config/login/password"]);
 }

@@ -33,7 +33,9 @@ use callboard_core::{
     step::{Place, StepsChange},
     testing::Board,
     variable::{ClearVariable, ClearVariables, SetVariable},
-    workflow::{CreateNode, DeleteNode, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
+    workflow::{
+        CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+    },
 };
 use callboard_prompt::{compression::plan::Aim, testing::Shows as _};
 use proptest::{
@@ -562,7 +564,8 @@ impl Told {
             _ => {
                 let variables = json!({"zq922q": self.text(words)}).as_object().unwrap().clone();
                 let result = json!({"zq93q": self.text(words)});
-                self.ask(by, PutResult { id, status: NodeStatus::Success, result, variables })
+                let given = GivenResult { status: NodeStatus::Success, result, variables };
+                self.ask(by, PutResult { id, given })
             }
         }
     }

@@ -6,7 +6,7 @@ use callboard_core::{
     id::{ExecutionId, NodeId, Seq, SessionId},
     view::View,
     workflow::{
-        CreateNode, DeleteNode, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+        CreateNode, DeleteNode, GivenResult, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
         execution::{CancelExecution, Execute},
     },
 };
@@ -162,15 +162,14 @@ async fn read_result(
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
     operation_id = "put_node_result",
     params(InPath<SessionId>, InPath<NodeId>),
-    request_body = api::PutNodeResult,
+    request_body = GivenResult,
     responses((status = NO_CONTENT, description = "The result is recorded")))]
 async fn put_result(
     caller: Authorized<PutResult>,
     InPath(id): InPath<NodeId>,
-    RequestBody { body, options }: RequestBody<api::PutNodeResult>,
+    RequestBody { body: given, options }: RequestBody<GivenResult>,
 ) -> Result<StatusCode, CallError> {
-    let api::PutNodeResult { status, result, variables } = body;
-    caller.execute(options, PutResult { id, status, result, variables }).await?;
+    caller.execute(options, PutResult { id, given }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

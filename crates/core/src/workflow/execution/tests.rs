@@ -13,7 +13,7 @@ use crate::{
     variable::SetVariable,
     view::View,
     viewer::Viewer,
-    workflow::{CreateNode, DeleteNode, NodePatch, NodeStatus, PatchNode, work::Goal},
+    workflow::{CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, work::Goal},
 };
 
 fn create(kind: &str, config: Value) -> CreateNode {
@@ -30,7 +30,8 @@ fn board(n: u64) -> Board {
 }
 
 fn put(id: u64, status: NodeStatus) -> PutResult {
-    PutResult { id: NodeId(id), status, result: json!({"x": 1}), variables: Map::from_iter([("x".into(), json!(1))]) }
+    let variables = Map::from_iter([("x".into(), json!(1))]);
+    PutResult { id: NodeId(id), given: GivenResult { status, result: json!({"x": 1}), variables } }
 }
 
 fn start(board: &mut Board, execution: &ExecutionId, id: u64) {
