@@ -2,8 +2,9 @@
 //!
 //! The server reads and writes them, the command line writes and reads them, and so can any program in Rust. A type has
 //! the name of its schema in the OpenAPI document. What the rules have in the same form is used as it is there: messages,
-//! steps, entries, and commands that are the bodies of their calls ([`NewRun`], [`PutPlan`] and others). Answers are read leniently: fields that a newer server adds are
-//! passed over. Requests are read strictly: a field that is not known is an error.
+//! steps, entries, and commands that are the bodies of their calls ([`NewRun`], [`PutPlan`] and others). Answers are read
+//! leniently: fields that a newer server adds are passed over. Requests are read strictly: a field that is not known is an
+//! error.
 
 mod query;
 mod rules;

@@ -117,7 +117,9 @@ impl<'a> DocumentView<'a> {
 /// A document to add. It replaces the one of its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewDocument, example = json!({"name": "guides/style.md", "text": "# Style\n\nShort sentences.", "media_type": "text/markdown"})))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewDocument, example = json!({
+    "name": "guides/style.md", "text": "# Style\n\nShort sentences.", "media_type": "text/markdown",
+})))]
 pub struct PutDocument {
     /// Its name. It may be a path; no part of it is `.` or `..`.
     pub name: DocumentName,

@@ -337,7 +337,9 @@ impl Runs {
 /// A run to start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({"kind": "team", "input": "Write the release notes.", "limits": {"turns": 20}})))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
+    "kind": "team", "input": "Write the release notes.", "limits": {"turns": 20},
+})))]
 pub struct NewRun {
     /// The kind of run: `team` lets the manager direct workers, `director` lets it build a workflow with the user itself.
     pub kind: RunKind,

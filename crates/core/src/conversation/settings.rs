@@ -36,7 +36,9 @@ pub struct ThreadSettings {
 /// What a thread is to be. Absent fields stay as they are, and `null` removes a setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PutThread, example = json!({"visible_to": ["writer", "critic"], "instructions": "Argue both sides.", "history_tokens": 4000})))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PutThread, example = json!({
+    "visible_to": ["writer", "critic"], "instructions": "Argue both sides.", "history_tokens": 4000,
+})))]
 pub struct ThreadPatch {
     /// Which agents may see it from now on. A new thread whose request does not say is for all agents; one named
     /// `agent:NAME` is for that agent and the manager.
