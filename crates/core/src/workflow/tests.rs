@@ -84,6 +84,16 @@ fn a_new_node_moves_those_behind_it_back() {
 }
 
 #[test]
+fn a_new_node_is_read_from_the_body_of_its_call() {
+    let read = serde_json::from_value::<CreateNode>;
+    let new = read(json!({"type": "step", "position": 1.0})).unwrap();
+    assert_eq!(new, CreateNode { position: Some(1), ..node("step", json!({})) });
+    assert!(read(json!({"type": "step", "odd": 1})).is_err() && read(json!({"config": {}})).is_err());
+    let listed = read(json!({"type": "step", "config": []})).unwrap();
+    assert_eq!(pointers(board(0).user(listed)), ["/config"]);
+}
+
+#[test]
 fn a_node_that_moves_moves_those_between() {
     let mut board = board(4);
     board.user(moved(1, 3)).unwrap();
