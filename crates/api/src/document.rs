@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     audience::Audience,
     count::Tokens,
-    document::{DocumentOutcome, HeldDocument, MediaType},
+    document::{DocumentOutcome, HeldDocument, MediaType, PutDocument as NewDocument},
     id::{AgentName, CollectionName, DocumentName, Seq},
     time::Timestamp,
 };
@@ -93,25 +93,6 @@ pub struct DocumentQuery {
     pub collection: Option<CollectionName>,
 }
 
-/// A document to add. It replaces the one of its name.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"name": "guides/style.md", "text": "# Style\n\nShort sentences.", "media_type": "text/markdown"}))]
-pub struct NewDocument {
-    /// Its name. It may be a path; no part of it is `.` or `..`.
-    pub name: DocumentName,
-    /// What it says: at most 16 MiB, and not blank.
-    #[schema(value_type = String, pattern = "\\S")]
-    pub text: Arc<str>,
-    /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new document; in a
-    /// collection `all`. In a collection, names are those of agents of the sessions that name the collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visible_to: Option<Audience>,
-    /// What the text is. If absent: as before, or `text/plain` for a new document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub media_type: Option<MediaType>,
-}
-
 /// The content of a document, and who may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -127,6 +108,14 @@ pub struct PutDocument {
     /// What the text is. If absent: as before, or `text/plain` for a new document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<MediaType>,
+}
+
+impl PutDocument {
+    /// The document with this name.
+    pub fn named(self, name: DocumentName) -> NewDocument {
+        let Self { text, visible_to, media_type } = self;
+        NewDocument { name, text, visible_to, media_type }
+    }
 }
 
 /// The document after the change, without its text.

@@ -1,7 +1,7 @@
 //! Context files.
 
 use callboard_core::{
-    file::{Category, Keyword, Match, Recipient, TaskName},
+    file::{Category, Keyword, Match, Recipient},
     id::SessionId,
     plain_character,
     schema::Saying,
@@ -60,35 +60,6 @@ pub struct FilesQuery {
     /// Text that the file contains, in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-}
-
-/// A new context file.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewContextFile {
-    /// Its category. If absent: `general`.
-    #[serde(default)]
-    pub category: Category,
-    /// Its name. The file name is made from it.
-    pub name: TaskName,
-    /// Its recipient: an agent, or `all`.
-    #[serde(rename = "for")]
-    pub recipient: Recipient,
-    /// The words under which it is found. If empty: its name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keywords: Vec<Keyword>,
-    /// The task: what the recipient has to do.
-    #[schema(value_type = Saying)]
-    pub request: String,
-    /// What the recipient has to know for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub background: Option<String>,
-    /// The expected result.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// The constraints that the recipient must respect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub constraints: Option<String>,
 }
 
 /// A context file that was added.

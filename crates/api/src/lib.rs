@@ -1,9 +1,10 @@
 //! The requests and answers of Callboard's API, as types with their OpenAPI schemas.
 //!
 //! The server reads and writes them, the command line writes and reads them, and so can any program in Rust. A type has
-//! the name of its schema in the OpenAPI document. What the rules have in the same form is used as it is there
-//! ([`NewMessage`], [`Step`], [`Entry`] and others). Answers are read leniently: fields that a newer server adds are
-//! passed over. Requests are read strictly: a field that is not known is an error.
+//! the name of its schema in the OpenAPI document. What the rules have in the same form is used as it is there: messages,
+//! steps, entries, and commands that are the bodies of their calls ([`NewRun`], [`PutPlan`] and others). Answers are read
+//! leniently: fields that a newer server adds are passed over. Requests are read strictly: a field that is not known is an
+//! error.
 
 mod query;
 mod rules;
@@ -40,9 +41,12 @@ pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
-    conversation::{MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall},
+    conversation::{
+        MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,
+        settings::ThreadPatch as PutThread,
+    },
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
-    document::{DocumentOutcome, MediaType},
+    document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
     file::Match as FileMatch,
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
@@ -50,23 +54,26 @@ pub use callboard_core::{
     },
     limits::Limits,
     plan::{
-        Phase as PlanPhase, PlanDocument, Status as PlanStatus, Task as PlanTask,
+        Phase as PlanPhase, PlanDocument, PutPlan, Status as PlanStatus, Task as PlanTask, TaskPatch as PlanTaskPatch,
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{RunKind, Used},
+    run::{NewRun, RunKind, Used},
     schema::Label,
     session::SessionPatch,
     step::{
         Step,
         offer::{Denied as DeniedTool, Offer},
     },
+    tool::file::AddFile as NewContextFile,
+    variable::PutVariable,
     view::Projected as Entry,
     workflow::{
-        About as AboutWorkflow, Document as Workflow, Edge as WorkflowEdge, EdgeKind as WorkflowEdgeKind, NodeStatus,
-        Shown as WorkflowNode,
-        execution::{Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
+        About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
+        EdgeKind as WorkflowEdgeKind, GivenResult as PutNodeResult, NodePatch as WorkflowNodePatch, NodeStatus,
+        PatchWorkflow as WorkflowPatch, Shown as WorkflowNode,
+        execution::{Execute as RunWorkflow, Execution as WorkflowExecution, ExecutionLimits, ExecutionStatus},
     },
 };
 pub use callboard_prompt::{
@@ -85,10 +92,9 @@ pub use self::{
     },
     context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
     directive::{ContextSetUpdates, Directive, DirectiveAnswer, SchemaQuery, StructuredDirective, TextDirective},
-    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, NewDocument, PutDocument},
+    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, PutDocument},
     file::{
         ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
-        NewContextFile,
     },
     form::{Form, FormAnswers, FormList, ListedForm},
     journal::{
@@ -98,10 +104,7 @@ pub use self::{
     message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
     orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
     overview::{Cost, LargestPrompt, LastEntry, SessionOverview, SessionRun, SessionUsage},
-    plan::{
-        Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanTaskPatch, PlanVersion, PlanVersionList, PlanVersionsQuery,
-        PutPlan,
-    },
+    plan::{Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanVersion, PlanVersionList, PlanVersionsQuery},
     problem::{Fault, Problem},
     prompt::{Prompt, PromptBody, PromptPiece},
     query::{AtQuery, PageAtQuery, PageQuery, read_time, whole, words},
@@ -110,20 +113,16 @@ pub use self::{
         WhyRecalled,
     },
     rules::add_rules,
-    run::{NewRun, Pause, Run, RunList, ToolResult, ToolResults},
+    run::{Pause, Run, RunList, ToolResult, ToolResults},
     session::{Fork, NewSession, Session, SessionEvent, SessionList, SessionOrder, SessionSettings, SessionsQuery},
     system::{Health, Ready},
-    thread::{PutThread, Thread, ThreadList},
+    thread::{Thread, ThreadList},
     token::{NewToken, Token, TokenList},
     tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
     transfer::ImportQuery,
     turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
     variable::{
-        PutVariable, ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList,
-        VariableValue,
+        ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList, VariableValue,
     },
-    workflow::{
-        ChangedWorkflowNode, ExecutionList, NewWorkflowNode, NodeResult, PutNodeResult, PutWorkflow, RunWorkflow,
-        WorkflowChangeQuery, WorkflowNodePatch, WorkflowPatch,
-    },
+    workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutWorkflow, WorkflowChangeQuery},
 };

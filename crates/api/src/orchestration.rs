@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::Usage, error::Error, id::StepName, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
-    view::View,
+    count::Usage, error::Error, id::StepName, json::given, number, schema::ToolName, session::Ttl, step::Progress,
+    time::Timestamp, view::View,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::query::given;
 
 /// The state of a team's steps.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::Actor,
-    number,
-    plan::{self, HeldPlan, PlanDocument, Status, diff::Change},
-    schema::Saying,
+    plan::{HeldPlan, PlanDocument, diff::Change},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::query::number;
@@ -78,38 +75,6 @@ pub struct PlanVersionsQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^3[1-9](3[0-9]){0,17}$")]
     pub cursor: Option<String>,
-}
-
-/// A plan that replaces the present one.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PutPlan {
-    /// The whole plan. The fields that Callboard sets (`workflow_id`, `plan_version`, `created_at`, `updated_at`) are
-    /// ignored.
-    #[schema(value_type = plan::Plan)]
-    pub plan: Value,
-    /// The reason for the change.
-    #[schema(value_type = Saying)]
-    pub reason: Arc<str>,
-    /// The version to replace; 0 means that there must be no plan yet. If absent: any version.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-}
-
-/// A change of one task.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PlanTaskPatch {
-    /// Its status. If absent: as before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
-    /// The notes. A blank text removes them. If absent: as before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub notes: Option<Arc<str>>,
-    /// The reason for the change.
-    #[schema(value_type = Saying)]
-    pub reason: Arc<str>,
 }
 
 /// The version of the plan after a change.

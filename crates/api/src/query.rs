@@ -61,11 +61,6 @@ pub fn whole<T: TryFrom<i128>>(text: &str) -> Option<T> {
     T::try_from(number).ok()
 }
 
-/// The value of a field that is there, also if it is `null`.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
-
 /// A list; an empty one where it is null.
 pub(crate) fn list_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,

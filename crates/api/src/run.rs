@@ -7,7 +7,6 @@ use callboard_core::{
     id::{AgentName, RunId, SetName},
     limits::Limits,
     run::{self, Due, RunKind, Status, Used, Wait},
-    schema::Saying,
     time::Timestamp,
     view::View,
 };
@@ -85,21 +84,6 @@ impl Run {
 pub struct RunList {
     /// The runs, the newest first.
     pub runs: Vec<Run>,
-}
-
-/// A run to start.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"kind": "team", "input": "Write the release notes.", "limits": {"turns": 20}}))]
-pub struct NewRun {
-    /// The kind of run: `team` lets the manager direct workers, `director` lets it build a workflow with the user itself.
-    pub kind: RunKind,
-    /// The task. It becomes a message of the user in the thread `main`.
-    #[schema(value_type = Saying)]
-    pub input: Arc<str>,
-    /// Its limits. If absent: those of the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
 }
 
 /// Why a run is to be paused.

@@ -5,20 +5,14 @@ use std::sync::Arc;
 use callboard_core::{
     agent::Tool,
     audience::Audience,
-    conversation::{
-        self, Size,
-        settings::{ThreadPatch, ThreadSettings},
-    },
+    conversation::{self, Size, settings::ThreadSettings},
     count::Tokens,
     id::ThreadId,
-    schema::Line,
     time::Timestamp,
     view::View,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::query::given;
 
 /// A thread, as its reader may see it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -70,41 +64,4 @@ pub struct ThreadList {
     /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-}
-
-/// What a thread is to be. Absent fields stay as they are, and `null` removes a setting.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"visible_to": ["writer", "critic"], "instructions": "Argue both sides.", "history_tokens": 4000}))]
-pub struct PutThread {
-    /// Which agents may see it from now on. A new thread whose request does not say is for all agents; one named
-    /// `agent:NAME` is for that agent and the manager.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visible_to: Option<Audience>,
-    /// Instructions for every agent that speaks in it. In prompts they follow the agent's own.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub instructions: Option<Option<Arc<str>>>,
-    /// The model that agents use in it instead of their own: `openai:NAME` or `anthropic:NAME`.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Line>)]
-    pub model: Option<Option<String>>,
-    /// The tools that agents have in it instead of their own. For Callboard's own tools, the name is enough. An empty
-    /// list means no tools.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<callboard_core::agent::schema::ToolOrName>>)]
-    pub tools: Option<Option<Vec<Tool>>>,
-    /// The most tokens of history in its prompts.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>)]
-    pub history_tokens: Option<Option<Tokens>>,
-}
-
-impl PutThread {
-    /// The command that does it.
-    pub fn command(self, thread: ThreadId) -> conversation::PutThread {
-        let Self { visible_to, instructions, model, tools, history_tokens } = self;
-        let settings = ThreadPatch { instructions, model, tools, history_tokens };
-        conversation::PutThread { thread, visible_to, settings }
-    }
 }

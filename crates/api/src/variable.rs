@@ -8,7 +8,7 @@ use callboard_core::{
     variable::Origin,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::query;
@@ -65,26 +65,6 @@ pub struct VariableValue {
     /// When it was last set.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
-}
-
-/// The new value of a variable.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PutVariable {
-    /// Its value: any JSON of at most 16 MiB that is nested at most 64 levels deep.
-    pub value: Value,
-    /// The reason: 1 to 1,000 characters.
-    #[schema(value_type = String, pattern = "\\S", max_length = 1000)]
-    pub reason: Arc<str>,
-    /// Marks it as secret or as not secret. If absent: as before. Without a mark, a value is secret if its name, or a
-    /// key in it, says so, such as `password` or `api_key`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<bool>,
-    /// The origins of pages into which the browser's tools may type the secrets in it, such as
-    /// `https://accounts.example.com`. Only the user may say so. If absent: as before; at first, none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<String>>, max_items = 20, nullable = false)]
-    pub origins: Option<Vec<Origin>>,
 }
 
 /// A variable that was set. The rest is told to the user alone, where its value holds a secret.

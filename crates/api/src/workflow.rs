@@ -6,10 +6,7 @@ use callboard_core::{
     id::NodeId,
     number,
     time::Timestamp,
-    workflow::{
-        Change, NodeStatus, Shown,
-        execution::{Execution, ExecutionLimits},
-    },
+    workflow::{NodeStatus, Shown, execution::Execution},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -70,86 +67,6 @@ pub(crate) struct WholeWorkflowNode {
     description: Option<String>,
 }
 
-/// A change of the name or the description of a workflow. Absent fields stay as they are.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WorkflowPatch {
-    /// Its name: at most 200 characters in one line. A blank text removes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<callboard_core::schema::Line>)]
-    pub name: Option<Arc<str>>,
-    /// Its purpose. A blank text removes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub description: Option<Arc<str>>,
-    /// The reason for the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Arc<str>>,
-    /// The version to change. If absent: any version.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-}
-
-/// A new node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewWorkflowNode {
-    /// The kind of its work: 1 to 100 characters in one line.
-    #[serde(rename = "type")]
-    #[schema(value_type = callboard_core::schema::Label, max_length = 100)]
-    pub kind: Arc<str>,
-    /// Its configuration. A text in it that is the id of a node, or names a variable of a node, refers to that node,
-    /// which must exist.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = Object)]
-    pub config: Map<String, Value>,
-    /// Its purpose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub description: Option<Arc<str>>,
-    /// Its place among the nodes, from 1. The nodes from there on move back by one. If absent: the last place.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1)]
-    pub position: Option<u64>,
-    /// The reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Arc<str>>,
-    /// The version of the workflow to change. If absent: any.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-}
-
-/// A change of a node. Absent fields stay as they are.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WorkflowNodePatch {
-    /// The kind of its work.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<callboard_core::schema::Label>, max_length = 100)]
-    pub kind: Option<Arc<str>>,
-    /// Its configuration, which replaces the old one as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    pub config: Option<Map<String, Value>>,
-    /// Its purpose. A blank text removes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub description: Option<Arc<str>>,
-    /// Its new place among the nodes, from 1. The nodes between its old and its new place move by one.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1)]
-    pub position: Option<u64>,
-    /// The reason for the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub reason: Option<Arc<str>>,
-    /// The version of the workflow to change. If absent: any.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-}
-
 /// Why the workflow is changed, and which version of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -175,21 +92,6 @@ pub struct ChangedWorkflowNode {
     pub version: u64,
 }
 
-/// The result of executing a node.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PutNodeResult {
-    /// The status: any but `not_run`.
-    pub status: NodeStatus,
-    /// The result: any JSON of at most 16 MiB that is nested at most 64 levels deep.
-    #[serde(default)]
-    pub result: Value,
-    /// The variables that it set, by name: `emails` of node 7 becomes `node7.emails`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = Object)]
-    pub variables: Map<String, Value>,
-}
-
 /// The result of a node's last execution.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct NodeResult {
@@ -205,36 +107,9 @@ pub struct NodeResult {
     pub at: Timestamp,
 }
 
-/// What of the workflow is to be executed, and with what.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"inputs": {"city": "Rome"}}))]
-pub struct RunWorkflow {
-    /// The node from which on it is executed. If absent: the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<NodeId>,
-    /// These nodes alone, in their order. If absent: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nodes: Option<Vec<NodeId>>,
-    /// Variables that are set first, by name.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = Object)]
-    pub inputs: Map<String, Value>,
-    /// Its limits. If absent: the default ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<ExecutionLimits>,
-}
-
 /// The newest executions of the workflow of a session.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExecutionList {
     /// The executions, the newest first.
     pub executions: Vec<Execution>,
-}
-
-impl WorkflowChangeQuery {
-    /// The same for a command.
-    pub fn change(self) -> Change {
-        Change { reason: self.reason, expected_version: self.expected_version }
-    }
 }

@@ -17,7 +17,7 @@ use callboard_core::{
     variable::{SetVariable, display},
     view::View,
     viewer::Viewer,
-    workflow::{Change, PutWorkflow},
+    workflow::PutWorkflow,
 };
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
@@ -66,7 +66,7 @@ async fn prompt(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Res
         json!({"type": "browser_action", "description": board::text(number), "config": config})
     };
     let nodes_of_it = (1..=nodes).map(node).collect::<Vec<_>>().into();
-    let workflow = PutWorkflow { workflow: None, nodes: nodes_of_it, change: Change::default() };
+    let workflow = PutWorkflow { nodes: nodes_of_it, ..PutWorkflow::default() };
     session.execute(Actor::User, workflow).await?;
     let query = PromptSpec {
         agent: "lead".parse().ok(),

@@ -367,21 +367,19 @@ pub struct AddMessages {
     pub messages: Vec<NewMessage>,
 }
 
-/// Who is to see a thread, and what is to hold in it.
+/// The command to make or to change a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutThread {
     /// The thread. It is made if it is not there.
     pub thread: ThreadId,
-    /// Who may see it. If absent, that stays as it is.
-    pub visible_to: Option<Audience>,
-    /// What changes in its settings.
-    pub settings: ThreadPatch,
+    /// What it is to be.
+    pub patch: ThreadPatch,
 }
 
 impl PutThread {
     /// The change of who sees a thread, and of nothing else.
     pub fn seen_by(thread: ThreadId, audience: Audience) -> Self {
-        Self { thread, visible_to: Some(audience), settings: ThreadPatch::default() }
+        Self { thread, patch: ThreadPatch { visible_to: Some(audience), ..ThreadPatch::default() } }
     }
 }
 

@@ -114,16 +114,24 @@ impl<'a> DocumentView<'a> {
     }
 }
 
-/// A document as a caller wants it to be. It replaces the one of this name.
-#[derive(Clone, Debug, PartialEq)]
+/// A document to add. It replaces the one of its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewDocument, example = json!({
+    "name": "guides/style.md", "text": "# Style\n\nShort sentences.", "media_type": "text/markdown",
+})))]
 pub struct PutDocument {
-    /// The document.
+    /// Its name. It may be a path; no part of it is `.` or `..`.
     pub name: DocumentName,
-    /// What it says.
+    /// What it says: at most 16 MiB, and not blank.
+    #[cfg_attr(feature = "schema", schema(value_type = String, pattern = "\\S"))]
     pub text: Arc<str>,
-    /// Who is to see it. If absent: as before, or the session's default for a new document.
+    /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new document; in a
+    /// collection `all`. In a collection, names are those of agents of the sessions that name the collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_to: Option<Audience>,
-    /// What its text is. If absent: as before, or plain text for a new document.
+    /// What the text is. If absent: as before, or `text/plain` for a new document.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<MediaType>,
 }
 

@@ -1,6 +1,6 @@
-//! JSON in requests: how deep and how large it may be.
+//! JSON in requests: how deep and how large it may be, and whether a field is given.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
@@ -15,6 +15,14 @@ pub(crate) fn is_shallow(value: &Value) -> bool {
 /// The same for the fields of an object.
 pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bool {
     fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
+}
+
+/// The value of a field that is there, also if it is `null`.
+///
+/// # Errors
+/// A value that is no `T` is refused.
+pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Drops a value however deep it is nested: dropping it level by level could use up the stack.

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::{
     entry::Actor,
     id::{NodeId, Seq},
+    number,
     time::Timestamp,
 };
 
@@ -192,26 +193,45 @@ impl HeldPlan {
 }
 
 /// A plan that replaces the present one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct PutPlan {
-    /// The plan, as JSON: what is wrong with it is told all at once. What Callboard itself sets is ignored.
+    /// The whole plan. The fields that Callboard sets (`workflow_id`, `plan_version`, `created_at`, `updated_at`) are
+    /// ignored.
+    #[cfg_attr(feature = "schema", schema(value_type = Plan))]
     pub plan: Value,
     /// The reason for the change.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub reason: Arc<str>,
-    /// The version that it is to replace; 0 where there is to be none yet.
+    /// The version to replace; 0 means that there must be no plan yet. If absent: any version.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 
-/// A change of one task of the plan.
+/// The command to change one task of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchTask {
     /// The task.
     pub task_id: u64,
+    /// What changes in it.
+    pub patch: TaskPatch,
+}
+
+/// A change of one task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanTaskPatch))]
+#[serde(deny_unknown_fields)]
+pub struct TaskPatch {
     /// Its status. If absent: as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// The notes. A blank text removes them. If absent: as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
     /// The reason for the change.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub reason: Arc<str>,
 }
 

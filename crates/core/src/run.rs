@@ -334,14 +334,20 @@ impl Runs {
     }
 }
 
-/// The command to start a run.
-#[derive(Clone, Debug, PartialEq)]
+/// A run to start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(example = json!({
+    "kind": "team", "input": "Write the release notes.", "limits": {"turns": 20},
+})))]
 pub struct NewRun {
-    /// What kind of run.
+    /// The kind of run: `team` lets the manager direct workers, `director` lets it build a workflow with the user itself.
     pub kind: RunKind,
-    /// The user's task.
+    /// The task. It becomes a message of the user in the thread `main`.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub input: Arc<str>,
-    /// Its limits; by default those of the session.
+    /// Its limits. If absent: those of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 

@@ -75,10 +75,28 @@ impl Variables {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetVariable {
     name: VariableName,
-    value: Value,
-    secret: Option<bool>,
-    origins: Option<Vec<Origin>>,
-    reason: Arc<str>,
+    put: PutVariable,
+}
+
+/// The new value of a variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PutVariable {
+    /// Its value: any JSON of at most 16 MiB that is nested at most 64 levels deep.
+    pub value: Value,
+    /// The reason: 1 to 1,000 characters.
+    #[cfg_attr(feature = "schema", schema(value_type = String, pattern = "\\S", max_length = 1000))]
+    pub reason: Arc<str>,
+    /// Marks it as secret or as not secret. If absent: as before. Without a mark, a value is secret if its name, or a
+    /// key in it, says so, such as `password` or `api_key`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<bool>,
+    /// The origins of pages into which the browser's tools may type the secrets in it, such as
+    /// `https://accounts.example.com`. Only the user may say so. If absent: as before; at first, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>, max_items = 20, nullable = false))]
+    pub origins: Option<Vec<Origin>>,
 }
 
 impl SetVariable {
@@ -88,18 +106,20 @@ impl SetVariable {
     /// # Errors
     /// A value that is nested too deep is refused.
     pub fn new(name: VariableName, value: Value, secret: Option<bool>, reason: Arc<str>) -> Result<Self, Error> {
-        if json::is_shallow(&value) {
-            return Ok(Self { name, value, secret, origins: None, reason });
-        }
-        json::forget(value);
-        let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
-        Err(Error::invalid("/value", problem))
+        Self::of(name, PutVariable { value, reason, secret, origins: None })
     }
 
-    /// The same with the origins of pages into which its secrets may be typed; with `None` they stay as they were.
-    #[must_use]
-    pub fn typed_into(self, origins: Option<Vec<Origin>>) -> Self {
-        Self { origins, ..self }
+    /// Sets the variable `name` to what is put there.
+    ///
+    /// # Errors
+    /// A value that is nested too deep is refused.
+    pub fn of(name: VariableName, put: PutVariable) -> Result<Self, Error> {
+        if json::is_shallow(&put.value) {
+            return Ok(Self { name, put });
+        }
+        json::forget(put.value);
+        let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
+        Err(Error::invalid("/value", problem))
     }
 }
 

@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     id::{NodeId, Seq},
+    number,
     time::Timestamp,
 };
 
@@ -150,45 +151,78 @@ impl NodeStatus {
     }
 }
 
-/// What all changes of the workflow have.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    /// Why, if its author says so.
+/// A new node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewWorkflowNode))]
+#[serde(deny_unknown_fields)]
+pub struct CreateNode {
+    /// The kind of its work: 1 to 100 characters in one line.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Label, max_length = 100))]
+    pub kind: Arc<str>,
+    /// Its configuration. A text in it that is the id of a node, or names a variable of a node, refers to that node,
+    /// which must exist.
+    #[serde(default = "no_config")]
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
+    pub config: Value,
+    /// Its purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub description: Option<Arc<str>>,
+    /// Its place among the nodes, from 1. The nodes from there on move back by one. If absent: the last place.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub position: Option<u64>,
+    /// The reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<Arc<str>>,
-    /// The version to change. If absent: any version.
+    /// The version of the workflow to change. If absent: any.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 
-/// A new node. The nodes at its position and behind it move back by one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CreateNode {
-    /// The kind of its work.
-    pub kind: Arc<str>,
-    /// How it does it: an object.
-    pub config: Value,
-    /// Its purpose.
-    pub description: Option<Arc<str>>,
-    /// Its place among the nodes, from 1; the last where it is left out.
-    pub position: Option<u64>,
-    /// Why, and which version is changed.
-    pub change: Change,
+fn no_config() -> Value {
+    Value::Object(Map::new())
 }
 
-/// A change of a node. Absent fields stay as they are.
+/// The command to change a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchNode {
     /// The node.
     pub id: NodeId,
+    /// What changes in it.
+    pub patch: NodePatch,
+}
+
+/// A change of a node. Absent fields stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowNodePatch))]
+#[serde(deny_unknown_fields)]
+pub struct NodePatch {
     /// The kind of its work.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Label>, max_length = 100))]
     pub kind: Option<Arc<str>>,
-    /// How it does it now: an object that replaces the whole of what there was.
+    /// Its configuration, which replaces the old one as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub config: Option<Value>,
     /// Its purpose. A blank text removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
     /// Its new place among the nodes, from 1. The nodes between its old and its new place move by one.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub position: Option<u64>,
-    /// Why, and which version is changed.
-    pub change: Change,
+    /// The reason for the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub reason: Option<Arc<str>>,
+    /// The version of the workflow to change. If absent: any.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
 }
 
 /// A node is to be deleted, with its variables. The nodes behind it move up by one.
@@ -196,42 +230,69 @@ pub struct PatchNode {
 pub struct DeleteNode {
     /// The node.
     pub id: NodeId,
-    /// Why, and which version is changed.
-    pub change: Change,
+    /// The reason for the change.
+    pub reason: Option<Arc<str>>,
+    /// The version to change. If absent: any version.
+    pub expected_version: Option<u64>,
 }
 
-/// What the workflow as a whole is called. Absent fields stay as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A change of the name or the description of a workflow. Absent fields stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowPatch))]
+#[serde(deny_unknown_fields)]
 pub struct PatchWorkflow {
-    /// What people call it now. A blank text takes it away.
+    /// Its name: at most 200 characters in one line. A blank text removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub name: Option<Arc<str>>,
     /// Its purpose. A blank text removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
-    /// Why, and which version is changed.
-    pub change: Change,
+    /// The reason for the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub reason: Option<Arc<str>>,
+    /// The version to change. If absent: any version.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
 }
 
 /// A workflow in the place of the one that is there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PutWorkflow {
     /// Its `name` and `description`, as JSON; as before where it is left out.
     pub workflow: Option<Value>,
     /// All its nodes, as JSON: what is wrong with them is told all at once. What Callboard itself sets is ignored.
     pub nodes: Value,
-    /// Why, and which version is replaced.
-    pub change: Change,
+    /// The reason for the change.
+    pub reason: Option<Arc<str>>,
+    /// The version to replace. If absent: any version.
+    pub expected_version: Option<u64>,
 }
 
-/// The result of executing a node.
+/// The command to record the result of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutResult {
     /// The node.
     pub id: NodeId,
-    /// What happened to it.
+    /// Its result.
+    pub given: GivenResult,
+}
+
+/// The result of executing a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PutNodeResult))]
+#[serde(deny_unknown_fields)]
+pub struct GivenResult {
+    /// The status: any but `not_run`.
     pub status: NodeStatus,
-    /// What it gave: any JSON.
+    /// The result: any JSON of at most 16 MiB that is nested at most 64 levels deep.
+    #[serde(default)]
     pub result: Value,
-    /// The variables that it set, by their names; `emails` of node 7 is `node7.emails`.
+    /// The variables that it set, by name: `emails` of node 7 becomes `node7.emails`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub variables: Map<String, Value>,
 }
 

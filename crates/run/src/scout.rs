@@ -121,13 +121,13 @@ impl Scout<'_> {
         let session = &self.driver.session;
         if session.state().await?.threads.get(&self.thread).is_none() {
             let tools = OF_SCOUTS.iter().map(|name| Tool { name: format!("{PREFIX}{name}"), ..Tool::default() });
-            let settings = ThreadPatch {
+            let patch = ThreadPatch {
+                visible_to: Some(Audience::of([self.agent.clone()])),
                 instructions: Some(Some(self.sent.rules(&self.tab).into())),
                 tools: Some(Some(tools.collect())),
                 ..ThreadPatch::default()
             };
-            let visible_to = Some(Audience::of([self.agent.clone()]));
-            let put = PutThread { thread: self.thread.clone(), visible_to, settings };
+            let put = PutThread { thread: self.thread.clone(), patch };
             if let Err(Engine::Refused(refusal)) = session.execute(Actor::Agent(self.agent.clone()), put).await {
                 return Ok(Some(refusal.to_string()));
             }

@@ -10,9 +10,10 @@ use callboard_core::{
     file::{ContextFile, ObserveFiles},
     id::SessionId,
     time::Timestamp,
+    tool::file::AddFile,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{Error as FilesError, FileQuery, FoundFile, Project};
+use callboard_files::{Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Template};
 use tokio::time::Instant;
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
@@ -79,6 +80,20 @@ pub(crate) fn told(cleaned: &callboard_files::Cleaned) {
     for kept in &cleaned.kept {
         tracing::warn!(path = kept.path, reason = kept.reason, "a context file was not removed");
     }
+}
+
+/// A file that is to be added, with its secrets hidden. A name in it that holds one is refused; `at` is where it was given.
+pub(crate) async fn masked(session: &Session, file: AddFile, at: &str) -> Result<NewFile, callboard_engine::Error> {
+    let AddFile { category, name, recipient, keywords, request, background, expected, constraints } = file;
+    let mask = session.mask().await?;
+    session.check_name(&format!("{at}/name"), &name.to_string()).await?;
+    for (index, keyword) in keywords.iter().enumerate() {
+        session.check_name(&format!("{at}/keywords/{index}"), &keyword.to_string()).await?;
+    }
+    let hide = |text: String| mask.mask(&text).unwrap_or(text);
+    let (background, expected, constraints) = (background.map(hide), expected.map(hide), constraints.map(hide));
+    let parts = Parts { request: hide(request), background, expected, constraints };
+    Ok(NewFile { category, name, recipient, keywords, parts, template: Template::default() })
 }
 
 fn seen_as(found: FoundFile) -> ContextFile {

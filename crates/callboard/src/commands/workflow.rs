@@ -50,7 +50,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
         }
         WorkflowCommand::Add { on, kind, content, change: Version { reason, expected_version } } => {
             let Content { config, description, position } = content;
-            let config = config.map(object).transpose()?.unwrap_or_default();
+            let config = config.map(object).transpose()?.unwrap_or_default().into();
             let [description, reason] = [description, reason].map(|text| text.map(Into::into));
             let kind = kind.into();
             let node = api::NewWorkflowNode { kind, config, description, position, reason, expected_version };
@@ -58,7 +58,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
         }
         WorkflowCommand::Change { on, node, kind, content, change: Version { reason, expected_version } } => {
             let Content { config, description, position } = content;
-            let config = config.map(object).transpose()?;
+            let config = config.map(object).transpose()?.map(Into::into);
             let [kind, description, reason] = [kind, description, reason].map(|text| text.map(Into::into));
             let patch = api::WorkflowNodePatch { kind, config, description, position, reason, expected_version };
             let path = ["workflow", "nodes", &node.to_string()];

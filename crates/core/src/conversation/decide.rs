@@ -30,8 +30,8 @@ impl Command for PutThread {
     const RIGHT: Right = Right::manager("change threads");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let Self { thread, visible_to, settings } = self;
-        if let Some(visible_to) = visible_to {
+        let Self { thread, patch } = self;
+        if let Some(visible_to) = &patch.visible_to {
             decision.state.team.check_audience(visible_to, "/visible_to")?;
         }
         if let Some(agent) = decision.agent()
@@ -40,8 +40,8 @@ impl Command for PutThread {
             return Err(Error::not_found("thread", thread).into());
         }
         let known = decision.state.threads.get(thread);
-        let visible_to = visible_to.clone().unwrap_or_else(|| audience_of(&decision.state, thread));
-        let settings = known.map(|known| known.settings.clone()).unwrap_or_default().with(settings);
+        let visible_to = patch.visible_to.clone().unwrap_or_else(|| audience_of(&decision.state, thread));
+        let settings = known.map(|known| known.settings.clone()).unwrap_or_default().with(patch);
         settings.check()?;
         if known.is_none_or(|known| known.sight.audience != visible_to || known.settings != settings) {
             decision.record(ThreadUpdated { name: thread.clone(), visible_to, settings });
@@ -51,7 +51,7 @@ impl Command for PutThread {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/thread"), self.thread.as_str());
-        self.settings.input(visitor);
+        self.patch.input(visitor);
     }
 }
 

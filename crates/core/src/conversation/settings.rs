@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::Threads;
 use crate::{
     agent::{self, Agent, Tool},
+    audience::Audience,
     count::Tokens,
     error::{Error, Fault},
     id::ThreadId,
     input::InputVisitor,
+    json,
 };
 
 /// What holds for every agent that speaks in a thread. Whoever sees the thread sees it.
@@ -31,16 +33,33 @@ pub struct ThreadSettings {
     pub history_tokens: Option<Tokens>,
 }
 
-/// A change of a thread's settings. An absent field stays as it is, and `None` in one takes it away.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a thread is to be. Absent fields stay as they are, and `null` removes a setting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PutThread, example = json!({
+    "visible_to": ["writer", "critic"], "instructions": "Argue both sides.", "history_tokens": 4000,
+})))]
 pub struct ThreadPatch {
-    /// Instructions that stand in prompts behind the agent's own.
+    /// Which agents may see it from now on. A new thread whose request does not say is for all agents; one named
+    /// `agent:NAME` is for that agent and the manager.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_to: Option<Audience>,
+    /// Instructions for every agent that speaks in it. In prompts they follow the agent's own.
+    #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Option<Arc<str>>>,
-    /// The model in the place of the agent's.
+    /// The model that agents use in it instead of their own: `openai:NAME` or `anthropic:NAME`.
+    #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<crate::schema::Line>))]
     pub model: Option<Option<String>>,
-    /// The tools in the place of the agent's.
+    /// The tools that agents have in it instead of their own. For Callboard's own tools, the name is enough. An empty
+    /// list means no tools.
+    #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<agent::schema::ToolOrName>>))]
     pub tools: Option<Option<Vec<Tool>>>,
-    /// The most tokens of what was said before the task, in prompts.
+    /// The most tokens of history in its prompts.
+    #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
     pub history_tokens: Option<Option<Tokens>>,
 }
 
@@ -52,7 +71,7 @@ impl ThreadSettings {
 
     /// These settings after a change.
     pub(crate) fn with(&self, patch: &ThreadPatch) -> Self {
-        let ThreadPatch { instructions, model, tools, history_tokens } = patch.clone();
+        let ThreadPatch { instructions, model, tools, history_tokens, .. } = patch.clone();
         Self {
             instructions: instructions.unwrap_or_else(|| self.instructions.clone()),
             model: model.unwrap_or_else(|| self.model.clone()),
@@ -79,7 +98,7 @@ impl ThreadSettings {
 impl ThreadPatch {
     /// See [`Command::input`](crate::command::Command::input).
     pub(super) fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { instructions, model, tools, history_tokens: _ } = self;
+        let Self { visible_to: _, instructions, model, tools, history_tokens: _ } = self;
         if let Some(Some(instructions)) = instructions {
             visitor.text(instructions);
         }

@@ -214,8 +214,8 @@ fn one_call_adds_so_many_messages_and_no_more() {
 }
 
 /// Changes the settings of the thread `notes`, and says what came of it.
-fn settle(board: &mut Board, by: &str, settings: ThreadPatch) -> String {
-    let put = PutThread { thread: "notes".parse().unwrap(), visible_to: None, settings };
+fn settle(board: &mut Board, by: &str, patch: ThreadPatch) -> String {
+    let put = PutThread { thread: "notes".parse().unwrap(), patch };
     let done = match by {
         "user" => board.user(put),
         agent => board.by(agent, put),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PatchTask, Plan, PutPlan, facts::Updated, read::read};
+use super::{PatchTask, Plan, PutPlan, TaskPatch, facts::Updated, read::read};
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     error::{ConflictKind, Error, Fault},
@@ -62,11 +62,12 @@ impl Command for PatchTask {
     const RIGHT: Right = Right::manager("change the plan");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<PlanVersion, Undecided> {
-        check_reason(&self.reason)?;
-        if self.status.is_none() && self.notes.is_none() {
+        let TaskPatch { status, notes, reason } = &self.patch;
+        check_reason(reason)?;
+        if status.is_none() && notes.is_none() {
             return Err(Error::invalid("", "say what is to change: status, notes or both").into());
         }
-        if self.notes.as_ref().is_some_and(|notes| notes.len() > INLINE_BYTES) {
+        if notes.as_ref().is_some_and(|notes| notes.len() > INLINE_BYTES) {
             return Err(Error::invalid("/notes", format!("use at most {INLINE_BYTES} bytes")).into());
         }
         let held = decision.state.plan.clone().ok_or_else(|| Error::not_found("plan", ""))?;
@@ -74,8 +75,8 @@ impl Command for PatchTask {
         let mut tasks = plan.phases.iter_mut().flat_map(|phase| &mut phase.tasks);
         let task = tasks.find(|task| task.task_id == self.task_id);
         let task = task.ok_or_else(|| Error::not_found("task", self.task_id))?;
-        task.status = self.status.unwrap_or(task.status);
-        if let Some(notes) = &self.notes {
+        task.status = status.unwrap_or(task.status);
+        if let Some(notes) = notes {
             task.notes = Some(notes.clone()).filter(|notes| !notes.trim().is_empty());
         }
         if plan == *held.plan {
@@ -86,12 +87,12 @@ impl Command for PatchTask {
             let what = "the plan with this change".to_owned();
             return Err(Error::TooLarge { what, size_bytes, max_bytes: MAX_BYTES }.into());
         }
-        Ok(record(decision, plan, self.reason.clone()))
+        Ok(record(decision, plan, reason.clone()))
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text_if_any(&mut self.notes);
-        visitor.text(&mut self.reason);
+        visitor.text_if_any(&mut self.patch.notes);
+        visitor.text(&mut self.patch.reason);
     }
 }
 

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{PatchTask, PutPlan, decide::PlanVersion, diff::diff, *};
+use super::{PatchTask, PutPlan, TaskPatch, decide::PlanVersion, diff::diff, *};
 use crate::{error::Error, id::Seq, session::SessionPatch, testing::Board, text::Text};
 
 /// The plan of the specification's example.
@@ -151,9 +151,7 @@ fn a_change_of_one_task_makes_a_version() {
     let mut board = Board::team("lead writer");
     let patch = |task_id, status, notes: Option<&str>| PatchTask {
         task_id,
-        status,
-        notes: notes.map(Arc::from),
-        reason: "ticked".into(),
+        patch: TaskPatch { status, notes: notes.map(Arc::from), reason: "ticked".into() },
     };
     assert_eq!(board.user(patch(0, Some(Status::Failed), None)).unwrap_err().code(), "not_found");
     put(&mut board, &small()).unwrap();

@@ -12,13 +12,13 @@ use crate::{
     event::{self, EventType},
     fact::{ERASED, Fact, TextKind},
     idempotency::{Keyed, Request},
-    plan::{PatchTask, PutPlan},
+    plan::{PatchTask, PutPlan, TaskPatch},
     run::{FinishTool, StartTool, ToolResults, TurnRequest, Used},
     session::Settings,
     state::State,
     testing::Board,
     variable::SetVariable,
-    workflow::{Change, CreateNode, PatchNode},
+    workflow::{CreateNode, NodePatch, PatchNode},
 };
 
 fn samples() -> Vec<Entry> {
@@ -103,14 +103,13 @@ fn an_entry_that_needs_a_word_that_is_a_secret_is_erased_when_it_is_rewritten() 
 #[test]
 fn a_node_is_erased_with_what_moved_it() {
     let mut board = Board::team("lead writer");
-    let change = Change::default;
     let (kind, config) = ("step".into(), json!({"say": "My number is 555-0199."}));
-    let id = board.user(CreateNode { kind, config, description: None, position: None, change: change() }).unwrap();
+    let id = board.user(CreateNode { kind, config, ..CreateNode::default() }).unwrap();
     let made = board.state.head.seq;
-    let other = CreateNode { kind: "x".into(), config: json!({}), description: None, position: None, change: change() };
+    let other = CreateNode { kind: "x".into(), config: json!({}), ..CreateNode::default() };
     board.user(other).unwrap();
-    let moved = PatchNode { id, kind: None, config: None, description: None, position: Some(2), change: change() };
-    board.user(moved).unwrap();
+    let patch = NodePatch { position: Some(2), ..NodePatch::default() };
+    board.user(PatchNode { id, patch }).unwrap();
     assert_eq!(board.erase(made).unwrap().copies, [Seq(made.0 + 2)]);
     assert!(board.entries.iter().all(|entry| !entry.data.contains("555")));
     let node = board.state.workflow.shown(id).unwrap();
@@ -288,7 +287,8 @@ fn later_versions_of_a_thing_lose_what_they_say_again_and_keep_what_is_new() {
     board.user(PutPlan { plan, reason: "first".into(), expected_version: None }).unwrap();
     let first = board.state.head.seq;
     let notes = Some("Nobody answers.".into());
-    board.user(PatchTask { task_id: 1, status: None, notes, reason: "tried".into() }).unwrap();
+    let patch = TaskPatch { status: None, notes, reason: "tried".into() };
+    board.user(PatchTask { task_id: 1, patch }).unwrap();
     let long = "555-0199 ".repeat(9000);
     for (content, enabled) in [(long.as_str(), true), (&long, false), ("short", true)] {
         let (name, enabled) = ("Brief".parse().unwrap(), Some(enabled));

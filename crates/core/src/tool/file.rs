@@ -1,7 +1,7 @@
 //! The tools of models for context files. The folder of the files is outside of the journal, so a tool only says what is to
 //! be done there.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::file::{Category, Keyword, Match, Recipient, TaskName};
@@ -52,31 +52,33 @@ pub struct ReadFile {
     pub path: String,
 }
 
-/// A file that is added.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// A new context file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewContextFile))]
 #[serde(deny_unknown_fields)]
 pub struct AddFile {
-    /// Its category.
+    /// Its category. If absent: `general`.
     #[serde(default)]
     pub category: Category,
-    /// Its name.
+    /// Its name. The file name is made from it.
     pub name: TaskName,
-    /// Whom it is for.
+    /// Its recipient: an agent, or `all`.
     #[serde(rename = "for")]
     pub recipient: Recipient,
-    /// Words under which it is found.
-    #[serde(default)]
+    /// The words under which it is found. If empty: its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<Keyword>,
-    /// What is to be done.
+    /// The task: what the recipient has to do.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub request: String,
-    /// What one has to know for it.
-    #[serde(default)]
+    /// What the recipient has to know for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
-    /// What is to come of it.
-    #[serde(default)]
+    /// The expected result.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What has to be kept to.
-    #[serde(default)]
+    /// The constraints that the recipient must respect.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value, json};
 
-use crate::workflow::{Change, CreateNode, DeleteNode, PatchNode, seal::in_config};
+use crate::workflow::{CreateNode, DeleteNode, NodePatch, PatchNode, seal::in_config};
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
@@ -135,7 +135,7 @@ struct NewNode {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct NodePatch {
+struct Update {
     #[serde(deserialize_with = "node")]
     node_id: NodeId,
     #[serde(rename = "type")]
@@ -187,30 +187,27 @@ fn content(position: &str) -> Value {
     json!({"type": kind, "config": config, "description": description, "position": position, "reason": reason()})
 }
 
-fn change(reason: Option<Arc<str>>) -> Change {
-    Change { reason, expected_version: None }
-}
-
 fn create(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     decision.allow(CreateNode::RIGHT)?;
     let NewNode { kind, config, description, position, reason } = parse(arguments)?;
-    let node = CreateNode { kind, config: config.into(), description, position, change: change(reason) };
+    let node = CreateNode { kind, config: config.into(), description, position, reason, expected_version: None };
     let id = node.perform(decision)?;
     Ok(format!("Node created with ID {id}"))
 }
 
 fn update(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     decision.allow(PatchNode::RIGHT)?;
-    let NodePatch { node_id: id, kind, config, description, position, reason } = parse(arguments)?;
+    let Update { node_id: id, kind, config, description, position, reason } = parse(arguments)?;
     let config = config.map(Into::into);
-    PatchNode { id, kind, config, description, position, change: change(reason) }.perform(decision)?;
+    let patch = NodePatch { kind, config, description, position, reason, expected_version: None };
+    PatchNode { id, patch }.perform(decision)?;
     Ok(format!("Node {id} updated successfully"))
 }
 
 fn delete(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
     decision.allow(DeleteNode::RIGHT)?;
     let Deletion { node_id: id, reason } = parse(arguments)?;
-    DeleteNode { id, change: change(reason) }.perform(decision)?;
+    DeleteNode { id, reason, expected_version: None }.perform(decision)?;
     Ok(format!("Node {id} deleted successfully"))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ClearVariable, ClearVariables, FoundSecrets, SetVariable, display,
+    ClearVariable, ClearVariables, FoundSecrets, PutVariable, SetVariable, display,
     facts::{Cleared, Set},
     find_secrets,
 };
@@ -34,13 +34,14 @@ impl Command for SetVariable {
     const RIGHT: Right = Right::manager("set variables");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        if self.secret == Some(false) {
+        let Self { name, put } = self;
+        let PutVariable { value, reason, secret, origins } = put;
+        if *secret == Some(false) {
             decision.allow(Right::user("mark a variable as not secret"))?;
         }
-        if self.origins.is_some() {
+        if origins.is_some() {
             decision.allow(Right::user("say into which pages secrets are typed"))?;
         }
-        let Self { name, value, secret, origins, reason } = self;
         if let Some(number) = name.node().filter(|number| decision.state.workflow.is_gone(*number)) {
             let problem = format!("there is no node_{number} any more, and its variables went with it");
             return Err(Error::invalid("/name", problem).into());
@@ -77,16 +78,17 @@ impl Command for SetVariable {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/name"), self.name.as_str());
-        visitor.keys(format_args!("/value"), &self.value);
-        visitor.variable(self.name.as_str(), self.secret, &mut self.value);
-        for (at, origin) in self.origins.iter().flatten().enumerate() {
+        let PutVariable { value, reason, secret, origins } = &mut self.put;
+        visitor.keys(format_args!("/value"), value);
+        visitor.variable(self.name.as_str(), *secret, value);
+        for (at, origin) in origins.iter().flatten().enumerate() {
             visitor.name(format_args!("/origins/{at}"), origin.as_str());
         }
-        visitor.text(&mut self.reason);
+        visitor.text(reason);
     }
 
     fn items(&self) -> usize {
-        1 + json::least_bytes(&self.value, text::INLINE_BYTES * 16) / ITEM_BYTES
+        1 + json::least_bytes(&self.put.value, text::INLINE_BYTES * 16) / ITEM_BYTES
     }
 }
 

@@ -377,7 +377,8 @@ fn only_the_user_says_into_which_pages_secrets_are_typed() {
     let mut board = Board::team("lead writer");
     let set = |origins: Option<&[&str]>| {
         let origins = origins.map(|all| all.iter().map(|origin| origin.parse().unwrap()).collect());
-        SetVariable::new(name("page"), json!(1), None, "r".into()).unwrap().typed_into(origins)
+        SetVariable::of(name("page"), PutVariable { value: json!(1), reason: "r".into(), secret: None, origins })
+            .unwrap()
     };
     let origins = |board: &Board| {
         let page = board.state.variables.get(&name("page")).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Change, CreateNode, DeleteNode, Node, PatchNode, PatchWorkflow,
+    CreateNode, DeleteNode, Node, NodePatch, PatchNode, PatchWorkflow,
     check::{check_about, check_position, object, refuse},
     execution::at_rest,
     facts::{NodeCreated, NodeDeleted, NodeUpdated, Placed, Updated},
@@ -32,7 +32,7 @@ impl Command for CreateNode {
     const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<NodeId, Undecided> {
-        let version = self.change.begin(decision)?;
+        let version = begin(decision, self.reason.as_ref(), self.expected_version)?;
         let workflow = decision.state.workflow.clone();
         let mut faults = Vec::new();
         let position = self.position.unwrap_or(workflow.nodes.len() as u64 + 1);
@@ -45,7 +45,7 @@ impl Command for CreateNode {
         refuse(faults)?;
         let sealed = sealed(decision, in_config(None), &self.config, None, "/config")?;
         let node = Arc::new(node);
-        decision.record(NodeCreated(Placed { version, position, node, sealed, reason: self.change.reason.clone() }));
+        decision.record(NodeCreated(Placed { version, position, node, sealed, reason: self.reason.clone() }));
         decision.state.workflow.check_size()?;
         Ok(id)
     }
@@ -55,7 +55,7 @@ impl Command for CreateNode {
         visitor.keys(format_args!("/config"), &self.config);
         visitor.variable(&in_config(None), None, &mut self.config);
         visitor.text_if_any(&mut self.description);
-        visitor.text_if_any(&mut self.change.reason);
+        visitor.text_if_any(&mut self.reason);
     }
 }
 
@@ -66,8 +66,9 @@ impl Command for PatchNode {
     const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let version = self.change.begin(decision)?;
-        let Self { id, kind, config, description, position, .. } = self;
+        let Self { id, patch } = self;
+        let NodePatch { kind, config, description, position, reason, expected_version } = patch;
+        let version = begin(decision, reason.as_ref(), *expected_version)?;
         if kind.is_none() && config.is_none() && description.is_none() && position.is_none() {
             let problem = "say what is to change: type, config, description or position";
             return Err(Error::invalid("", problem).into());
@@ -93,28 +94,23 @@ impl Command for PatchNode {
         let is_same = workflow.get(*id).is_some_and(|held| *held.node == node) && position == before.position;
         if !is_same || sealed.is_some() {
             let node = Arc::new(node);
-            decision.record(NodeUpdated(Placed {
-                version,
-                position,
-                node,
-                sealed,
-                reason: self.change.reason.clone(),
-            }));
+            decision.record(NodeUpdated(Placed { version, position, node, sealed, reason: reason.clone() }));
             decision.state.workflow.check_size()?;
         }
         Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        if let Some(kind) = &self.kind {
+        let NodePatch { kind, config, description, reason, .. } = &mut self.patch;
+        if let Some(kind) = kind {
             visitor.name(format_args!("/type"), kind);
         }
-        if let Some(config) = &mut self.config {
+        if let Some(config) = config {
             visitor.keys(format_args!("/config"), config);
             visitor.variable(&in_config(Some(self.id)), None, config);
         }
-        visitor.text_if_any(&mut self.description);
-        visitor.text_if_any(&mut self.change.reason);
+        visitor.text_if_any(description);
+        visitor.text_if_any(reason);
     }
 }
 
@@ -125,7 +121,7 @@ impl Command for DeleteNode {
     const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let version = self.change.begin(decision)?;
+        let version = begin(decision, self.reason.as_ref(), self.expected_version)?;
         let workflow = decision.state.workflow.clone();
         workflow.get(self.id).ok_or_else(|| Error::not_found("node", self.id))?;
         let others = workflow.nodes.iter().filter(|held| held.node.id != self.id);
@@ -143,11 +139,11 @@ impl Command for DeleteNode {
             }
             .into());
         }
-        delete(decision, &[self.id], version, self.change.reason.as_ref())
+        delete(decision, &[self.id], version, self.reason.as_ref())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text_if_any(&mut self.change.reason);
+        visitor.text_if_any(&mut self.reason);
     }
 }
 
@@ -158,7 +154,7 @@ impl Command for PatchWorkflow {
     const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let version = self.change.begin(decision)?;
+        let version = begin(decision, self.reason.as_ref(), self.expected_version)?;
         if self.name.is_none() && self.description.is_none() {
             return Err(Error::invalid("", "say what is to change: name, description or both").into());
         }
@@ -168,7 +164,7 @@ impl Command for PatchWorkflow {
         check_about(name.as_deref(), description.as_deref(), "", &mut faults);
         refuse(faults)?;
         if (&name, &description) != (&workflow.name, &workflow.description) {
-            let reason = self.change.reason.clone();
+            let reason = self.reason.clone();
             decision.record(Updated { version, name, description, order: None, reason });
         }
         Ok(())
@@ -177,27 +173,29 @@ impl Command for PatchWorkflow {
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.text_if_any(&mut self.name);
         visitor.text_if_any(&mut self.description);
-        visitor.text_if_any(&mut self.change.reason);
+        visitor.text_if_any(&mut self.reason);
     }
 }
 
-impl Change {
-    /// The version that the change makes, if its author may make it.
-    pub(super) fn begin(&self, decision: &DecisionBuilder<'_>) -> Result<u64, Error> {
-        at_rest(decision.state.workflow.at_work())?;
-        let version = decision.state.workflow.version;
-        if self.reason.as_ref().is_some_and(|reason| reason.len() > INLINE_BYTES) {
-            return Err(Error::invalid("/reason", format!("use at most {INLINE_BYTES} bytes")));
-        }
-        if let Some(expected) = self.expected_version.filter(|expected| *expected != version) {
-            return Err(Error::Conflict {
-                kind: ConflictKind::StaleWorkflow,
-                what: format!("/expected_version: the workflow has version {version} by now, not {expected}"),
-                hint: "read the workflow, and change that version",
-            });
-        }
-        Ok(version.saturating_add(1))
+/// The version that a change makes, if its author may make it.
+pub(super) fn begin(
+    decision: &DecisionBuilder<'_>,
+    reason: Option<&Arc<str>>,
+    expected_version: Option<u64>,
+) -> Result<u64, Error> {
+    at_rest(decision.state.workflow.at_work())?;
+    let version = decision.state.workflow.version;
+    if reason.is_some_and(|reason| reason.len() > INLINE_BYTES) {
+        return Err(Error::invalid("/reason", format!("use at most {INLINE_BYTES} bytes")));
     }
+    if let Some(expected) = expected_version.filter(|expected| *expected != version) {
+        return Err(Error::Conflict {
+            kind: ConflictKind::StaleWorkflow,
+            what: format!("/expected_version: the workflow has version {version} by now, not {expected}"),
+            hint: "read the workflow, and change that version",
+        });
+    }
+    Ok(version.saturating_add(1))
 }
 
 /// Deletes nodes and what belongs to them: their variables, and their names in the tasks of the plan.

@@ -122,17 +122,24 @@ impl ExecutionStatus {
     }
 }
 
-/// The workflow is to be executed.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What of the workflow is to be executed, and with what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunWorkflow, example = json!({"inputs": {"city": "Rome"}})))]
 pub struct Execute {
-    /// From this node on. If absent: from the first.
+    /// The node from which on it is executed. If absent: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<NodeId>,
     /// These nodes alone, in their order. If absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<NodeId>>,
-    /// Variables that are set first, by their names.
+    /// Variables that are set first, by name.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub inputs: Map<String, Value>,
-    /// Its limits.
-    pub limits: ExecutionLimits,
+    /// Its limits. If absent: the default ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<ExecutionLimits>,
 }
 
 impl Execute {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Node, PutWorkflow, Workflow,
     check::{MAX_BYTES, MAX_NODES, refuse},
-    decide::delete,
+    decide::{begin, delete},
     facts::{NodeCreated, NodeUpdated, Placed, Updated},
     read::{NewNode, read},
     seal::{in_config, sealed},
@@ -41,7 +41,7 @@ impl Command for PutWorkflow {
     const RIGHT: Right = Right::manager("change the workflow");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<WorkflowVersion, Undecided> {
-        let version = self.change.begin(decision)?;
+        let version = begin(decision, self.reason.as_ref(), self.expected_version)?;
         let size_bytes = json::size_bytes(&self.nodes);
         if size_bytes > MAX_BYTES {
             return Err(Error::TooLarge { what: "the workflow".to_owned(), size_bytes, max_bytes: MAX_BYTES }.into());
@@ -61,7 +61,7 @@ impl Command for PutWorkflow {
             record(decision, &before, new, version)?;
         }
         let (name, description) = about.unwrap_or_else(|| (before.name.clone(), before.description.clone()));
-        let reason = self.change.reason.clone();
+        let reason = self.reason.clone();
         decision.record(Updated { version, name, description, order: Some(order), reason });
         decision.state.workflow.check_size()?;
         Ok(WorkflowVersion(version))
@@ -80,7 +80,7 @@ impl Command for PutWorkflow {
             visitor.keys(format_args!("/workflow"), about);
             visitor.json(about);
         }
-        visitor.text_if_any(&mut self.change.reason);
+        visitor.text_if_any(&mut self.reason);
     }
 
     fn items(&self) -> usize {

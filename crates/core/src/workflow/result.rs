@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    NodeStatus, PutResult,
+    GivenResult, NodeStatus, PutResult,
     execution::at_rest,
     facts::ResultRecorded,
     seal::{in_result, sealed},
@@ -36,8 +36,9 @@ impl Command for PutResult {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.variable(&in_result(self.id), None, &mut self.result);
-        for (name, value) in &mut self.variables {
+        let GivenResult { result, variables, .. } = &mut self.given;
+        visitor.variable(&in_result(self.id), None, result);
+        for (name, value) in variables {
             visitor.name(format_args!("/variables/{}", pointer_token(name)), name);
             visitor.keys(format_args!("/variables/{}", pointer_token(name)), value);
             let own = own(self.id, name).map_or_else(|_| name.clone(), |own| own.to_string());
@@ -46,7 +47,7 @@ impl Command for PutResult {
     }
 
     fn items(&self) -> usize {
-        1 + items(self.variables.values().chain([&self.result]))
+        1 + items(self.given.variables.values().chain([&self.given.result]))
     }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn items<'a>(values: impl IntoIterator<Item = &'a Value>) -> usize {
 
 /// Records a result, whoever gives it.
 pub(super) fn record(decision: &mut DecisionBuilder<'_>, put: &PutResult) -> Result<(), Undecided> {
-    let PutResult { id, status, result, variables } = put;
+    let PutResult { id, given: GivenResult { status, result, variables } } = put;
     decision.state.workflow.get(*id).ok_or_else(|| Error::not_found("node", id))?;
     if *status == NodeStatus::NotRun {
         let words = NodeStatus::ALL.into_iter().filter(|status| *status != NodeStatus::NotRun);

@@ -14,26 +14,37 @@ use crate::{
 };
 
 fn node(kind: &str, config: Value) -> CreateNode {
-    let change = Change::default();
-    CreateNode { kind: kind.into(), config, description: None, position: None, change }
+    CreateNode { kind: kind.into(), config, ..CreateNode::default() }
 }
 
-fn patch(id: u64) -> PatchNode {
-    let change = Change::default();
-    PatchNode { id: NodeId(id), kind: None, config: None, description: None, position: None, change }
+fn patch(id: u64, patch: NodePatch) -> PatchNode {
+    PatchNode { id: NodeId(id), patch }
+}
+
+fn moved(id: u64, position: u64) -> PatchNode {
+    patch(id, NodePatch { position: Some(position), ..NodePatch::default() })
+}
+
+fn configured(id: u64, config: Value) -> PatchNode {
+    patch(id, NodePatch { config: Some(config), ..NodePatch::default() })
 }
 
 fn delete(id: u64) -> DeleteNode {
-    DeleteNode { id: NodeId(id), change: Change::default() }
+    DeleteNode { id: NodeId(id), reason: None, expected_version: None }
 }
 
 fn put(nodes: Value) -> PutWorkflow {
-    PutWorkflow { workflow: None, nodes, change: Change::default() }
+    PutWorkflow { nodes, ..PutWorkflow::default() }
+}
+
+fn given(id: u64, status: NodeStatus, result: Value) -> PutResult {
+    PutResult { id: NodeId(id), given: GivenResult { status, result, variables: Map::new() } }
 }
 
 fn result(id: u64, variables: Value) -> PutResult {
     let Value::Object(variables) = variables else { panic!() };
-    PutResult { id: NodeId(id), status: NodeStatus::Success, result: json!({"ok": true}), variables }
+    let given = GivenResult { status: NodeStatus::Success, result: json!({"ok": true}), variables };
+    PutResult { id: NodeId(id), given }
 }
 
 /// A session with `n` nodes, `node_1` and so on.
@@ -73,16 +84,26 @@ fn a_new_node_moves_those_behind_it_back() {
 }
 
 #[test]
+fn a_new_node_is_read_from_the_body_of_its_call() {
+    let read = serde_json::from_value::<CreateNode>;
+    let new = read(json!({"type": "step", "position": 1.0})).unwrap();
+    assert_eq!(new, CreateNode { position: Some(1), ..node("step", json!({})) });
+    assert!(read(json!({"type": "step", "odd": 1})).is_err() && read(json!({"config": {}})).is_err());
+    let listed = read(json!({"type": "step", "config": []})).unwrap();
+    assert_eq!(pointers(board(0).user(listed)), ["/config"]);
+}
+
+#[test]
 fn a_node_that_moves_moves_those_between() {
     let mut board = board(4);
-    board.user(PatchNode { position: Some(3), ..patch(1) }).unwrap();
+    board.user(moved(1, 3)).unwrap();
     assert_eq!(order(&board), [2, 3, 1, 4]);
-    board.user(PatchNode { position: Some(1), ..patch(4) }).unwrap();
+    board.user(moved(4, 1)).unwrap();
     assert_eq!(order(&board), [4, 2, 3, 1]);
-    assert_eq!(pointers(board.user(PatchNode { position: Some(5), ..patch(1) })), ["/position"]);
-    assert_eq!(pointers(board.user(patch(1))), [""]);
+    assert_eq!(pointers(board.user(moved(1, 5))), ["/position"]);
+    assert_eq!(pointers(board.user(patch(1, NodePatch::default()))), [""]);
     let head = board.state.head;
-    board.user(PatchNode { position: Some(1), ..patch(4) }).unwrap();
+    board.user(moved(4, 1)).unwrap();
     assert_eq!(board.state.head, head, "where nothing changes, nothing is recorded");
 }
 
@@ -100,16 +121,14 @@ fn the_number_of_a_node_is_its_own_for_ever() {
 #[test]
 fn a_stale_writer_is_told() {
     let mut board = board(2);
-    let stale = Change { expected_version: Some(1), ..Change::default() };
-    let node = CreateNode { change: stale.clone(), ..node("step", json!({})) };
+    let stale = Some(1);
+    let node = CreateNode { expected_version: stale, ..node("step", json!({})) };
     assert_eq!(conflict(board.user(node)), ConflictKind::StaleWorkflow);
-    assert_eq!(
-        conflict(board.user(PutWorkflow { change: stale.clone(), ..put(json!([])) })),
-        ConflictKind::StaleWorkflow
-    );
-    assert_eq!(conflict(board.user(DeleteNode { change: stale, ..delete(1) })), ConflictKind::StaleWorkflow);
-    let fresh = Change { expected_version: Some(2), ..Change::default() };
-    assert_eq!(board.user(PutWorkflow { change: fresh, ..put(json!([])) }), Ok(WorkflowVersion(3)));
+    let put = |expected_version| PutWorkflow { expected_version, ..put(json!([])) };
+    assert_eq!(conflict(board.user(put(stale))), ConflictKind::StaleWorkflow);
+    let deleted = board.user(DeleteNode { expected_version: stale, ..delete(1) });
+    assert_eq!(conflict(deleted), ConflictKind::StaleWorkflow);
+    assert_eq!(board.user(put(Some(2))), Ok(WorkflowVersion(3)));
 }
 
 #[test]
@@ -154,7 +173,7 @@ fn nothing_refers_to_a_node_that_is_not_there() {
     );
     // A node may refer to itself.
     board.user(node("loop", json!({"to": "node_2", "then": "node_1"}))).unwrap();
-    assert_eq!(pointers(board.user(PatchNode { config: Some(json!({"to": "node_7"})), ..patch(2) })), ["/config/to"]);
+    assert_eq!(pointers(board.user(configured(2, json!({"to": "node_7"})))), ["/config/to"]);
     assert_eq!(conflict(board.user(delete(1))), ConflictKind::NodeInUse);
     let nodes = json!([{"type": "loop", "id": "node_2", "config": {"to": "node_2", "then": "node_1"}}]);
     assert_eq!(pointers(board.user(put(nodes))), ["/nodes/0/config/then"]);
@@ -257,8 +276,7 @@ fn a_whole_workflow_changes_what_differs() {
     ]);
     let workflow = Some(json!({"name": "Sync", "description": " ", "created_at": "any"}));
     let before = board.entries.len();
-    let change = Change { reason: Some("again".into()), expected_version: None };
-    board.by("lead", PutWorkflow { workflow, nodes, change }).unwrap();
+    board.by("lead", PutWorkflow { workflow, reason: Some("again".into()), ..put(nodes) }).unwrap();
     assert_eq!(order(&board), [2, 4, 3]);
     let kinds: Vec<_> = board.entries[before..].iter().map(|entry| entry.header.kind.to_string()).collect();
     assert_eq!(kinds, ["node.deleted", "node.updated", "node.created", "workflow.updated"]);
@@ -287,10 +305,9 @@ fn a_result_sets_the_status_and_the_nodes_variables() {
     let head = board.state.head;
     assert_eq!(pointers(board.user(result(7, json!({"good": 1, "node8.x": 1})))), ["/variables/node8.x"]);
     assert_eq!(pointers(board.user(result(7, json!({"a/\nb": 1})))), ["/variables/a~1\nb"]);
-    let not_run = PutResult { status: NodeStatus::NotRun, ..result(7, json!({})) };
-    assert_eq!(pointers(board.user(not_run)), ["/status"]);
+    assert_eq!(pointers(board.user(given(7, NodeStatus::NotRun, json!({})))), ["/status"]);
     assert_eq!(board.user(result(8, json!({}))), Err(Error::not_found("node", "node_8")));
-    let large = PutResult { result: json!("x".repeat(17 * 1024 * 1024)), ..result(7, json!({})) };
+    let large = given(7, NodeStatus::Success, json!("x".repeat(17 * 1024 * 1024)));
     assert!(matches!(board.user(large), Err(Error::TooLarge { .. })));
     assert_eq!(board.state.head, head);
 }
@@ -300,10 +317,9 @@ fn secrets_that_were_not_sealed_are_refused() {
     let mut board = board(1);
     let secret = json!({"login": {"password": "hunter2"}});
     assert_eq!(board.user(node("step", secret.clone())).unwrap_err().code(), "sealed");
-    assert_eq!(board.user(PatchNode { config: Some(secret.clone()), ..patch(1) }).unwrap_err().code(), "sealed");
+    assert_eq!(board.user(configured(1, secret.clone())).unwrap_err().code(), "sealed");
     assert_eq!(board.user(put(json!([{"type": "step", "config": secret}]))).unwrap_err().code(), "sealed");
-    let given = PutResult { result: secret, ..result(1, json!({})) };
-    assert_eq!(board.user(given).unwrap_err().code(), "sealed");
+    assert_eq!(board.user(given(1, NodeStatus::Success, secret)).unwrap_err().code(), "sealed");
     let placeholder = json!({"login": {"password": "[hidden]"}});
     assert_eq!(pointers(board.user(node("step", placeholder))), ["/config/login/password"]);
 }

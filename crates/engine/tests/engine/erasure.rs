@@ -5,14 +5,8 @@ use std::{fs, sync::Arc};
 use callboard_engine::{
     Board, MessageQuery, Progress, PromptSpec, Session, Settings, copy,
     core::{
-        conversation::MessageView,
-        entry::Actor,
-        id::Seq,
-        prompt::LayoutName,
-        session::SessionPatch,
-        state::State,
-        viewer::Viewer,
-        workflow::{Change, CreateNode},
+        conversation::MessageView, entry::Actor, id::Seq, prompt::LayoutName, session::SessionPatch, state::State,
+        viewer::Viewer, workflow::CreateNode,
     },
     prompt::Body,
     store::{
@@ -147,8 +141,7 @@ async fn a_prompt_says_which_of_its_entries_were_erased() {
         kind: "step".into(),
         config: json!({"say": PRIVATE}),
         description: Some(PRIVATE.into()),
-        position: None,
-        change: Change::default(),
+        ..CreateNode::default()
     };
     other.execute(Actor::User, node).await.unwrap();
     let node = other.state().await.unwrap().head.seq;

@@ -9,13 +9,13 @@ use callboard_engine::{
         entry::{Actor, Entry, Hash},
         event::EventType,
         idempotency::Request,
-        plan::{PatchTask, PutPlan, Status},
+        plan::{PatchTask, PutPlan, Status, TaskPatch},
         rights::Share,
         session::SessionPatch,
         tool::CallTool,
         variable::{ClearVariable, ClearVariables, SetVariable},
         viewer::Viewer,
-        workflow::{Change, CreateNode, PatchNode, PatchWorkflow},
+        workflow::{CreateNode, NodePatch, PatchNode, PatchWorkflow},
     },
     store::Store,
 };
@@ -515,23 +515,23 @@ async fn i6_what_is_said_again_of_older_words_is_masked_in_the_new_entry() {
     let plan = json!({"overall_goal": "g", "current_phase": said, "phases": [phase]});
     run(&session, PutPlan { plan, reason: "begin".into(), expected_version: None }).await;
     run(&session, put("Brief", &said)).await;
-    let change = || Change { reason: Some("needed".into()), expected_version: None };
+    let reason: Option<Arc<str>> = Some("needed".into());
     let (kind, config, description) = ("note".into(), json!({"text": said}), Some(said.as_str().into()));
-    run(&session, CreateNode { kind, config, description, position: None, change: change() }).await;
+    let node = CreateNode { kind, config, description, reason: reason.clone(), ..CreateNode::default() };
+    run(&session, node).await;
     let (name, description) = (Some("Log-in".into()), Some(said.as_str().into()));
-    run(&session, PatchWorkflow { name, description, change: change() }).await;
+    run(&session, PatchWorkflow { name, description, reason: reason.clone(), expected_version: None }).await;
     run(&session, SessionPatch { title: Some(said.as_str().into()), ..SessionPatch::default() }).await;
     run(&session, set("password", json!(CANARY))).await;
     let head = session.state().await.unwrap().head.seq;
 
-    let status = Some(Status::Completed);
-    run(&session, PatchTask { task_id: 1, status, notes: None, reason: "done".into() }).await;
+    let patch = TaskPatch { status: Some(Status::Completed), notes: None, reason: "done".into() };
+    run(&session, PatchTask { task_id: 1, patch }).await;
     let everybody = PutSet { visible_to: Some(Audience::All), enabled: Some(false), ..put("Brief", &said) };
     run(&session, everybody).await;
-    let node = "node_1".parse().unwrap();
-    let (kind, config, description, position) = (Some("step".into()), None, None, None);
-    run(&session, PatchNode { id: node, kind, config, description, position, change: change() }).await;
-    run(&session, PatchWorkflow { name: Some("Log in".into()), description: None, change: change() }).await;
+    let patch = NodePatch { kind: Some("step".into()), reason: reason.clone(), ..NodePatch::default() };
+    run(&session, PatchNode { id: "node_1".parse().unwrap(), patch }).await;
+    run(&session, PatchWorkflow { name: Some("Log in".into()), reason, ..PatchWorkflow::default() }).await;
     let share = Some(vec![Share::Plan]);
     run(&session, SessionPatch { share, ..SessionPatch::default() }).await;
     let later = journal(&store, &id("s")).await.into_iter().filter(|entry| entry.header.seq > head);

@@ -130,14 +130,14 @@ mod tests {
         id::NodeId,
         plan::PutPlan,
         testing::Board,
-        workflow::{Change, CreateNode, PatchNode},
+        workflow::{CreateNode, NodePatch, PatchNode},
     };
     use serde_json::{Value, json};
 
     use super::*;
 
     fn node(config: Value) -> CreateNode {
-        CreateNode { kind: "step".into(), config, description: None, position: None, change: Change::default() }
+        CreateNode { kind: "step".into(), config, ..CreateNode::default() }
     }
 
     #[test]
@@ -155,8 +155,8 @@ mod tests {
         board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
         assert!(!told(&board, "main").contains("node_1") && told(&board, "plans").contains("\"id\": \"node_1\""));
         let config = Some(json!({"say": "CONFIG".repeat(9000)}));
-        let change = Change::default();
-        board.user(PatchNode { id: NodeId(1), kind: None, config, description: None, position: None, change }).unwrap();
+        let patch = NodePatch { config, ..NodePatch::default() };
+        board.user(PatchNode { id: NodeId(1), patch }).unwrap();
         assert!(told(&board, "plans").contains("CONFIG"));
         board.user(node(json!({"say": "CONFIG".repeat(9000)}))).unwrap();
         assert!(!told(&board, "plans").contains("CONFIG") && told(&board, "plans").contains("node_2"));

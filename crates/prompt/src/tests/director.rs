@@ -14,7 +14,7 @@ use callboard_core::{
     },
     session::Settings,
     testing::Board,
-    workflow::{Change, NodeStatus, PutResult, PutWorkflow},
+    workflow::{GivenResult, NodeStatus, PutResult, PutWorkflow},
 };
 
 use crate::{
@@ -76,9 +76,10 @@ pub(super) fn workflow(board: &mut Board) {
     let second = json!({"id": "node_124", "type": "browser_action", "description": "Enter the address",
         "config": {"action": "type", "selector": "#identifierId", "text": "{{node123.address}}"}});
     let (workflow, nodes) = (Some(json!({"name": "Gmail to Airtable Sync"})), json!([first, second]));
-    board.user(PutWorkflow { workflow, nodes, change: Change::default() }).unwrap();
-    let (id, status, variables) = (NodeId(123), NodeStatus::Success, serde_json::Map::new());
-    board.user(PutResult { id, status, result: json!("RESULT"), variables }).unwrap();
+    board.user(PutWorkflow { workflow, nodes, ..PutWorkflow::default() }).unwrap();
+    let (status, variables) = (NodeStatus::Success, serde_json::Map::new());
+    let given = GivenResult { status, result: json!("RESULT"), variables };
+    board.user(PutResult { id: NodeId(123), given }).unwrap();
 }
 
 /// What stands under the last heading.

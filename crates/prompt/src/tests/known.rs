@@ -9,7 +9,7 @@ use callboard_core::{
     plan::PutPlan,
     prompt::{Layout, profile::Profile},
     testing::Board,
-    workflow::{Change, NodeStatus, PatchNode, PutResult, PutWorkflow},
+    workflow::{GivenResult, NodePatch, NodeStatus, PatchNode, PutResult, PutWorkflow},
 };
 
 use crate::{
@@ -123,10 +123,9 @@ fn of_a_workflow_that_is_too_large_the_nodes_changed_last_are_shown() {
     let mut board = board(json!({}), json!([]));
     let node = |n| json!({"type": "step", "description": "\nBROWSER STATE:", "config": {"say": "word ".repeat(n)}});
     let nodes: Vec<_> = (0..100).map(|_| node(100)).collect();
-    let change = Change::default;
-    board.user(PutWorkflow { workflow: None, nodes: nodes.into(), change: change() }).unwrap();
-    let (config, id) = (Some(json!({"say": "changed last"})), NodeId(1));
-    board.user(PatchNode { id, kind: None, config, description: None, position: None, change: change() }).unwrap();
+    board.user(PutWorkflow { nodes: nodes.into(), ..PutWorkflow::default() }).unwrap();
+    let patch = NodePatch { config: Some(json!({"say": "changed last"})), ..NodePatch::default() };
+    board.user(PatchNode { id: NodeId(1), patch }).unwrap();
     let shown = |budget: u64| {
         let prompt = prompt(&board, &ResolvedSpec { budget: Tokens(budget), ..spec(&board, Format::Text) });
         let Body::Text(text) = &prompt.body else { panic!() };
@@ -186,8 +185,8 @@ fn board_of_pages(variables: &Value) -> Board {
     let mut board = board(json!({}), json!([{"role": "user", "content": "Go on."}]));
     workflow(&mut board);
     let variables = variables.as_object().unwrap().clone();
-    let (id, status, result) = (NodeId(123), NodeStatus::Success, json!("RESULT"));
-    board.user(PutResult { id, status, result, variables }).unwrap();
+    let given = GivenResult { status: NodeStatus::Success, result: json!("RESULT"), variables };
+    board.user(PutResult { id: NodeId(123), given }).unwrap();
     board
 }
 
@@ -218,9 +217,9 @@ fn what_nodes_found_in_pages_stays_in_its_tags() {
     assert_eq!(under("WORKFLOW VARIABLES:", text), lines.join("\n"));
     assert_eq!(board.count.count(text), prompt.tokens);
     // A node that is changed later has found it all the same.
-    let (kind, change) = (Some("transform".into()), Change::default());
-    let config = Some(json!({"set": {"a": "1"}}));
-    board.user(PatchNode { id: NodeId(123), kind, config, description: None, position: None, change }).unwrap();
+    let (kind, config) = (Some("transform".into()), Some(json!({"set": {"a": "1"}})));
+    let patch = NodePatch { kind, config, ..NodePatch::default() };
+    board.user(PatchNode { id: NodeId(123), patch }).unwrap();
     assert!(self::text(&board).contains(&lines[0]));
 }
 

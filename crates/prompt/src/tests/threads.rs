@@ -22,8 +22,8 @@ use crate::{
     tests::{Body, Format, as_messages, as_text, at_work, direct, items, of_the_turn, parts},
 };
 
-fn put(board: &mut Board, thread: &str, settings: ThreadPatch) {
-    board.user(PutThread { thread: thread.parse().unwrap(), visible_to: None, settings }).unwrap();
+fn put(board: &mut Board, thread: &str, patch: ThreadPatch) {
+    board.user(PutThread { thread: thread.parse().unwrap(), patch }).unwrap();
 }
 
 fn instructions(text: &str) -> ThreadPatch {

@@ -21,7 +21,7 @@ use callboard_core::{
     error::Error,
     file::{ContextFile, ObserveFiles},
     id::ThreadId,
-    plan::{PatchTask, PutPlan, Status},
+    plan::{PatchTask, PutPlan, Status, TaskPatch},
     prompt::{Layout, LayoutName, profile::LayoutPart},
     run::{
         CancelRun, ClaimRun, DoTool, Due, FinishTool, PauseRun, ResumeRun, StartTool, ToolResults, TurnFailure,
@@ -33,7 +33,9 @@ use callboard_core::{
     step::{Place, StepsChange},
     testing::Board,
     variable::{ClearVariable, ClearVariables, SetVariable},
-    workflow::{Change, CreateNode, DeleteNode, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
+    workflow::{
+        CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+    },
 };
 use callboard_prompt::{compression::plan::Aim, testing::Shows as _};
 use proptest::{
@@ -443,9 +445,9 @@ impl Told {
                 self.board.system(ObserveFiles(files)).map(|_| ())
             }
             Step::Plan { by, tasks, patch: true } => {
-                let (task_id, status) = (*tasks, Some(Status::Completed));
-                let (notes, reason) = (Some(self.text(2).into()), self.text(2).into());
-                self.ask(by, PatchTask { task_id, status, notes, reason })
+                let (status, notes) = (Some(Status::Completed), Some(self.text(2).into()));
+                let patch = TaskPatch { status, notes, reason: self.text(2).into() };
+                self.ask(by, PatchTask { task_id: *tasks, patch })
             }
             Step::Plan { by, tasks, patch: false } => {
                 let (plan, reason) = (self.plan(*tasks), self.text(2).into());
@@ -529,20 +531,26 @@ impl Told {
     fn change_workflow(&mut self, by: &str, what: u8, place: u8, words: usize) -> Result<(), Error> {
         let workflow = self.board.state.workflow.document(&self.board.state.session);
         let node = workflow.nodes.get(usize::from(place)).or(workflow.nodes.last()).cloned();
-        let change = Change { reason: Some(self.text(1).into()), expected_version: None };
+        let (reason, expected_version) = (Some(self.text(1).into()), None);
         let (kind, description) = (self.text(1).into(), Some(self.text(words / 2).into()));
         let refers = node.as_ref().map(|node| format!("{{{{node{}.zq922q}}}}", node.id.0));
         let config = json!({"say": self.text(words), "n": [0.1], "from": refers.filter(|_| words < 4)});
         let position = Some(u64::from(place) + 1);
         let Some(node) = node.filter(|_| what > 2) else {
-            return self.ask(by, CreateNode { kind, config, description, position, change });
+            return self.ask(by, CreateNode { kind, config, description, position, reason, expected_version });
         };
         let id = node.id;
         match what {
-            3 => self.ask(by, PatchNode { id, kind: None, config: Some(config), description, position: None, change }),
-            4 => self.ask(by, PatchNode { id, kind: Some(kind), config: None, description: None, position, change }),
-            5 => self.ask(by, DeleteNode { id, change }),
-            6 => self.ask(by, PatchWorkflow { name: Some(kind), description, change }),
+            3 => {
+                let patch = NodePatch { config: Some(config), description, reason, ..NodePatch::default() };
+                self.ask(by, PatchNode { id, patch })
+            }
+            4 => {
+                let patch = NodePatch { kind: Some(kind), position, reason, ..NodePatch::default() };
+                self.ask(by, PatchNode { id, patch })
+            }
+            5 => self.ask(by, DeleteNode { id, reason, expected_version }),
+            6 => self.ask(by, PatchWorkflow { name: Some(kind), description, reason, expected_version }),
             7 => {
                 let mut nodes = json!(workflow.nodes);
                 let all = nodes.as_array_mut().unwrap();
@@ -551,12 +559,13 @@ impl Told {
                 all.truncate(words);
                 all.iter_mut().for_each(|node| node["position"] = Value::Null);
                 all.push(json!({"type": kind, "config": {"say": self.text(words)}}));
-                self.ask(by, PutWorkflow { workflow: None, nodes, change })
+                self.ask(by, PutWorkflow { workflow: None, nodes, reason, expected_version })
             }
             _ => {
                 let variables = json!({"zq922q": self.text(words)}).as_object().unwrap().clone();
                 let result = json!({"zq93q": self.text(words)});
-                self.ask(by, PutResult { id, status: NodeStatus::Success, result, variables })
+                let given = GivenResult { status: NodeStatus::Success, result, variables };
+                self.ask(by, PutResult { id, given })
             }
         }
     }

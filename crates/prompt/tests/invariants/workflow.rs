@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use callboard_core::{
     id::NodeId,
     testing::Board,
-    workflow::{Change, EdgeKind, PutWorkflow, Shown},
+    workflow::{EdgeKind, PutWorkflow, Shown},
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -71,7 +71,7 @@ proptest! {
             before = after;
         }
         let status: BTreeMap<_, _> = before.iter().map(|node| (node.id, node.status)).collect();
-        let put = PutWorkflow { workflow: None, nodes: json!(before), change: Change::default() };
+        let put = PutWorkflow { nodes: json!(before), ..PutWorkflow::default() };
         let entries = told.board.entries.len();
         prop_assert!(told.board.user(put).is_ok());
         prop_assert_eq!(told.board.entries.len(), entries + 1, "what was read is put again, and changes no node");

@@ -6,7 +6,7 @@ use callboard_core::{
     error::Error as Refusal,
     id::{ExecutionId, NodeId},
     workflow::{
-        Node, NodeStatus, PutResult, Workflow,
+        GivenResult, Node, NodeStatus, PutResult, Workflow,
         execution::{
             Execution, ExecutionLimits, ExecutionStatus, FinishNode, StartNode,
             walk::{Next, Walk},
@@ -162,7 +162,7 @@ impl<'a> Course<'a> {
 
     /// Records what a node gave. A node whose result is refused has failed.
     async fn result(&self, id: NodeId, status: NodeStatus, result: Value, variables: Map<String, Value>) -> Step {
-        let result = PutResult { id, status, result, variables };
+        let result = PutResult { id, given: GivenResult { status, result, variables } };
         match self.executor.record(FinishNode { execution: self.id.clone(), result }).await? {
             Ok(()) => Ok(None),
             Err(refusal) => self.fail(id, &refusal).await,
@@ -171,8 +171,8 @@ impl<'a> Course<'a> {
 
     /// Records that a node failed, which ends the execution.
     async fn fail(&self, id: NodeId, refusal: &Refusal) -> Step {
-        let (status, result) = (NodeStatus::Failed, failure(refusal));
-        let result = PutResult { id, status, result, variables: Map::new() };
+        let given = GivenResult { status: NodeStatus::Failed, result: failure(refusal), variables: Map::new() };
+        let result = PutResult { id, given };
         // What is refused here, is refused for its words: then the execution says no more than that the node failed.
         let recorded = self.executor.record(FinishNode { execution: self.id.clone(), result }).await?;
         let reason = match recorded {

@@ -431,8 +431,8 @@ async fn a_model_that_summarizes_is_told_what_the_director_is_told_and_the_instr
     let session = session_with_keys(&memory(), Arc::new(Vec::new())).await;
     user(&session, patch(json!({"prompt": {"layout": "director"}}))).await;
     let thread: ThreadId = "main".parse().unwrap();
-    let settings = ThreadPatch { instructions: Some(Some("Speak of tides alone.".into())), ..ThreadPatch::default() };
-    user(&session, PutThread { thread: thread.clone(), visible_to: None, settings }).await;
+    let patch = ThreadPatch { instructions: Some(Some("Speak of tides alone.".into())), ..ThreadPatch::default() };
+    user(&session, PutThread { thread: thread.clone(), patch }).await;
     say(&session, "main", talk(40_000, "It is node_77.")).await;
     let models = Models::new(|_, _| Reply::text("They talk of tides and node_77."));
     let done = compress(&compressor(&models, &session), Some("openai:scripted")).await;

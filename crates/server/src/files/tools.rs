@@ -8,13 +8,11 @@ use callboard_core::{
     },
 };
 use callboard_engine::{ContextFiles, Error, Session};
-use callboard_files::{
-    Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Session as Folder, Template, message,
-};
+use callboard_files::{Error as FilesError, FileQuery, FoundFile, Session as Folder, message};
 use futures::future::BoxFuture;
 use serde_json::json;
 
-use super::Files;
+use super::{Files, masked};
 
 /// How many files are named to a model at most.
 const FOUND: usize = 100;
@@ -65,16 +63,7 @@ impl Files {
     }
 
     async fn add(&self, session: &Session, file: AddFile) -> Result<String, Error> {
-        let AddFile { category, name, recipient, keywords, request, background, expected, constraints } = file;
-        let mask = session.mask().await?;
-        session.check_name("/arguments/name", &name.to_string()).await?;
-        for (at, keyword) in keywords.iter().enumerate() {
-            session.check_name(&format!("/arguments/keywords/{at}"), &keyword.to_string()).await?;
-        }
-        let hide = |text: String| mask.mask(&text).unwrap_or(text);
-        let (background, expected, constraints) = (background.map(hide), expected.map(hide), constraints.map(hide));
-        let parts = Parts { request: hide(request), background, expected, constraints };
-        let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+        let file = masked(session, file, "/arguments").await?;
         let (id, now) = (session.id().clone(), session.now().await?);
         let added = self.at_work(move |project| {
             let mut folder = project.session_or_new(&id, now)?;

@@ -203,7 +203,7 @@ impl Conversation<'_> {
         Ok(known)
     }
 
-    /// What changes in the settings of a thread: the client's instructions and tools hold in it.
+    /// What changes in a thread: the client's instructions and tools hold in it.
     fn patch(&self, state: &State, thread: &ThreadId, asked: &Asked) -> ThreadPatch {
         let settings = state.threads.settings(thread).cloned().unwrap_or_default();
         let mut patch = ThreadPatch::default();
@@ -221,15 +221,15 @@ impl Conversation<'_> {
     /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools.
     async fn settle(&self, state: &State, thread: &ThreadId, asked: &Asked) -> Result<(), Complaint> {
         let known = state.threads.get(thread);
-        let patch = self.patch(state, thread, asked);
-        let visible_to = known.is_none().then(|| {
+        let mut patch = self.patch(state, thread, asked);
+        patch.visible_to = known.is_none().then(|| {
             let managers =
                 state.team.agents().filter(|agent| agent.role == AgentRole::Manager).map(|agent| agent.name.clone());
             Audience::of(managers.chain([self.agent.clone()]))
         });
-        if visible_to.is_some() || patch != ThreadPatch::default() {
+        if patch != ThreadPatch::default() {
             // The caller was let in as this agent, and the thread is its own.
-            let put = PutThread { thread: thread.clone(), visible_to, settings: patch };
+            let put = PutThread { thread: thread.clone(), patch };
             self.session.execute(Actor::User, put).await?;
         }
         Ok(())

@@ -121,14 +121,13 @@ async fn documents(
 #[utoipa::path(post, path = "/v1/collections/{collection}/documents", tag = "collections",
     operation_id = "add_collection_document",
     params(InPath<CollectionName>),
-    request_body = api::NewDocument,
+    request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn add_document(
     caller: Authorized<PutDocument>,
-    request: RequestBody<api::NewDocument>,
+    request: RequestBody<PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
-    let api::NewDocument { name, text, visible_to, media_type } = request.body;
-    caller.put_document(name, api::PutDocument { text, visible_to, media_type }, request.options).await
+    caller.put_document(request.body, request.options).await
 }
 
 /// Read a document of a collection
@@ -156,7 +155,7 @@ async fn put_document(
     InPath(name): InPath<DocumentName>,
     request: RequestBody<api::PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
-    caller.put_document(name, request.body, request.options).await
+    caller.put_document(request.body.named(name), request.options).await
 }
 
 /// Remove a document of a collection

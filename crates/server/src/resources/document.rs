@@ -43,14 +43,13 @@ async fn list(
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
     params(InPath<SessionId>),
-    request_body = api::NewDocument,
+    request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn add(
     caller: Authorized<PutDocument>,
-    request: RequestBody<api::NewDocument>,
+    request: RequestBody<PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
-    let api::NewDocument { name, text, visible_to, media_type } = request.body;
-    caller.put_document(name, api::PutDocument { text, visible_to, media_type }, request.options).await
+    caller.put_document(request.body, request.options).await
 }
 
 /// Read a document
@@ -77,7 +76,7 @@ async fn put(
     InPath(name): InPath<DocumentName>,
     request: RequestBody<api::PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
-    caller.put_document(name, request.body, request.options).await
+    caller.put_document(request.body.named(name), request.options).await
 }
 
 /// Remove a document
@@ -100,13 +99,14 @@ fn listed(held: &HeldDocument, view: &View<'_>) -> api::Document {
 }
 
 /// The same with Markdown in the place of HTML.
-async fn markdown(document: api::PutDocument) -> Result<api::PutDocument, CallError> {
+async fn markdown(document: PutDocument) -> Result<PutDocument, CallError> {
     if document.media_type.as_ref().is_none_or(|media_type| media_type.as_str() != HTML) {
         return Ok(document);
     }
-    let converted = tokio::task::spawn_blocking(move || to_markdown(&document.text)).await;
+    let PutDocument { name, text, visible_to, .. } = document;
+    let converted = tokio::task::spawn_blocking(move || to_markdown(&text)).await;
     let text = converted.map_err(|_| CallError::new("internal", "a page of HTML could not be converted"))?.into();
-    Ok(api::PutDocument { text, visible_to: document.visible_to, media_type: MARKDOWN.parse().ok() })
+    Ok(PutDocument { name, text, visible_to, media_type: MARKDOWN.parse().ok() })
 }
 
 impl Authorized<ReadDocuments> {
@@ -154,13 +154,12 @@ impl Authorized<ReadDocuments> {
 impl Authorized<PutDocument> {
     pub(crate) async fn put_document(
         &self,
-        name: DocumentName,
-        body: api::PutDocument,
+        document: PutDocument,
         options: WriteOptions,
     ) -> Result<Answer<api::DocumentChanged>, CallError> {
-        let api::PutDocument { text, visible_to, media_type } = markdown(body).await?;
-        let put = PutDocument { name: name.clone(), text, visible_to, media_type };
-        let receipt = self.execute(options, put).await?;
+        let document = markdown(document).await?;
+        let name = document.name.clone();
+        let receipt = self.execute(options, document).await?;
         let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));
         let document = self.session.view_at(&self.viewer(), receipt.head, look).await?;
         Ok(Answer::ok(api::DocumentChanged { document, outcome: receipt.answer }).at(receipt.head))

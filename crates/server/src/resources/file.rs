@@ -2,10 +2,8 @@
 
 use axum::http::StatusCode;
 use callboard_api as api;
-use callboard_core::{id::SessionId, time::Timestamp};
-use callboard_files::{
-    Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Parts, Project, Session, Template, message,
-};
+use callboard_core::{id::SessionId, time::Timestamp, tool::file::AddFile};
+use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session, message};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -62,22 +60,13 @@ async fn search(
 /// Add a context file
 #[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
     params(InPath<SessionId>),
-    request_body = api::NewContextFile,
+    request_body = AddFile,
     responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
 async fn add(
     caller: Authorized<WriteFiles>,
-    RequestBody { body, options }: RequestBody<api::NewContextFile>,
+    RequestBody { body, options }: RequestBody<AddFile>,
 ) -> Result<Created<api::ContextFileAdded>, CallError> {
-    let api::NewContextFile { category, name, recipient, keywords, request, background, expected, constraints } = body;
-    let mask = caller.session.mask().await?;
-    caller.session.check_name("/name", &name.to_string()).await?;
-    for (at, keyword) in keywords.iter().enumerate() {
-        caller.session.check_name(&format!("/keywords/{at}"), &keyword.to_string()).await?;
-    }
-    let hide = |text: String| mask.mask(&text).unwrap_or(text);
-    let (background, expected) = (background.map(hide), expected.map(hide));
-    let parts = Parts { request: hide(request), background, expected, constraints: constraints.map(hide) };
-    let file = NewFile { category, name, recipient, keywords, parts, template: Template::default() };
+    let file = files::masked(&caller.session, body, "").await?;
     let added = caller.idempotent(&options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
     Ok(Created(Answer::ok(added)))
 }

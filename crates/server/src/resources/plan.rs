@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_api as api;
 use callboard_core::{
     id::SessionId,
-    plan::{HeldPlan, PatchTask, PutPlan, diff::diff},
+    plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -48,14 +48,13 @@ async fn read(caller: Authorized<ReadPlan>, Query(query): Query<api::AtQuery>) -
 /// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
 #[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
     params(InPath<SessionId>),
-    request_body = api::PutPlan,
+    request_body = PutPlan,
     responses((status = OK, description = "The new version", body = api::PlanChanged)))]
 async fn put(
     caller: Authorized<PutPlan>,
-    RequestBody { body, options }: RequestBody<api::PutPlan>,
+    RequestBody { body, options }: RequestBody<PutPlan>,
 ) -> Result<Answer<api::PlanChanged>, CallError> {
-    let api::PutPlan { plan, reason, expected_version } = body;
-    let receipt = caller.execute(options, PutPlan { plan, reason, expected_version }).await?;
+    let receipt = caller.execute(options, body).await?;
     Ok(Answer::ok(api::PlanChanged { version: receipt.answer.0 }).at(receipt.head))
 }
 
@@ -116,15 +115,14 @@ async fn compare(
 /// This creates a version of the plan, unless nothing changes.
 #[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
     params(InPath<SessionId>, InPath<TaskNumber>),
-    request_body = api::PlanTaskPatch,
+    request_body = TaskPatch,
     responses((status = OK, description = "The version after it", body = api::PlanChanged)))]
 async fn patch(
     caller: Authorized<PatchTask>,
     InPath(TaskNumber(task_id)): InPath<TaskNumber>,
-    RequestBody { body, options }: RequestBody<api::PlanTaskPatch>,
+    RequestBody { body: patch, options }: RequestBody<TaskPatch>,
 ) -> Result<Answer<api::PlanChanged>, CallError> {
-    let api::PlanTaskPatch { status, notes, reason } = body;
-    let receipt = caller.execute(options, PatchTask { task_id, status, notes, reason }).await?;
+    let receipt = caller.execute(options, PatchTask { task_id, patch }).await?;
     Ok(Answer::ok(api::PlanChanged { version: receipt.answer.0 }).at(receipt.head))
 }
 

@@ -43,14 +43,13 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Call
 /// Start a run of the team, or of the manager as a director
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
     params(InPath<SessionId>),
-    request_body = api::NewRun,
+    request_body = NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
 async fn start(
     caller: Authorized<NewRun>,
-    RequestBody { body, options }: RequestBody<api::NewRun>,
+    RequestBody { body, options }: RequestBody<NewRun>,
 ) -> Result<Created<api::Run>, CallError> {
-    let api::NewRun { kind, input, limits } = body;
-    let receipt = caller.execute(options, NewRun { kind, input, limits }).await?;
+    let receipt = caller.execute(options, body).await?;
     let run = receipt.answer;
     let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
     let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;

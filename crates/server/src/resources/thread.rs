@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{
-    conversation::PutThread,
+    conversation::{PutThread, settings::ThreadPatch},
     error::Error as Refusal,
     id::{SessionId, ThreadId},
     view::View,
@@ -50,14 +50,14 @@ async fn list(
 /// Create a thread, or change who may see it and its settings
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
     params(InPath<SessionId>, InPath<ThreadId>),
-    request_body = api::PutThread,
+    request_body = ThreadPatch,
     responses((status = OK, description = "The thread after the change", body = api::Thread)))]
 async fn put(
     caller: Authorized<PutThread>,
     InPath(name): InPath<ThreadId>,
-    RequestBody { body, options }: RequestBody<api::PutThread>,
+    RequestBody { body: patch, options }: RequestBody<ThreadPatch>,
 ) -> Result<Answer<api::Thread>, CallError> {
-    let receipt = caller.execute(options, body.command(name.clone())).await?;
+    let receipt = caller.execute(options, PutThread { thread: name.clone(), patch }).await?;
     let viewer = caller.viewer();
     // A caller who has hidden the thread from itself still gets this answer.
     let look = |view: View<'_>| {

@@ -6,7 +6,7 @@ use callboard_core::{
     error::Error as Refusal,
     id::{SessionId, VariableName},
     secret::RestoreSecret,
-    variable::{ClearVariable, ClearVariables, SetVariable},
+    variable::{ClearVariable, ClearVariables, PutVariable, SetVariable},
     view::View,
 };
 use serde_json::value::RawValue;
@@ -90,16 +90,14 @@ async fn read(
 /// Set a variable
 #[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
     params(InPath<SessionId>, InPath<VariableName>),
-    request_body = api::PutVariable,
+    request_body = PutVariable,
     responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
 async fn put(
     caller: Authorized<SetVariable>,
     InPath(name): InPath<VariableName>,
-    RequestBody { body, options }: RequestBody<api::PutVariable>,
+    RequestBody { body: put, options }: RequestBody<PutVariable>,
 ) -> Result<Answer<api::VariableAfter>, CallError> {
-    let api::PutVariable { value, reason, secret, origins } = body;
-    let receipt =
-        caller.execute(options, SetVariable::new(name.clone(), value, secret, reason)?.typed_into(origins)).await?;
+    let receipt = caller.execute(options, SetVariable::of(name.clone(), put)?).await?;
     let look = |view: View<'_>| Ok(api::Variable::of(view.variable(&name)?));
     let variable = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     let mut after = api::VariableAfter { variable, rewritten: None, forks: Vec::new(), searched: None };

@@ -6,7 +6,7 @@ use callboard_core::{
     id::{ExecutionId, NodeId, Seq, SessionId},
     view::View,
     workflow::{
-        Change, CreateNode, DeleteNode, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+        CreateNode, DeleteNode, GivenResult, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
         execution::{CancelExecution, Execute},
     },
 };
@@ -62,8 +62,8 @@ async fn put(
     RequestBody { body, options }: RequestBody<api::PutWorkflow>,
 ) -> Result<Answer<api::Workflow>, CallError> {
     let api::PutWorkflow { workflow, nodes, reason, expected_version, .. } = body;
-    let change = Change { reason, expected_version };
-    let head = caller.execute(options, PutWorkflow { workflow, nodes, change }).await?.head;
+    let put = PutWorkflow { workflow, nodes, reason, expected_version };
+    let head = caller.execute(options, put).await?.head;
     let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
     Ok(Answer::ok(workflow).at(head))
 }
@@ -71,15 +71,13 @@ async fn put(
 /// Name or describe the workflow
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
     params(InPath<SessionId>),
-    request_body = api::WorkflowPatch,
+    request_body = PatchWorkflow,
     responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
 async fn patch(
     caller: Authorized<PatchWorkflow>,
-    RequestBody { body, options }: RequestBody<api::WorkflowPatch>,
+    RequestBody { body, options }: RequestBody<PatchWorkflow>,
 ) -> Result<Answer<api::AboutWorkflow>, CallError> {
-    let api::WorkflowPatch { name, description, reason, expected_version } = body;
-    let change = Change { reason, expected_version };
-    let head = caller.execute(options, PatchWorkflow { name, description, change }).await?.head;
+    let head = caller.execute(options, body).await?.head;
     let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
     Ok(Answer::ok(workflow.workflow).at(head))
 }
@@ -89,16 +87,13 @@ async fn patch(
 /// Callboard gives it an id that no node had before.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
     params(InPath<SessionId>),
-    request_body = api::NewWorkflowNode,
+    request_body = CreateNode,
     responses((status = OK, description = "The node", body = api::ChangedWorkflowNode)))]
 async fn create_node(
     caller: Authorized<CreateNode>,
-    RequestBody { body, options }: RequestBody<api::NewWorkflowNode>,
+    RequestBody { body, options }: RequestBody<CreateNode>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let api::NewWorkflowNode { kind, config, description, position, reason, expected_version } = body;
-    let change = Change { reason, expected_version };
-    let node = CreateNode { kind, config: config.into(), description, position, change };
-    let receipt = caller.execute(options, node).await?;
+    let receipt = caller.execute(options, body).await?;
     caller.changed(receipt.answer, receipt.head).await
 }
 
@@ -119,17 +114,14 @@ async fn read_node(
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
     operation_id = "patch_node",
     params(InPath<SessionId>, InPath<NodeId>),
-    request_body = api::WorkflowNodePatch,
+    request_body = NodePatch,
     responses((status = OK, description = "The node after the change", body = api::ChangedWorkflowNode)))]
 async fn patch_node(
     caller: Authorized<PatchNode>,
     InPath(id): InPath<NodeId>,
-    RequestBody { body, options }: RequestBody<api::WorkflowNodePatch>,
+    RequestBody { body: patch, options }: RequestBody<NodePatch>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let api::WorkflowNodePatch { kind, config, description, position, reason, expected_version } = body;
-    let change = Change { reason, expected_version };
-    let patch = PatchNode { id, kind, config: config.map(Into::into), description, position, change };
-    let receipt = caller.execute(options, patch).await?;
+    let receipt = caller.execute(options, PatchNode { id, patch }).await?;
     caller.changed(id, receipt.head).await
 }
 
@@ -147,7 +139,8 @@ async fn delete_node(
     Query(query): Query<api::WorkflowChangeQuery>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<StatusCode, CallError> {
-    caller.execute(options, DeleteNode { id, change: query.change() }).await?;
+    let api::WorkflowChangeQuery { reason, expected_version } = query;
+    caller.execute(options, DeleteNode { id, reason, expected_version }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -169,15 +162,14 @@ async fn read_result(
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
     operation_id = "put_node_result",
     params(InPath<SessionId>, InPath<NodeId>),
-    request_body = api::PutNodeResult,
+    request_body = GivenResult,
     responses((status = NO_CONTENT, description = "The result is recorded")))]
 async fn put_result(
     caller: Authorized<PutResult>,
     InPath(id): InPath<NodeId>,
-    RequestBody { body, options }: RequestBody<api::PutNodeResult>,
+    RequestBody { body: given, options }: RequestBody<GivenResult>,
 ) -> Result<StatusCode, CallError> {
-    let api::PutNodeResult { status, result, variables } = body;
-    caller.execute(options, PutResult { id, status, result, variables }).await?;
+    caller.execute(options, PutResult { id, given }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -187,16 +179,14 @@ async fn put_result(
 /// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
     params(InPath<SessionId>),
-    request_body = api::RunWorkflow,
+    request_body = Execute,
     responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
 async fn run(
     caller: Authorized<Execute>,
-    RequestBody { body, options }: RequestBody<api::RunWorkflow>,
+    RequestBody { body, options }: RequestBody<Execute>,
 ) -> Result<Accepted<api::WorkflowExecution>, CallError> {
-    let api::RunWorkflow { from, nodes, inputs, limits } = body;
-    let execute = Execute { from, nodes, inputs, limits: limits.unwrap_or_default() };
     caller.app.drivers.keep();
-    let receipt = caller.app.executions.start(&caller.session, caller.execute(options, execute)).await?;
+    let receipt = caller.app.executions.start(&caller.session, caller.execute(options, body)).await?;
     caller.execution(&receipt.answer, receipt.head).await.map(Accepted)
 }
 

@@ -10,7 +10,7 @@ use crate::{
     rights::Grant,
     session::Settings,
     testing::Board,
-    workflow::{Change, CreateNode, PatchNode, PatchWorkflow, PutWorkflow},
+    workflow::{CreateNode, NodePatch, PatchNode, PatchWorkflow, PutWorkflow},
 };
 
 fn data(board: &Board, seq: Seq) -> Value {
@@ -26,13 +26,13 @@ fn what_a_later_change_of_the_workflow_says_again_goes() {
     let mut board = Board::team("lead writer");
     let patch = |name: Option<&str>, description: Option<&str>| {
         let (name, description) = (name.map(Into::into), description.map(Into::into));
-        PatchWorkflow { name, description, change: Change::default() }
+        PatchWorkflow { name, description, ..PatchWorkflow::default() }
     };
     board.user(patch(None, Some("Call 555."))).unwrap();
     let first = board.state.head.seq;
     board.user(patch(Some("Sales"), None)).unwrap();
     let nodes = json!([{"id": "node_1", "position": 1, "type": "step", "config": {}}]);
-    board.user(PutWorkflow { workflow: None, nodes, change: Change::default() }).unwrap();
+    board.user(PutWorkflow { nodes, ..PutWorkflow::default() }).unwrap();
     assert!(board.entries.iter().filter(|entry| entry.data.contains("555")).count() > 1);
     let erased = board.erase(first).unwrap();
     assert!(kinds(&board, &erased).iter().all(|kind| kind == "workflow.updated"), "{erased:?}");
@@ -46,19 +46,11 @@ fn what_is_new_in_a_later_version_of_a_node_stays() {
     let mut board = Board::team("lead writer");
     let config = json!({"say": "Call 555.", "times": 3, "quick": true, "to": {"name": "Ann", "note": "555 again"}});
     let (kind, description) = ("step".into(), Some("First 555.".into()));
-    let change = Change::default;
-    let id = board.user(CreateNode { kind, config, description, position: None, change: change() }).unwrap();
+    let id = board.user(CreateNode { kind, config, description, ..CreateNode::default() }).unwrap();
     let first = board.state.head.seq;
     let config = json!({"say": "Write.", "times": 4, "quick": true, "to": {"name": "Bob", "note": "555 again"}});
-    let patch = PatchNode {
-        id,
-        kind: None,
-        config: Some(config),
-        description: Some("Second.".into()),
-        position: None,
-        change: change(),
-    };
-    board.user(patch).unwrap();
+    let patch = NodePatch { config: Some(config), description: Some("Second.".into()), ..NodePatch::default() };
+    board.user(PatchNode { id, patch }).unwrap();
     assert_eq!(board.erase(first).unwrap().copies, [first.next()]);
     assert!(board.entries.iter().all(|entry| !entry.data.contains("555")));
     let node = data(&board, first.next())["node"].clone();

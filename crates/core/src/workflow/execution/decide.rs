@@ -33,6 +33,7 @@ impl Command for Execute {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<ExecutionId, Undecided> {
         let Self { from, nodes, inputs, limits } = self;
+        let limits = limits.unwrap_or_default();
         let workflow = decision.state.workflow.clone();
         at_rest(workflow.at_work())?;
         let mut faults = limits.faults();
@@ -49,7 +50,7 @@ impl Command for Execute {
         }
         refuse(faults)?;
         let execution = ExecutionId::of_seq(decision.next_seq());
-        let (from, nodes, limits) = (*from, nodes.clone(), *limits);
+        let (from, nodes) = (*from, nodes.clone());
         decision.record(Started { execution: execution.clone(), from, nodes, limits });
         for (name, value) in inputs {
             let at = format!("/inputs/{}", pointer_token(name));

@@ -13,11 +13,11 @@ use crate::{
     variable::SetVariable,
     view::View,
     viewer::Viewer,
-    workflow::{Change, CreateNode, DeleteNode, NodeStatus, PatchNode, work::Goal},
+    workflow::{CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, work::Goal},
 };
 
 fn create(kind: &str, config: Value) -> CreateNode {
-    CreateNode { kind: kind.into(), config, description: None, position: None, change: Change::default() }
+    CreateNode { kind: kind.into(), config, ..CreateNode::default() }
 }
 
 /// A session with so many nodes that can be executed.
@@ -30,7 +30,8 @@ fn board(n: u64) -> Board {
 }
 
 fn put(id: u64, status: NodeStatus) -> PutResult {
-    PutResult { id: NodeId(id), status, result: json!({"x": 1}), variables: Map::from_iter([("x".into(), json!(1))]) }
+    let variables = Map::from_iter([("x".into(), json!(1))]);
+    PutResult { id: NodeId(id), given: GivenResult { status, result: json!({"x": 1}), variables } }
 }
 
 fn start(board: &mut Board, execution: &ExecutionId, id: u64) {
@@ -78,19 +79,13 @@ fn an_execution_starts_nodes_and_records_what_they_give() {
 fn the_workflow_stays_as_it_is_while_it_is_executed() {
     let mut board = board(2);
     let id = board.user(Execute::default()).unwrap();
-    let patch = PatchNode {
-        id: NodeId(1),
-        kind: None,
-        config: None,
-        description: Some("x".into()),
-        position: None,
-        change: Change::default(),
-    };
+    let patch = NodePatch { description: Some("x".into()), ..NodePatch::default() };
+    let patch = PatchNode { id: NodeId(1), patch };
     assert_eq!(conflict(board.user(Execute::default())), ConflictKind::ExecutionUnfinished);
     assert_eq!(conflict(board.user(patch.clone())), ConflictKind::ExecutionUnfinished);
     assert_eq!(conflict(board.user(create("a", json!({})))), ConflictKind::ExecutionUnfinished);
     assert_eq!(
-        conflict(board.user(DeleteNode { id: NodeId(1), change: Change::default() })),
+        conflict(board.user(DeleteNode { id: NodeId(1), reason: None, expected_version: None })),
         ConflictKind::ExecutionUnfinished
     );
     assert_eq!(conflict(board.user(put(1, NodeStatus::Success))), ConflictKind::ExecutionUnfinished);
@@ -118,7 +113,7 @@ fn what_cannot_be_executed_is_refused_at_once() {
     assert_eq!(refused(&mut board, Execute { from, ..Execute::default() }), "/from: there is no node_9");
     let nodes = Some(vec![NodeId(9)]);
     assert_eq!(refused(&mut board, Execute { nodes, ..Execute::default() }), "/nodes/0: there is no node_9");
-    let limits = ExecutionLimits { node_runs: 0, ..ExecutionLimits::default() };
+    let limits = Some(ExecutionLimits { node_runs: 0, ..ExecutionLimits::default() });
     assert!(refused(&mut board, Execute { limits, ..Execute::default() }).starts_with("/limits/node_runs: use 1 to"));
     board.user(create("iterate", json!({"over": [1], "last": "node_1"}))).unwrap();
     let nodes = Some(vec![NodeId(3)]);

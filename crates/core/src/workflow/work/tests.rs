@@ -1,11 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    id::NodeId,
-    testing::Board,
-    workflow::{Change, CreateNode},
-};
+use crate::{id::NodeId, testing::Board, workflow::CreateNode};
 
 fn node(kind: &str, config: Value) -> Node {
     let Value::Object(config) = config else { panic!() };
@@ -113,13 +109,7 @@ fn a_node_reads_the_variables_that_its_templates_and_expressions_name() {
 #[test]
 fn an_expression_refers_to_nodes() {
     let mut board = Board::team("lead");
-    let create = |config: Value| CreateNode {
-        kind: "transform".into(),
-        config,
-        description: None,
-        position: None,
-        change: Change::default(),
-    };
+    let create = |config: Value| CreateNode { kind: "transform".into(), config, ..CreateNode::default() };
     let refused = board.user(create(json!({"set": {"x": "node7.a + 1"}}))).unwrap_err();
     assert_eq!(refused.to_string(), "/config/set/x: there is no node node_7: refer to one that is there");
     board.user(create(json!({"set": {"x": "1"}}))).unwrap();
