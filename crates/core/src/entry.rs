@@ -6,7 +6,6 @@
 
 pub mod line;
 mod mark;
-pub mod upcast;
 
 pub(crate) use self::mark::erased;
 pub use self::mark::{Erasure, SaltSeed};
@@ -56,7 +55,8 @@ pub struct Header {
     /// The keys that it claims, each unique in its session, for instance `message:4:main/greeting-1`.
     pub keys: Vec<Arc<str>>,
     /// A number of the writer that appended it. Two writers that decide the same change at the same moment on the same
-    /// head make different entries by it, so each recognises its own. Old entries have none.
+    /// head make different entries by it, so each recognises its own. What no other
+    /// writer could append has none.
     pub nonce: Option<u32>,
 }
 

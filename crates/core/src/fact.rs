@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     audience::Audience,
-    entry::{Draft, Entry, Header, upcast},
+    entry::{Draft, Entry, Header},
     error::Error,
     input::HideSecrets,
     recall::Recallable,
@@ -22,7 +22,7 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// `noun.verb_past`.
     const TYPE: &'static str;
 
-    /// The version of what it carries. Older ones are raised in [`upcast`].
+    /// The version of what it carries.
     const VERSION: u16 = 1;
 
     /// What readers must know of the type, whatever one entry says.
@@ -310,11 +310,7 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     if *v > F::VERSION {
         return Err(Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v });
     }
-    if *v == F::VERSION {
-        return serde_json::from_str(&entry.json()).map_err(damaged);
-    }
-    let old = serde_json::from_str(&entry.json()).map_err(damaged)?;
-    serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
+    serde_json::from_str(&entry.json()).map_err(damaged)
 }
 
 #[cfg(test)]

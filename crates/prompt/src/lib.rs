@@ -273,7 +273,7 @@ impl Prompt {
         PromptRecord {
             at: self.seq,
             layout: self.layout.name().to_owned(),
-            layout_version: self.layout.version(),
+            layout_version: Layout::VERSION,
             format: self.format.name().to_owned(),
             vocabulary: self.vocabulary.clone(),
             factor: self.factor,

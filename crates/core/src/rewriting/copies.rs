@@ -223,7 +223,7 @@ impl CopySearch {
                     && fact::read::<Compressed>(entry).is_ok_and(|summary| self.is_in(&summary))
             }
             Repeats::Answer => {
-                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header));
+                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered));
                 is_led_to || self.is_repeated_in(entry)
             }
             Repeats::Results => {
@@ -267,9 +267,8 @@ impl CopySearch {
     }
 
     /// Whether the entry came of this request, whose hash is kept with its answer.
-    fn is_led_to(&self, answered: &Answered, header: &Header) -> bool {
-        // Old answers do not say what came of their requests: all of it was decided at the same moment.
-        if answered.from.is_zero() { header.at == self.at } else { answered.from <= self.seq }
+    fn is_led_to(&self, answered: &Answered) -> bool {
+        answered.from <= self.seq
     }
 
     fn is_shown(&self, turn: &TurnRequested) -> bool {

@@ -21,7 +21,7 @@ pub struct Created {
     #[serde(default, skip_serializing_if = "SessionKind::is_session")]
     pub(crate) kind: SessionKind,
     /// As a text, since many programs read no number above 2^53 exactly.
-    #[serde(serialize_with = "as_text", deserialize_with = "text_or_number")]
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub(crate) salt: u64,
     #[serde(flatten)]
     pub(crate) settings: Settings,
@@ -31,18 +31,8 @@ fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_str(number)
 }
 
-/// The number, which old entries have as a number.
-fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Text(String),
-        Number(u64),
-    }
-    match Either::deserialize(deserializer)? {
-        Either::Text(text) => text.parse().map_err(D::Error::custom),
-        Either::Number(number) => Ok(number),
-    }
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// The settings were changed. It carries all of them.

@@ -7,6 +7,7 @@ use callboard_core::{
     count::{Tokens, Usage},
     fact::{self, Fact},
     id::{AgentName, Seq},
+    prompt::Layout,
     run::turn_facts::{TurnAnswered, TurnRequested},
 };
 use callboard_prompt::{PromptPieces, Provider, ResolvedSpec};
@@ -71,7 +72,7 @@ impl Session {
         let Some(thread) = turn.speaks_in() else { return Ok(None) };
         let now = &wanted.spec;
         let (prompt, layout) = (&turn.prompt, &now.layout);
-        let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
+        let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), Layout::VERSION);
         if !is_alike || prompt.format != now.format.name() {
             return Ok(None);
         }

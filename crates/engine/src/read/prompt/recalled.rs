@@ -90,8 +90,7 @@ impl Session {
             let journal = self.journal_of(&place.collection);
             let Some(whole) = self.whole_of(&journal, entry).await? else { continue };
             if let Some(text) = whole.get(place.start..place.end)
-                // Turns of before have hashes without a salt.
-                && [entry.hash_of_words(text), Hash::of(text.as_bytes())].contains(&place.sha256)
+                && entry.hash_of_words(text) == place.sha256
             {
                 wanted.recalled.insert(place.sha256, text.into());
             }
