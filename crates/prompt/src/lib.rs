@@ -62,7 +62,10 @@ mod tool_names;
 mod utterance;
 pub mod why;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use callboard_core::{
     agent::{Agent, Team, Tool},
@@ -70,9 +73,9 @@ use callboard_core::{
     count::{Counting, Factor, TokenCounter, Tokens},
     entry::Hash,
     error::{ConflictKind, Error},
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     prompt::{Format, Layout, observed::Observations},
-    run::PromptRecord,
+    run::{PromptRecord, own::BeginTurn},
     step::offer,
     text::Values,
     tool,
@@ -111,6 +114,12 @@ pub fn tools(format: Format, tools: &[Tool]) -> Vec<Value> {
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
+    /// Whose prompt it is.
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    pub thread: ThreadId,
+    /// The model that reads it, where one is known.
+    pub model: Option<String>,
     /// The last entry that it was made from.
     pub seq: Seq,
     /// How it is laid out.
@@ -287,6 +296,12 @@ impl Prompt {
             observed: self.observed.clone(),
         }
     }
+
+    /// The command to note, outside of any run, that its model is about to be asked with it.
+    pub fn begin_turn(&self, tools: BTreeSet<Arc<str>>) -> BeginTurn {
+        let (agent, thread, model) = (self.agent.clone(), self.thread.clone(), self.model.clone());
+        BeginTurn { agent, thread, model, tools, prompt: self.record() }
+    }
 }
 
 /// Builds the prompt of the agent that looks.
@@ -346,11 +361,14 @@ pub fn prompt_of(
     };
     let tools = tools.into_iter().map(|tool| tool_names::as_written(tool, &renamed)).collect();
     let prompt = Prompt {
+        agent: spec.agent.clone(),
+        thread: spec.thread.clone(),
+        // Like the size of its window, this is for whoever knows models to say.
+        model: None,
         seq: view.state.head.seq,
         layout: spec.layout.clone(),
         format: spec.format,
         budget: spec.budget,
-        // How large the model's window is, is for whoever knows models to say.
         answer_tokens: Tokens(0),
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.
