@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     audience::Audience,
     id::{AgentName, BadName, Seq},
+    json::text_of,
     time::Timestamp,
 };
 
@@ -109,8 +110,7 @@ impl Header {
             self.time.map(Timestamp::as_millis),
             &self.keys,
         );
-        // Strings, numbers and lists always have a JSON form; an empty text would only make the tag differ.
-        let mut bytes = serde_json::to_vec(&fields).unwrap_or_default();
+        let mut bytes = text_of(&fields).into_bytes();
         if let Some(nonce) = self.nonce {
             bytes.pop();
             bytes.extend_from_slice(format!(",{nonce}]").as_bytes());

@@ -67,7 +67,7 @@ pub mod state;
 pub mod exact;
 pub mod idempotency;
 pub mod input;
-mod json;
+pub mod json;
 pub mod number;
 mod reader;
 pub mod rights;

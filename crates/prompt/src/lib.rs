@@ -74,6 +74,7 @@ use callboard_core::{
     entry::Hash,
     error::{ConflictKind, Error},
     id::{AgentName, Seq, ThreadId},
+    json::text_of,
     prompt::{Format, Layout, observed::Observations},
     run::{PromptRecord, own::BeginTurn},
     step::offer,
@@ -255,10 +256,8 @@ impl Prompt {
     pub fn sha256(&self) -> Hash {
         match &self.body {
             Body::Text(text) => Hash::of(text.as_bytes()),
-            Body::Messages(messages) => Hash::of(&serde_json::to_vec(messages).unwrap_or_default()),
-            Body::Responses { .. } | Body::Anthropic { .. } => {
-                Hash::of(&serde_json::to_vec(&self.body).unwrap_or_default())
-            }
+            Body::Messages(messages) => Hash::of(text_of(messages).as_bytes()),
+            Body::Responses { .. } | Body::Anthropic { .. } => Hash::of(text_of(&self.body).as_bytes()),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::{
     entry::{Hash, Header},
     fact::{Description, Fact, Repeats, Seen, TextField, text},
     id::SessionId,
+    json::value_of,
     session::{Session, SessionKind, Settings},
     state::State,
     view::View,
@@ -66,7 +67,7 @@ impl Fact for Created {
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
         let data = if view.is_in_charge() {
-            serde_json::to_value(&self).ok()?
+            value_of(&self)
         } else {
             serde_json::json!({"id": self.id, "title": self.settings.title})
         };
@@ -78,9 +79,9 @@ impl Fact for Created {
 fn uuid(text: &str) -> String {
     let Hash([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..]) = Hash::of(text.as_bytes());
     let bits = u128::from_be_bytes([a, b, c, d, e, f, (g & 0x0f) | 0x80, h, (i & 0x3f) | 0x80, j, k, l, m, n, o, p]);
-    let digits = format!("{bits:032x}");
-    let piece = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
-    [piece(0, 8), piece(8, 12), piece(12, 16), piece(16, 20), piece(20, 32)].join("-")
+    let piece = |at: u32, digits: u32| bits >> at & ((1 << (4 * digits)) - 1);
+    let [one, two, three, four, five] = [piece(96, 8), piece(80, 4), piece(64, 4), piece(48, 4), piece(0, 12)];
+    format!("{one:08x}-{two:04x}-{three:04x}-{four:04x}-{five:012x}")
 }
 
 impl Fact for Updated {
