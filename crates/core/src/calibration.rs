@@ -39,7 +39,6 @@ pub struct Report {
     /// What a token of the vocabulary came to.
     pub factor: Factor,
     /// What it was expected to come to.
-    #[serde(default = "one")]
     pub estimate: Factor,
     /// Whether the vocabulary is the bytes of the prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -112,10 +111,6 @@ impl Calibration {
     pub fn is_empty(&self) -> bool {
         self.learned.is_empty()
     }
-}
-
-fn one() -> Factor {
-    Factor::ONE
 }
 
 /// Whether two factors differ by so small a part: 4 is a quarter.

@@ -441,10 +441,8 @@ pub struct Size {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
     /// How many of them the user said.
-    #[serde(default)]
     pub of_user: u64,
     /// How many of them the manager said, or a model that nobody named. Those that only call tools do not count.
-    #[serde(default)]
     pub of_manager: u64,
 }
 
@@ -473,8 +471,7 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SaidBefore {
     audience: Audience,
-    /// The first message of these; 0 where that is not known.
-    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    /// The first message of these.
     first: Seq,
     last: Seq,
     size: Size,
@@ -528,7 +525,7 @@ impl Thread {
         others.into_values().map(|agents| Some(Audience::of(agents))).chain([None]).collect()
     }
 
-    /// The first message that all of `readers` see; 0 where that is not known, and none where there is none.
+    /// The first message that all of `readers` see, if there is one.
     pub fn begins(&self, readers: &Audience) -> Option<Seq> {
         let seen = self.said.iter().filter(|said| self.is_for(readers, said.last, &said.audience));
         seen.map(|said| said.first).min()

@@ -6,7 +6,6 @@
 
 pub mod line;
 mod mark;
-pub mod upcast;
 
 pub(crate) use self::mark::erased;
 pub use self::mark::{Erasure, SaltSeed};
@@ -19,6 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     audience::Audience,
     id::{AgentName, BadName, Seq},
+    json::text_of,
     time::Timestamp,
 };
 
@@ -56,7 +56,8 @@ pub struct Header {
     /// The keys that it claims, each unique in its session, for instance `message:4:main/greeting-1`.
     pub keys: Vec<Arc<str>>,
     /// A number of the writer that appended it. Two writers that decide the same change at the same moment on the same
-    /// head make different entries by it, so each recognises its own. Old entries have none.
+    /// head make different entries by it, so each recognises its own. What no other
+    /// writer could append has none.
     pub nonce: Option<u32>,
 }
 
@@ -109,8 +110,7 @@ impl Header {
             self.time.map(Timestamp::as_millis),
             &self.keys,
         );
-        // Strings, numbers and lists always have a JSON form; an empty text would only make the tag differ.
-        let mut bytes = serde_json::to_vec(&fields).unwrap_or_default();
+        let mut bytes = text_of(&fields).into_bytes();
         if let Some(nonce) = self.nonce {
             bytes.pop();
             bytes.extend_from_slice(format!(",{nonce}]").as_bytes());

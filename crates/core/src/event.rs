@@ -131,11 +131,11 @@ macro_rules! facts {
             }
         }
 
-        /// Whether an entry says what entries of its type say.
-        pub(crate) fn is_readable(entry: &Entry) -> bool {
+        /// Refuses an entry that does not say what entries of its type say.
+        pub(crate) fn check_readable(entry: &Entry) -> Result<(), Error> {
             match &*entry.header.kind {
-                $(<$fact>::TYPE => read::<$fact>(entry).is_ok(),)*
-                _ => false,
+                $(<$fact>::TYPE => read::<$fact>(entry).map(drop),)*
+                _ => Err(unknown(entry)),
             }
         }
 

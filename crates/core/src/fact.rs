@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::{
     audience::Audience,
-    entry::{Draft, Entry, Header, upcast},
+    entry::{Draft, Entry, Header},
     error::Error,
     input::HideSecrets,
+    json::{text_of, value_of},
     recall::Recallable,
     state::State,
     time::Timestamp,
@@ -22,7 +23,7 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// `noun.verb_past`.
     const TYPE: &'static str;
 
-    /// The version of what it carries. Older ones are raised in [`upcast`].
+    /// The version of what it carries.
     const VERSION: u16 = 1;
 
     /// What readers must know of the type, whatever one entry says.
@@ -237,13 +238,11 @@ pub struct Seen {
 impl Seen {
     /// A fact that is seen as it is given here.
     pub fn fact<F: Fact>(fact: &F) -> Option<Self> {
-        // A fact is made of strings, numbers, lists and maps with string keys: all of them have a JSON form.
-        serde_json::to_value(fact).ok().map(|data| Self { kind: F::TYPE, data })
+        Some(Self { kind: F::TYPE, data: value_of(fact) })
     }
 }
 
 /// The draft of the entry that says `fact`, where it follows on `before`.
-#[expect(clippy::expect_used, reason = "an entry without its data would be a loss that nobody sees")]
 pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
     Draft {
         v: F::VERSION,
@@ -252,9 +251,7 @@ pub fn draft<F: Fact>(fact: &F, before: &State) -> Draft {
         audience: fact.audience(before),
         time: fact.time(),
         keys: fact.keys(before).into_iter().map(Arc::from).collect(),
-        data: serde_json::to_string(fact)
-            .expect("a fact is made of what JSON has, and its maps have strings as keys")
-            .into(),
+        data: text_of(fact).into(),
     }
 }
 
@@ -294,10 +291,11 @@ pub(crate) fn has_words<F: Fact>() -> bool {
 /// Whether the words of an entry of this type were erased, not only some of what stands in them.
 pub(crate) fn is_erased<F: Fact>(entry: &Entry) -> bool {
     let has_no_words = || {
-        let data: Value = serde_json::from_str(&entry.json()).unwrap_or_default();
-        let mut without = data.clone();
-        F::erase(&mut without);
-        data == without
+        serde_json::from_str(&entry.json()).is_ok_and(|data: Value| {
+            let mut without = data.clone();
+            F::erase(&mut without);
+            data == without
+        })
     };
     entry.erasure().is_some() && has_no_words()
 }
@@ -310,11 +308,7 @@ pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     if *v > F::VERSION {
         return Err(Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v });
     }
-    if *v == F::VERSION {
-        return serde_json::from_str(&entry.json()).map_err(damaged);
-    }
-    let old = serde_json::from_str(&entry.json()).map_err(damaged)?;
-    serde_json::from_value(upcast::raise(kind, *v, old)).map_err(damaged)
+    serde_json::from_str(&entry.json()).map_err(damaged)
 }
 
 #[cfg(test)]

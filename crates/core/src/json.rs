@@ -1,4 +1,4 @@
-//! JSON in requests: how deep and how large it may be, and whether a field is given.
+//! JSON: how it is written, how deep and how large it may be in requests, and whether a field is given.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -6,6 +6,21 @@ use serde_json::{Map, Value};
 /// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
 /// a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Why what is written as JSON here has a JSON form.
+const HAS_ONE: &str = "it is made of what JSON has, and its maps have strings as keys";
+
+/// The JSON form of a type of Callboard's own.
+#[expect(clippy::expect_used, reason = "nothing in its place would be a loss that nobody sees")]
+pub fn value_of(own: &(impl Serialize + ?Sized)) -> Value {
+    serde_json::to_value(own).expect(HAS_ONE)
+}
+
+/// The same as text.
+#[expect(clippy::expect_used, reason = "nothing in its place would be a loss that nobody sees")]
+pub fn text_of(own: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(own).expect(HAS_ONE)
+}
 
 /// Whether `value` is nested at most [`MAX_DEPTH`] levels deep.
 pub(crate) fn is_shallow(value: &Value) -> bool {

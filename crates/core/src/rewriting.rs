@@ -60,7 +60,7 @@ pub fn rewritten(entry: &Entry, mut data: Value, sealed: Option<Hash>) -> Rewrit
 /// are erased: a value may be a word that the entry needs where it stands.
 fn reworded(entry: &Entry, mut data: Value) -> Entry {
     let masked = Entry { data: data.to_string().into(), ..entry.clone() };
-    if event::is_readable(&masked) {
+    if event::check_readable(&masked).is_ok() {
         return masked;
     }
     event::erase(&entry.header.kind, &mut data);

@@ -414,8 +414,7 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
-    /// Its format; `openai` in old records, which had no other.
-    #[serde(default = "openai", skip_serializing_if = "is_openai")]
+    /// Its format.
     pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
@@ -441,15 +440,6 @@ pub struct PromptRecord {
     /// What it shows that was observed outside of the session.
     #[serde(default, skip_serializing_if = "Observations::is_empty")]
     pub observed: Observations,
-}
-
-/// The form of the prompts of runs, as long as records did not say it.
-fn openai() -> String {
-    "openai".to_owned()
-}
-
-fn is_openai(format: &str) -> bool {
-    format == "openai"
 }
 
 /// The command to record the answer of a model.

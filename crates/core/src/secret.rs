@@ -23,7 +23,6 @@ pub use self::restore::{RestoreSecret, RestoredSecret};
 
 /// Which secrets a session has. It holds no value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Secrets {
     /// The data key, once there was a secret.
     pub key: Option<WrappedKey>,

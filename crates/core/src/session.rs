@@ -118,7 +118,6 @@ pub struct Session {
     /// When it was made.
     pub created_at: Timestamp,
     /// The id of its workflow, which its plan bears too: a UUID that was made with the session.
-    #[serde(default)]
     pub workflow_id: Arc<str>,
     /// Its settings.
     pub settings: Settings,

@@ -49,34 +49,27 @@ pub struct State {
     /// What is known of its runs without the journal.
     pub runs: Runs,
     /// Where its team is among its steps.
-    #[serde(default)]
     pub steps: Arc<Progress>,
     /// Its context files, as they were seen last.
-    #[serde(default)]
     pub files: Files,
     /// Its variables.
-    #[serde(default)]
     pub variables: Variables,
     /// Its plan, as it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Arc<plan::HeldPlan>>,
     /// Its workflow: the nodes and their configuration, without results.
-    #[serde(default)]
     pub workflow: Arc<Workflow>,
     /// Its tokens.
-    #[serde(default)]
     pub tokens: AccessTokens,
     /// What its turns taught about the tokens of models.
     #[serde(default, skip_serializing_if = "Calibration::is_empty")]
     pub calibration: Calibration,
     /// Which secrets it has.
-    #[serde(default)]
     pub secrets: Secrets,
     /// The entry that last erased what others say; 0 without one.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
     pub erased: Seq,
     /// How large its entries are together, without the long texts beside them.
-    #[serde(default)]
     pub size_bytes: u64,
 }
 

@@ -54,8 +54,9 @@ impl Timestamp {
         self.jiff().strftime("%Y%m%d-%H%M%S").to_string()
     }
 
+    #[expect(clippy::expect_used, reason = "another time in its place would be false")]
     fn jiff(self) -> jiff::Timestamp {
-        jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
+        jiff::Timestamp::from_millisecond(self.0).expect("each way to make a time keeps it within the calendar")
     }
 }
 

@@ -69,7 +69,7 @@ impl Board {
         }
         let new = NewCollection { name: name.clone(), salt: self.settings().random.next() };
         match self.create_as(name.journal(), &new).await {
-            // Somebody else made it at this moment, or it is an old session with this id.
+            // Somebody else made it at this moment, or it is a session with this id.
             Err(error) if error.is_conflict() => self.collection(name).await.map_err(|_| exists(Some(name.journal()))),
             made => made,
         }

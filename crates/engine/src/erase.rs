@@ -41,7 +41,7 @@ impl Session {
             if page.is_empty() {
                 return Err(self.live.gone());
             }
-            page.iter().for_each(|entry| copies.look_at(entry));
+            page.iter().try_for_each(|entry| copies.look_at(entry))?;
         }
         let (mut at, before) = (Seq::ZERO, copies.seq.previous());
         while at < before && copies.long_texts().next().is_some() {

@@ -2,6 +2,7 @@
 
 use callboard_core::{
     entry::{Entry, Head},
+    error::Error as Refusal,
     id::{Seq, SessionId},
     session::SessionKind,
     state::State,
@@ -36,4 +37,10 @@ pub(crate) async fn read(
 /// Whether `entry` is the one after `head`, and its tag says so.
 pub(crate) fn follows(head: Head, entry: &Entry) -> bool {
     entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &entry.data_hash()) == entry.tag
+}
+
+/// What is kept of an entry cannot be read, or written.
+pub(crate) fn damaged(entry: &Entry, error: &serde_json::Error) -> Refusal {
+    let (seq, kind) = (entry.header.seq, entry.header.kind.to_string());
+    Refusal::Damaged { seq, kind, detail: error.to_string() }
 }

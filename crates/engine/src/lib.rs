@@ -74,7 +74,6 @@ pub use read::{
     entries::{JournalPage, JournalQuery},
     filter::Filter,
     message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
-    prompt::WhosePrompt,
     recall::answer::{HitWhy, RecallAnswer, RecallHit},
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},

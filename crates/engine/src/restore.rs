@@ -20,14 +20,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    journal::PAGE,
+    journal::{PAGE, damaged},
     live::job::Receipt,
     seal::{
         keys::DataKey,
         known::Known,
         mask::Mask,
         originals::{Original, name_of, originals},
-        rewrite::{damaged, hide},
+        rewrite::hide,
     },
     session::Session,
     texts,

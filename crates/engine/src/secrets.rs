@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
+    journal::damaged,
     seal::{keys::DataKey, known::wipe, mask::Mask, masking::check_name},
     session::Session,
 };
@@ -107,7 +108,9 @@ impl Session {
         let entry = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
         let set: Set = fact::read(&entry)?;
         let mut value = match (set.value, &set.long_value) {
-            (None, Some(text)) => serde_json::from_str(&self.text(text).await?).unwrap_or_default(),
+            (None, Some(text)) => {
+                serde_json::from_str(&self.text(text).await?).map_err(|error| damaged(&entry, &error))?
+            }
             (value, _) => value.unwrap_or_default(),
         };
         let secrets = secrets.filter(|(hash, _)| set.sealed == Some(*hash));

@@ -85,8 +85,8 @@ pub trait Random: fmt::Debug + Send + Sync + 'static {
 pub struct SystemRandom;
 
 impl Random for SystemRandom {
+    #[expect(clippy::expect_used, reason = "a number that is known beforehand would protect nothing")]
     fn next(&self) -> u64 {
-        // Where the machine has no randomness, ids are still made one by one and a clash is noticed.
-        getrandom::u64().unwrap_or_default()
+        getrandom::u64().expect("the system gives random numbers: without them, salts and nonces could be guessed")
     }
 }

@@ -1,6 +1,6 @@
 //! Checking sessions, and repairing them as far as possible.
 
-use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_core::{id::SessionId, json::value_of, time::Timestamp};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -165,7 +165,7 @@ impl Examined {
     }
 
     fn index(&mut self, found: &Value) {
-        let should = serde_json::to_value(self.session.manifest.index()).unwrap_or_default();
+        let should = value_of(&self.session.manifest.index());
         if !is_same_index(found, &should) {
             let detail = "context_index does not match the keywords, so searches miss files or find wrong ones";
             self.wrong(MANIFEST, "index_wrong", detail);

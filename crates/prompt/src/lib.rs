@@ -62,7 +62,10 @@ mod tool_names;
 mod utterance;
 pub mod why;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use callboard_core::{
     agent::{Agent, Team, Tool},
@@ -70,9 +73,10 @@ use callboard_core::{
     count::{Counting, Factor, TokenCounter, Tokens},
     entry::Hash,
     error::{ConflictKind, Error},
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
+    json::text_of,
     prompt::{Format, Layout, observed::Observations},
-    run::PromptRecord,
+    run::{PromptRecord, own::BeginTurn},
     step::offer,
     text::Values,
     tool,
@@ -111,6 +115,12 @@ pub fn tools(format: Format, tools: &[Tool]) -> Vec<Value> {
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
+    /// Whose prompt it is.
+    pub agent: AgentName,
+    /// The thread in which the agent speaks.
+    pub thread: ThreadId,
+    /// The model that reads it, where one is known.
+    pub model: Option<String>,
     /// The last entry that it was made from.
     pub seq: Seq,
     /// How it is laid out.
@@ -246,10 +256,8 @@ impl Prompt {
     pub fn sha256(&self) -> Hash {
         match &self.body {
             Body::Text(text) => Hash::of(text.as_bytes()),
-            Body::Messages(messages) => Hash::of(&serde_json::to_vec(messages).unwrap_or_default()),
-            Body::Responses { .. } | Body::Anthropic { .. } => {
-                Hash::of(&serde_json::to_vec(&self.body).unwrap_or_default())
-            }
+            Body::Messages(messages) => Hash::of(text_of(messages).as_bytes()),
+            Body::Responses { .. } | Body::Anthropic { .. } => Hash::of(text_of(&self.body).as_bytes()),
         }
     }
 
@@ -273,7 +281,7 @@ impl Prompt {
         PromptRecord {
             at: self.seq,
             layout: self.layout.name().to_owned(),
-            layout_version: self.layout.version(),
+            layout_version: Layout::VERSION,
             format: self.format.name().to_owned(),
             vocabulary: self.vocabulary.clone(),
             factor: self.factor,
@@ -286,6 +294,12 @@ impl Prompt {
             has_media: self.has_media(),
             observed: self.observed.clone(),
         }
+    }
+
+    /// The command to note, outside of any run, that its model is about to be asked with it.
+    pub fn begin_turn(&self, tools: BTreeSet<Arc<str>>) -> BeginTurn {
+        let (agent, thread, model) = (self.agent.clone(), self.thread.clone(), self.model.clone());
+        BeginTurn { agent, thread, model, tools, prompt: self.record() }
     }
 }
 
@@ -346,11 +360,14 @@ pub fn prompt_of(
     };
     let tools = tools.into_iter().map(|tool| tool_names::as_written(tool, &renamed)).collect();
     let prompt = Prompt {
+        agent: spec.agent.clone(),
+        thread: spec.thread.clone(),
+        // Like the size of its window, this is for whoever knows models to say.
+        model: None,
         seq: view.state.head.seq,
         layout: spec.layout.clone(),
         format: spec.format,
         budget: spec.budget,
-        // How large the model's window is, is for whoever knows models to say.
         answer_tokens: Tokens(0),
         tokens,
         // Which prompt was the last one is for whoever reads the journal to say.

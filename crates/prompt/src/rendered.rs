@@ -8,6 +8,7 @@ pub(super) use crate::renderer::Renderer;
 use callboard_core::{
     count::Tokens,
     entry::Hash,
+    json::text_of,
     prompt::{Format, Style},
 };
 
@@ -169,7 +170,7 @@ impl RenderedPiece {
     }
 
     fn messages(messages: Vec<Value>, spans: Vec<Span>) -> Self {
-        let hash = Hash::of(&serde_json::to_vec(&messages).unwrap_or_default());
+        let hash = Hash::of(text_of(&messages).as_bytes());
         let tokens = spans.iter().map(|span| span.tokens).sum();
         Self { tokens, hash, body: PieceBody::Messages(messages.into()), spans: spans.into() }
     }

@@ -176,9 +176,13 @@ impl Compressor {
 
     async fn compress_for(&self, wanted: &Compressing, group: &Group, with: &[Seq]) -> Result<Compression, Error> {
         let aim = wanted.aim;
-        let before = self.shown(wanted, group, None).await?;
+        let whole = whole_prompt(wanted, group);
+        let (before, in_sizes) = match &whole {
+            Some(whole) => self.shown(whole).await?,
+            None => (None, None),
+        };
         // What is planned with is counted in the vocabulary of sizes. The reader's model may count more tokens than that.
-        let mut scaled = match (before, self.in_sizes(wanted, group).await?) {
+        let mut scaled = match (before, in_sizes) {
             (Some(before), Some(in_sizes)) if before > in_sizes => aim.scaled(in_sizes, before),
             _ => aim,
         };
@@ -190,7 +194,10 @@ impl Compressor {
             };
             let plan = Arc::from(plan);
             let (mut done, mut command) = self.summary(wanted, &plan, with, &mut spent).await?;
-            let after = self.shown(wanted, group, Some(&command)).await?;
+            let after = match &whole {
+                Some(whole) => history_in(&self.session.prompt_after(&command, whole).await?),
+                None => None,
+            };
             // What was put back is a part of what is shown, and left alone.
             let is_whole = wanted.behind == Seq::ZERO;
             let is_too_large =
@@ -271,34 +278,17 @@ impl Compressor {
         Ok((done, command))
     }
 
-    /// The size of the history that the first reader of a group is shown, now or after a command. What is planned with is
-    /// at least as much, since it is counted message by message.
-    async fn shown(
-        &self,
-        wanted: &Compressing,
-        group: &Group,
-        after: Option<&Compress>,
-    ) -> Result<Option<Tokens>, Error> {
-        let Some(wanted) = whole_prompt(wanted, group) else { return Ok(None) };
-        let prompt = match after {
-            Some(command) => self.session.prompt_after(command, &wanted).await?,
-            None => self.session.prompt(&wanted).await?,
-        };
-        Ok(history_in(&prompt))
-    }
-
-    /// The same size in the vocabulary of sizes, where the reader's model counts otherwise.
-    async fn in_sizes(&self, wanted: &Compressing, group: &Group) -> Result<Option<Tokens>, Error> {
-        let Some(wanted) = whole_prompt(wanted, group) else { return Ok(None) };
-        let model = self.session.whose_prompt(&wanted).await?.model;
-        let Some(model) = model else { return Ok(None) };
-        let measure = self.session.measure(&model).await?;
+    /// The size of the history that a prompt shows, and the same in the vocabulary of sizes, where the reader's model counts
+    /// otherwise. What is planned with is at least as much, since it is counted message by message.
+    async fn shown(&self, whole: &PromptSpec) -> Result<(Option<Tokens>, Option<Tokens>), Error> {
+        let shown = self.session.prompt(whole).await?;
         let vocabulary = sizes().vocabulary();
-        if measure.factor.is_none() && measure.counter.vocabulary() == vocabulary {
-            return Ok(None);
+        if shown.factor.is_none() && shown.vocabulary == vocabulary {
+            return Ok((history_in(&shown), None));
         }
         let counted = Some(Counted { vocabulary: vocabulary.to_owned(), factor: None });
-        Ok(history_in(&self.session.prompt(&PromptSpec { counted, ..wanted }).await?))
+        let in_sizes = self.session.prompt(&PromptSpec { counted, ..whole.clone() }).await?;
+        Ok((history_in(&shown), history_in(&in_sizes)))
     }
 
     /// Asks a model for a summary; the error says why there is none that is good.
@@ -484,6 +474,7 @@ fn whole_prompt(wanted: &Compressing, group: &Group) -> Option<PromptSpec> {
         default_model: wanted.default_model.clone(),
         layout: Some(LayoutName::Team),
         budget: Some(WHOLE),
+        recall: Some(false),
         ..PromptSpec::default()
     })
 }

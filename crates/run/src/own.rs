@@ -9,21 +9,14 @@ use crate::{Driver, Error};
 impl Driver {
     /// Makes the prompt of a turn outside of a run. Where it would pass the size at which threads are compressed, what was
     /// said is compressed first. Gives the prompt, and the command that notes the turn.
-    pub async fn own_turn(&self, spec: PromptSpec) -> Result<(Prompt, BeginTurn), Error> {
+    pub async fn own_turn(&self, mut spec: PromptSpec) -> Result<(Prompt, BeginTurn), Error> {
         // Without the secrets, no answer could be taken.
         self.session.mask().await?;
-        let whose = self.session.whose_prompt(&spec).await?;
-        let mut spec = PromptSpec {
-            agent: Some(whose.agent.clone()),
-            thread: Some(whose.thread.clone()),
-            model: whose.model.clone(),
-            ..spec
-        };
+        let tools = spec.tools.clone();
         self.session.observe(&mut spec, &self.outside).await?;
         let prompt = self.session.prompt(&spec).await?;
-        let prompt = Box::pin(self.make_room(prompt, spec.clone())).await?;
-        let (agent, thread, model) = (whose.agent, whose.thread, whose.model);
-        let begin = BeginTurn { agent, thread, model, tools: spec.tools, prompt: prompt.record() };
+        let prompt = Box::pin(self.make_room(prompt, spec)).await?;
+        let begin = prompt.begin_turn(tools);
         Ok((prompt, begin))
     }
 }

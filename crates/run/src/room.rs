@@ -12,7 +12,7 @@ use callboard_core::{
     count::Tokens,
     entry::Actor,
     error::ConflictKind,
-    id::{AgentName, Seq, ThreadId},
+    id::{Seq, ThreadId},
     prompt::{PartName, profile::Profile},
     state::State,
     viewer::Viewer,
@@ -29,32 +29,31 @@ impl Driver {
     pub async fn make_room(&self, prompt: Prompt, query: PromptSpec) -> Result<Prompt, Error> {
         let state = self.session.state().await?;
         let settings = state.session.settings.compression.clone();
-        let thresholds = settings.thresholds(prompt.budget);
-        let (Some(agent), Some(thread)) = (query.agent.clone(), query.thread.clone()) else { return Ok(prompt) };
-        let size = prompt.tokens;
-        let mut room =
-            Room { driver: self, settings, thresholds, agent, thread, prompt, query, size, history: Tokens(0) };
+        let held = state.threads.get(&prompt.thread);
+        let is_new = held.is_some_and(|held| !held.compression.warned.contains(&prompt.agent));
+        if !is_new && !settings.is_automatic() {
+            return Ok(prompt);
+        }
+        let (thresholds, asked, size) = (settings.thresholds(prompt.budget), prompt.seq, prompt.tokens);
+        let mut room = Room { driver: self, settings, thresholds, prompt, query, size, history: Tokens(0) };
         (room.size, room.history) = room.whole(&state).await?;
         if room.size < thresholds.warn {
             return Ok(room.prompt);
         }
-        let Room { agent, thread, .. } = &room;
-        let is_warned =
-            |name: &ThreadId| state.threads.get(name).is_none_or(|held| held.compression.warned.contains(agent));
-        let is_new = !is_warned(thread);
         if is_new {
             let Thresholds { warn: warn_at, compress: compress_at, .. } = thresholds;
-            let (thread, agent, tokens) = (thread.clone(), agent.clone(), room.size);
-            let warned = ContextWarned { thread, agent, tokens, warn_at, compress_at };
+            let (thread, agent) = (room.prompt.thread.clone(), room.prompt.agent.clone());
+            let warned = ContextWarned { thread, agent, tokens: room.size, warn_at, compress_at };
             self.session.execute(Actor::System, WarnOfContext(warned)).await?;
-        }
-        if is_new {
-            room.measure().await?;
         }
         if room.settings.is_automatic() && room.is_full() {
             room.clear().await?;
             // Compressing is seldom, and large: it is kept off the stack of every turn.
             Box::pin(room.compress()).await?;
+        }
+        if is_new && room.prompt.seq == asked {
+            // No prompt shows the warning, but the turn is taken as of now.
+            room.measure().await?;
         }
         Ok(room.prompt)
     }
@@ -65,8 +64,6 @@ struct Room<'a> {
     driver: &'a Driver,
     settings: CompressionSettings,
     thresholds: Thresholds,
-    agent: AgentName,
-    thread: ThreadId,
     prompt: Prompt,
     query: PromptSpec,
     /// The size that the prompt would have with all of its history.
@@ -94,7 +91,8 @@ impl Room<'_> {
         }
         let profile = self.query.profile.as_ref().unwrap_or(&state.session.settings.prompt).clone();
         let profile = Some(Profile { parts: BTreeMap::new(), ..profile });
-        let all = PromptSpec { budget: Some(WHOLE), profile, ..self.query.clone() };
+        // What is recalled does not change how long the history is.
+        let all = PromptSpec { budget: Some(WHOLE), profile, recall: Some(false), ..self.query.clone() };
         let all = self.driver.session.prompt(&all).await?;
         let all = history(&all).map_or(shown.tokens, |part| part.tokens);
         Ok((self.prompt.tokens.minus(shown.tokens) + all, all))
@@ -106,7 +104,7 @@ impl Room<'_> {
         if fixed_tokens < self.thresholds.compress {
             return Ok(());
         }
-        let (thread, agent, tokens) = (self.thread.clone(), self.agent.clone(), self.size);
+        let (thread, agent, tokens) = (self.prompt.thread.clone(), self.prompt.agent.clone(), self.size);
         let crowded = ContextCrowded { thread, agent, tokens, fixed_tokens, compress_at: self.thresholds.compress };
         self.driver.session.execute(Actor::System, NoteCrowded(crowded)).await?;
         Ok(())
@@ -123,7 +121,7 @@ impl Room<'_> {
 
     /// The threads that the prompt is made of, the largest first, and up to where each is to be left alone.
     async fn threads(&self) -> Result<Vec<(ThreadId, Option<Seq>)>, Error> {
-        let viewer = Viewer::Agent(self.agent.clone());
+        let viewer = Viewer::Agent(self.prompt.agent.clone());
         let threads = self.driver.session.view(&viewer, |view| {
             let size = |name: ThreadId| {
                 let held = view.thread(&name).ok()?;
@@ -131,7 +129,8 @@ impl Room<'_> {
                 let left_alone = held.compression.left_alone;
                 Some((covered.is_some(), view.size(held).tokens, name, left_alone))
             };
-            let mut threads: Vec<_> = Source::of(&view, &self.thread).threads.into_iter().filter_map(size).collect();
+            let threads = Source::of(&view, &self.prompt.thread).threads;
+            let mut threads: Vec<_> = threads.into_iter().filter_map(size).collect();
             // What has a summary already is shorter than its messages tell.
             threads.sort_by_key(|(covered, tokens, ..)| (*covered, std::cmp::Reverse(*tokens)));
             Ok(threads.into_iter().map(|(_, _, name, left_alone)| (name, left_alone)).collect())
@@ -190,7 +189,7 @@ impl Room<'_> {
         let wanted = Compressing {
             thread: thread.clone(),
             aim: Aim { target: self.target(thread).await?, keep_recent: None },
-            model: self.settings.model.clone().or_else(|| self.query.model.clone()),
+            model: self.settings.model.clone().or_else(|| self.prompt.model.clone()),
             by: Actor::System,
             preview: false,
             default_model: self.query.default_model.clone(),

@@ -15,7 +15,7 @@ use callboard_core::{
     exact::quote_inexact,
     fact,
     id::{AgentName, ThreadId},
-    prompt::Format,
+    prompt::{Format, Layout},
     run::{
         Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, next::Ask, turn_facts::TurnRequested,
     },
@@ -129,7 +129,7 @@ impl Driver {
         })?;
         let prompt = self.session.prompt(&spec).await?;
         if prompt.sha256() != record.sha256 && prompt.erased.is_empty() {
-            let (noted, now) = (record.layout_version, prompt.layout.version());
+            let (noted, now) = (record.layout_version, Layout::VERSION);
             let layout = &record.layout;
             tracing::warn!(run = %run.id, turn = pending.turn, layout, noted, now,
                 "the prompt differs from the recorded one: this program has version {now} of the layout {layout}, and version {noted} \

@@ -10,6 +10,7 @@ use callboard_core::{
     error::Error as Refusal,
     fact::Fact,
     id::Seq,
+    json::value_of,
     rights::Share,
     state::State,
     view::Projected,
@@ -170,9 +171,7 @@ fn kind(event: &Ephemeral) -> &'static str {
 async fn told(session: &Session, event: Ephemeral) -> Value {
     match event {
         // It has none: they were hidden as it came. It is made of names and texts.
-        Ephemeral::Delta { run, turn, agent, text } => {
-            serde_json::to_value(Delta { run, turn, agent, text }).unwrap_or_default()
-        }
+        Ephemeral::Delta { run, turn, agent, text } => value_of(&Delta { run, turn, agent, text }),
         Ephemeral::Browser { data, .. } => match session.mask().await {
             Ok(mask) => {
                 let mut data = (*data).clone();

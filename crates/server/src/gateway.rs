@@ -210,13 +210,10 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
     let wanted = wanted(&place, dialect, &asked.model, placed.thread);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
-        let api::PromptBody { agent, thread, layout, model, format, .. } = wanted;
-        let spec = PromptSpec { agent, thread, layout, model, format, ..PromptSpec::default() };
-        let spec = PromptSpec { at: placed.before_answer, ..spec };
+        let spec = PromptSpec { at: placed.before_answer, ..wanted };
         prompt::note(&builder, &spec, (mode == Mode::Record).then(|| Hash::of(&bytes))).await?
     } else {
-        let body = api::PromptBody { record: true, ..wanted };
-        prompt::build(builder, RequestBody { body, options: WriteOptions::default() }).await?.body
+        builder.prompt(wanted, true, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -244,14 +241,14 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
 }
 
 /// The prompt of a conversation.
-fn wanted(place: &Place, dialect: Dialect, model: &str, thread: ThreadId) -> api::PromptBody {
-    api::PromptBody {
+fn wanted(place: &Place, dialect: Dialect, model: &str, thread: ThreadId) -> PromptSpec {
+    PromptSpec {
         agent: Some(place.agent.clone()),
         thread: Some(thread),
         layout: Some(LayoutName::Plain),
         model: Some(format!("{}:{model}", dialect.provider().as_str())),
         format: dialect.format(),
-        ..api::PromptBody::default()
+        ..PromptSpec::default()
     }
 }
 
@@ -268,8 +265,8 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
         let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
         if let Some(placed) = conversation.known_of(&asked).await? {
             let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
-            let body = wanted(&place, dialect, &asked.model, placed.thread);
-            let prompt = prompt::build(builder, RequestBody { body, options: WriteOptions::default() }).await?.body;
+            let wanted = wanted(&place, dialect, &asked.model, placed.thread);
+            let prompt = builder.prompt(wanted, false, false, WriteOptions::default()).await?.body;
             let mut new = asked.messages.split_off(placed.known);
             // The calls of these results may be in the prompt in another form.
             let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());

@@ -1,5 +1,6 @@
 //! The OpenAPI document: what each call declares, and what all of them have in common.
 
+use callboard_core::json::value_of;
 use serde_json::{Map, Value, json};
 
 use crate::resources;
@@ -7,8 +8,7 @@ use crate::resources;
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
     let (_, declared) = resources::routes().split_for_parts();
-    // It is made of strings, numbers, lists and maps with string keys.
-    let mut document = serde_json::to_value(declared).unwrap_or_default();
+    let mut document = value_of(&declared);
     if let Some(fields) = document.as_object_mut() {
         fields.insert("info".to_owned(), info());
         fields.insert("security".to_owned(), json!([{"token": []}, {}]));

@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_core::error::ConflictKind;
+use callboard_core::{error::ConflictKind, json::text_of};
 
 use crate::call_error::CallError;
 
@@ -126,9 +126,7 @@ impl IntoResponse for CallError {
             errors,
             hint: self.hint,
         };
-        // It is made of strings and numbers.
-        let body = serde_json::to_vec(&problem).unwrap_or_default();
-        let mut response = (status, body).into_response();
+        let mut response = (status, text_of(&problem)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {

@@ -1,6 +1,6 @@
 //! The errors of stores.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use callboard_core::id::Seq;
 
@@ -42,13 +42,13 @@ pub enum Error {
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The data was written by a newer version of this program.
-    #[error("{what} has format {found}, and this version reads up to {known}: use the newer version that wrote it")]
+    #[error("{what} has format {found}, and this version reads {known}: use the newer version that wrote it")]
     WrittenByNewer {
         /// The store.
         what: String,
         /// Its format.
         found: i64,
-        /// The newest format that this version reads.
+        /// The format that this version reads.
         known: i64,
     },
     /// There is no space left. Nothing was written.
@@ -97,6 +97,21 @@ impl Error {
 
     pub(crate) fn cannot_open(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::CannotOpen { what: what.into(), why: why.into(), source: None }
+    }
+
+    /// Refuses the store `what` unless its format is the one that this version knows.
+    pub(crate) fn check_format(what: String, found: i64, known: i64) -> Result<(), Self> {
+        match found.cmp(&known) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(Self::WrittenByNewer { what, found, known }),
+            Ordering::Less => {
+                let why = format!(
+                    "an older version made it in format {found}, and this version reads {known}: `callboard export` its \
+                     sessions with the version that made it, and import them into another store"
+                );
+                Err(Self::cannot_open(what, why))
+            }
+        }
     }
 
     pub(crate) fn damaged(what: impl Into<String>, detail: impl ToString) -> Self {

@@ -1,7 +1,7 @@
 //! Journals in a Postgres database, which several servers may share.
 //!
 //! Each call is one statement, so it takes one round trip and one transaction. Waiting appends share a transaction: the
-//! [`sender`] passes them together to a function that the [`schema`] installs. `postgres/migrations/` describes the tables.
+//! [`sender`] passes them together to a function that the [`schema`] installs. `postgres/schema.sql` describes the tables.
 
 mod address;
 mod append;
@@ -82,15 +82,14 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to the database of `url` and migrates the schema. If several servers do so at once, one of them migrates.
+    /// Connects to the database of `url` and makes the tables. If several servers do so at once, one of them makes them.
     ///
-    /// It refuses a schema with tables of another program, or of a newer version ([`Error::WrittenByNewer`]). A refused
-    /// schema is not changed.
+    /// It refuses a schema with tables of another program, or of another version. A refused schema is not changed.
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock, supervisor } = settings;
         let database = Database::new(Address::parse(url)?)?;
         let (durability, warnings) = server::check(&database, durability).await?;
-        schema::migrate(&database).await?;
+        schema::create(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());

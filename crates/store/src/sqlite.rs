@@ -70,8 +70,7 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the file at `path`. Creates it and the folders above it if they are missing. Blocks on the disk.
     ///
-    /// It refuses a file that is no database, that belongs to another program, or that a newer version wrote
-    /// ([`Error::WrittenByNewer`]). A refused file is not changed.
+    /// It refuses a file that is no database, or that another program or another version wrote. A refused file is not changed.
     pub fn open(path: impl AsRef<Path>, settings: Settings) -> Result<Self, Error> {
         let path: Arc<Path> = PathBuf::from(path.as_ref()).into();
         let Settings { durability, clock, supervisor } = settings;

@@ -64,8 +64,8 @@ fn what_is_wrong_with_a_file_is_named() {
         }
         rusqlite::Connection::open(home.path(name)).unwrap().execute_batch(sql).unwrap();
     };
-    damaged("older.db", "ALTER TABLE notice DROP COLUMN at");
-    refused(&home, "sqlite:older.db", &["(notice.at is missing)", "`callboard export` its sessions with that version"]);
+    damaged("older.db", "PRAGMA user_version = 3");
+    refused(&home, "sqlite:older.db", &["an older version made it in format 3", "`callboard export` its sessions"]);
     damaged("newer.db", "PRAGMA user_version = 7");
     refused(&home, "sqlite:newer.db", &["newer.db has format 7", "use the newer version that wrote it"]);
     home.write("notes.txt", "not a database, but long enough to be taken for one by its length\n".repeat(20));

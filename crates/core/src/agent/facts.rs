@@ -11,6 +11,7 @@ use crate::{
     entry::Header,
     fact::{Description, Fact, Repeats, Seen, TextField, json, text},
     id::AgentName,
+    json::value_of,
     state::State,
     view::View,
 };
@@ -61,7 +62,7 @@ impl Fact for Added {
     }
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
-        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view)? })
+        Some(Seen { kind: Self::TYPE, data: seen(&self.agent, view) })
     }
 }
 
@@ -94,8 +95,7 @@ impl Fact for Updated {
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        let data = seen(&self.agent, view).filter(|_| view.was_meant(header))?;
-        Some(Seen { kind: Self::TYPE, data })
+        view.was_meant(header).then(|| Seen { kind: Self::TYPE, data: seen(&self.agent, view) })
     }
 }
 
@@ -124,8 +124,8 @@ impl Fact for Removed {
 }
 
 /// What a viewer sees of an agent: a worker sees of others only who they are.
-fn seen(agent: &Agent, view: &View<'_>) -> Option<Value> {
+fn seen(agent: &Agent, view: &View<'_>) -> Value {
     let whole = view.is_in_charge() || view.agent() == Some(&agent.name);
     let public = || Agent { instructions: None, model: None, tools: Vec::new(), ..agent.clone() };
-    serde_json::to_value(if whole { agent.clone() } else { public() }).ok()
+    value_of(&if whole { agent.clone() } else { public() })
 }

@@ -7,7 +7,7 @@
 //!
 //! The hash of data is that of all its bytes, so nobody can guess short words from it without the salt, which goes with the
 //! words. Erased data keeps the hash of what was there: so the tags of its entry and of all later ones can still be computed.
-//! Old entries have no salt.
+//! Data without such words has no salt.
 
 use std::{borrow::Cow, fmt::Write as _};
 

@@ -63,7 +63,7 @@ fn what_says_words_again_can_be_read_whatever_is_hidden_in_it() {
             continue;
         }
         let masked = Entry { data: data.to_string().into(), ..entry.clone() };
-        assert!(event::is_readable(&masked), "{}: {data}", kind.kind);
+        assert!(event::check_readable(&masked).is_ok(), "{}: {data}", kind.kind);
         for word in kind.words(&data) {
             let is_hidden = |text: &str| text.starts_with("[hidden]");
             let of_key = |fields: &serde_json::Map<String, Value>| fields.keys().all(|key| is_hidden(key));

@@ -28,8 +28,7 @@ pub struct Answered {
     pub key: IdempotencyKey,
     /// See [`Fingerprint::stored`](super::Fingerprint::stored).
     pub fingerprint: Hash,
-    /// The first entry that the request led to, or this one. Old entries do not say it.
-    #[serde(default, skip_serializing_if = "Seq::is_zero")]
+    /// The first entry that the request led to, or this one.
     pub from: Seq,
     /// The answer, as [it is kept](KeptAnswer::keep).
     pub answer: Value,

@@ -48,7 +48,7 @@ pub fn place(request: &Request, by: &Actor, scope: Option<&SessionId>) -> Result
 /// Where it is recorded what has this name.
 pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
     let hash = Hash::of(name.as_bytes()).to_string();
-    Ok(format!("{PLACE}{}", hash.get(..32).unwrap_or_default()).parse()?)
+    Ok(format!("{PLACE}{hash:.32}").parse()?)
 }
 
 impl Begun {

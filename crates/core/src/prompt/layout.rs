@@ -86,6 +86,9 @@ impl LayoutName {
 }
 
 impl Layout {
+    /// The version of all layouts: it is raised whenever the same state would give other bytes than before.
+    pub const VERSION: u32 = 1;
+
     /// The layout that is meant by `asked` in a session that lists `own` parts: where none is named, the session's own,
     /// and `team` where it lists none.
     pub fn of(asked: Option<LayoutName>, own: &[LayoutPart]) -> Self {
@@ -101,25 +104,6 @@ impl Layout {
         match self {
             Self::Named(name) => name.as_str(),
             Self::OfSession(_) => "session",
-        }
-    }
-
-    /// The version of the layout: it is raised whenever the same state would give other bytes than before. Version 1 of
-    /// `team` left out all that was said before a message that did not fit, and version 2 named to the manager only the
-    /// context files that are for it; version 1 of `director` had neither the plan nor
-    /// the variables, version 2 not the workflow, and version 3 left out the plans of refused updates and marked fewer labels;
-    /// so did version 1 of a session's own, and version 2 named files as that of `team` did. The versions up to 3 of `team`
-    /// and of a session's own, and up to 4 of `director`, marked what other agents say with `NAME: `, which anybody could
-    /// write; the next ones no longer told models to fetch what they had no tool for, and wrote messages as OpenAI takes them for
-    /// the models of all providers. Version 6 of `team` and of a session's own, 3 of `plain` and 7 of `director` named all
-    /// pictures, numbered the names of tools that providers refuse, and kept no place for the plan and the workflow beside a
-    /// long message. Version 7 of a session's own and 8 of `director` showed what nodes found in pages without tags.
-    pub fn version(&self) -> u32 {
-        match self {
-            Self::Named(LayoutName::Team) => 7,
-            Self::Named(LayoutName::Plain) => 4,
-            Self::Named(LayoutName::Director) => 9,
-            Self::OfSession(_) => 8,
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     compression::Compressed,
     conversation::{Message, Role, facts::MessageAdded},
     entry::{Actor, Entry, Hash, Header},
+    error::Error,
     event::{self, EventType},
     fact::{self, ERASED, Fact, Repeats, TextKind, erased_value},
     id::Seq,
@@ -99,21 +100,22 @@ impl CopySearch {
         self.words.extend(texts.into_iter().map(|text| text.to_string()));
     }
 
-    /// Looks at the next entry.
-    pub fn look_at(&mut self, entry: &Entry) {
+    /// Looks at the next entry. Of a damaged one nobody can tell what it repeats.
+    pub fn look_at(&mut self, entry: &Entry) -> Result<(), Error> {
+        event::check_readable(entry)?;
         self.through = entry.header.seq;
         if event::is_erased(entry) {
-            return;
+            return Ok(());
         }
         if *entry.header.kind == *Hidden::TYPE {
-            let hidden = fact::read::<Hidden>(entry).map(|hidden| hidden.entries).unwrap_or_default();
+            let hidden = fact::read::<Hidden>(entry)?.entries;
             self.sealed.extend(hidden.iter().filter_map(|one| Some((one.seq, one.sealed?))));
         }
         let is_version = self.is_version(entry);
         if !is_version && self.is_copy(entry) {
             self.copies.insert(entry.header.seq);
             self.long.extend(long_texts(entry));
-            return;
+            return Ok(());
         }
         self.note_needed(entry);
         if is_version && self.without_repeats(entry).is_some() {
@@ -122,6 +124,7 @@ impl CopySearch {
         let shown =
             *entry.header.kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
         self.turns.extend(shown.then_some(entry.header.seq));
+        Ok(())
     }
 
     /// Notes which long texts an entry refers to that is not erased.
@@ -223,7 +226,7 @@ impl CopySearch {
                     && fact::read::<Compressed>(entry).is_ok_and(|summary| self.is_in(&summary))
             }
             Repeats::Answer => {
-                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header));
+                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered));
                 is_led_to || self.is_repeated_in(entry)
             }
             Repeats::Results => {
@@ -267,9 +270,8 @@ impl CopySearch {
     }
 
     /// Whether the entry came of this request, whose hash is kept with its answer.
-    fn is_led_to(&self, answered: &Answered, header: &Header) -> bool {
-        // Old answers do not say what came of their requests: all of it was decided at the same moment.
-        if answered.from.is_zero() { header.at == self.at } else { answered.from <= self.seq }
+    fn is_led_to(&self, answered: &Answered) -> bool {
+        answered.from <= self.seq
     }
 
     fn is_shown(&self, turn: &TurnRequested) -> bool {

@@ -47,7 +47,7 @@ impl Command for EraseEntry {
         while copies.through < head {
             let next = copies.through.next();
             let newer = decision.entry(next)?.ok_or(Error::NoEntry { seq: next, head })?;
-            copies.look_at(&newer);
+            copies.look_at(&newer)?;
         }
         let by = decision.next_seq();
         let data = without_words(&entry, by).ok_or_else(|| Error::Conflict {

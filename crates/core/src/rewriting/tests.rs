@@ -93,7 +93,7 @@ fn an_entry_that_needs_a_word_that_is_a_secret_is_erased_when_it_is_rewritten() 
     let mut data: Value = serde_json::from_str(&turn.json()).unwrap();
     // As if somebody had the password `failed`.
     data["prompt"]["observed"] = json!({"tabs": {"[hidden]": "it took too long"}});
-    let read = |data: &Value| event::is_readable(&Entry { data: data.to_string().into(), ..turn.clone() });
+    let read = |data: &Value| event::check_readable(&Entry { data: data.to_string().into(), ..turn.clone() }).is_ok();
     assert!(!read(&data));
     let rewritten: Value = serde_json::from_str(&rewritten(&turn, data, None).data).unwrap();
     assert!(read(&rewritten), "{rewritten}");
@@ -114,6 +114,17 @@ fn a_node_is_erased_with_what_moved_it() {
     assert!(board.entries.iter().all(|entry| !entry.data.contains("555")));
     let node = board.state.workflow.shown(id).unwrap();
     assert_eq!((node.position, node.config.len(), &*node.kind), (2, 0, ERASED));
+}
+
+#[test]
+fn a_damaged_entry_is_told_and_not_taken_for_one_without_copies() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "My number is 555-0199.");
+    let again = say(&mut board, "main", "My number is 555-0199.");
+    let mut damaged = board.entry(again).unwrap();
+    damaged.data = "{}".into();
+    let mut copies = CopySearch::of(&board.entry(seq).unwrap());
+    assert_eq!(copies.look_at(&damaged).unwrap_err().code(), "damaged");
 }
 
 #[test]

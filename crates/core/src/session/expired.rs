@@ -24,7 +24,7 @@ pub fn is_place(id: &SessionId) -> bool {
 /// Where it is recorded that a session expired.
 pub fn place(session: &SessionId) -> Result<SessionId, Error> {
     let hash = Hash::of(session.as_str().as_bytes()).to_string();
-    Ok(format!("{PLACE}{}", hash.get(..32).unwrap_or_default()).parse()?)
+    Ok(format!("{PLACE}{hash:.32}").parse()?)
 }
 
 record_fact!(Expired, "session.expired", "session", []);

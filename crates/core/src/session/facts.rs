@@ -9,6 +9,7 @@ use crate::{
     entry::{Hash, Header},
     fact::{Description, Fact, Repeats, Seen, TextField, text},
     id::SessionId,
+    json::value_of,
     session::{Session, SessionKind, Settings},
     state::State,
     view::View,
@@ -21,7 +22,7 @@ pub struct Created {
     #[serde(default, skip_serializing_if = "SessionKind::is_session")]
     pub(crate) kind: SessionKind,
     /// As a text, since many programs read no number above 2^53 exactly.
-    #[serde(serialize_with = "as_text", deserialize_with = "text_or_number")]
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub(crate) salt: u64,
     #[serde(flatten)]
     pub(crate) settings: Settings,
@@ -31,18 +32,8 @@ fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_str(number)
 }
 
-/// The number, which old entries have as a number.
-fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Text(String),
-        Number(u64),
-    }
-    match Either::deserialize(deserializer)? {
-        Either::Text(text) => text.parse().map_err(D::Error::custom),
-        Either::Number(number) => Ok(number),
-    }
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// The settings were changed. It carries all of them.
@@ -76,7 +67,7 @@ impl Fact for Created {
 
     fn project(self, view: &View<'_>, _: &Header) -> Option<Seen> {
         let data = if view.is_in_charge() {
-            serde_json::to_value(&self).ok()?
+            value_of(&self)
         } else {
             serde_json::json!({"id": self.id, "title": self.settings.title})
         };
@@ -88,9 +79,9 @@ impl Fact for Created {
 fn uuid(text: &str) -> String {
     let Hash([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..]) = Hash::of(text.as_bytes());
     let bits = u128::from_be_bytes([a, b, c, d, e, f, (g & 0x0f) | 0x80, h, (i & 0x3f) | 0x80, j, k, l, m, n, o, p]);
-    let digits = format!("{bits:032x}");
-    let piece = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
-    [piece(0, 8), piece(8, 12), piece(12, 16), piece(16, 20), piece(20, 32)].join("-")
+    let piece = |at: u32, digits: u32| bits >> at & ((1 << (4 * digits)) - 1);
+    let [one, two, three, four, five] = [piece(96, 8), piece(80, 4), piece(64, 4), piece(48, 4), piece(0, 12)];
+    format!("{one:08x}-{two:04x}-{three:04x}-{four:04x}-{five:012x}")
 }
 
 impl Fact for Updated {

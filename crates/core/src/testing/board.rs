@@ -225,7 +225,7 @@ impl Board {
         );
         for entry in &self.entries {
             match entry.header.seq > seq {
-                true => copies.look_at(entry),
+                true => copies.look_at(entry)?,
                 false if entry.header.seq < seq => copies.note_needed(entry),
                 false => {}
             }

@@ -57,8 +57,7 @@ impl Command for SetVariable {
             (None, before) => before.map(|before| before.origins.clone()).unwrap_or_default(),
         };
         check_sealed(name, &find_secrets(name.as_str(), value, marked), sealed)?;
-        // A value always has a text.
-        let text: Arc<str> = serde_json::to_string(value).unwrap_or_default().into();
+        let text: Arc<str> = json::text_of(value).into();
         let kept = Text::keep(&text, "the value", &mut decision.values)?;
         let is_long = kept.stored().is_some();
         let display = display(value).into();

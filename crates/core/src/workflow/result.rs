@@ -71,8 +71,7 @@ pub(super) fn record(decision: &mut DecisionBuilder<'_>, put: &PutResult) -> Res
         return Err(Error::invalid("/result", problem).into());
     }
     let sealed = sealed(decision, in_result(*id), result, None, "/result")?;
-    // A value always has a text.
-    let text: Arc<str> = serde_json::to_string(result).unwrap_or_default().into();
+    let text: Arc<str> = json::text_of(result).into();
     let kept = Text::keep(&text, "the result", &mut decision.values)?;
     let is_long = kept.stored().is_some();
     let (result, long_result) = ((!is_long).then(|| result.clone()), is_long.then_some(kept));

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Document, Edge, Workflow};
 use crate::{
     id::{NodeId, Seq},
+    json::value_of,
     session::Session,
 };
 
@@ -51,7 +52,7 @@ impl Workflow {
         let ranks: BTreeMap<_, _> = newest.into_iter().zip(0..).map(|((seq, id), rank)| (id, (seq, rank))).collect();
         let piece = |node: super::Shown| {
             let (seq, rank) = ranks.get(&node.id).copied().unwrap_or_default();
-            let mut value = serde_json::to_value(&node).unwrap_or_default();
+            let mut value = value_of(&node);
             let whole = indented(&value, 4);
             if let Some(fields) = value.as_object_mut() {
                 fields.shift_remove("config");
@@ -97,8 +98,7 @@ impl SnapshotPieces {
 
 /// JSON of which all lines but the first are moved to the right. A text in JSON has no line end.
 fn indented(value: &impl Serialize, blanks: usize) -> String {
-    let json = serde_json::to_string_pretty(value).unwrap_or_default();
-    json.replace('\n', &format!("\n{:blanks$}", ""))
+    format!("{:#}", value_of(value)).replace('\n', &format!("\n{:blanks$}", ""))
 }
 
 /// A list as a field of the outermost object.

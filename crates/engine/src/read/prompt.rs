@@ -12,7 +12,7 @@ use callboard_core::{
     count::{TokenCounter, Tokens},
     entry::{Actor, Entry},
     error::Error as Refusal,
-    id::{AgentName, Seq, ThreadId},
+    id::Seq,
     prompt::{Layout, PartName, PromptSpec},
     rights::Share,
     sealed::SealedInput,
@@ -21,12 +21,12 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_prompt::{Prompt, Provider, ResolvedSpec, has_part};
+use callboard_prompt::{Prompt, PromptPieces, Provider, ResolvedSpec, has_part};
 
 use crate::{
     error::Error,
     outside::Outside,
-    prompt_memory::MemoryKey,
+    prompt_memory::{MemoryKey, Remembered},
     session::Session,
     sizes::{DEFAULT_WINDOW, Measure, sizes, window_of},
 };
@@ -34,9 +34,12 @@ use crate::{
 impl Session {
     /// The prompt of an agent, now or as of an entry: the same bytes on every store, at any time.
     pub async fn prompt(&self, spec: &PromptSpec) -> Result<Prompt, Error> {
-        let wanted = self.wanted(spec).await?;
-        let (mut prompt, pieces, mut remembered) = self.make(&wanted).await?;
-        prompt.answer_tokens = wanted.answer_tokens;
+        let (wanted, made) = self.wanted(spec).await?;
+        let (mut prompt, pieces, mut remembered) = match made {
+            Some(made) => made,
+            None => self.make(&wanted).await?,
+        };
+        (prompt.model, prompt.answer_tokens) = (wanted.model.clone(), wanted.answer_tokens);
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         if !remembered.has_damage {
             self.live.prompts.remember(wanted.memory_key(), remembered);
@@ -64,15 +67,11 @@ impl Session {
         Ok(Measure::of(model, self.state().await?.calibration.factor(model)))
     }
 
-    /// Whose prompt is meant by `spec`.
-    pub async fn whose_prompt(&self, spec: &PromptSpec) -> Result<WhosePrompt, Error> {
-        let Wanted { spec, model, .. } = self.resolved(spec).await?;
-        Ok(WhosePrompt { agent: spec.agent, thread: spec.thread, model })
-    }
-
     /// Notes in `spec` what can be seen of the browser now, where its prompt shows that.
     pub async fn observe(&self, spec: &mut PromptSpec, outside: &Outside) -> Result<(), Error> {
-        let wanted = self.resolved(spec).await?;
+        let state = self.state().await?;
+        let erased = state.erased;
+        let wanted = Wanted::new(state, erased, spec)?;
         let shows_tabs =
             has_part(&wanted.spec.layout, PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
         if shows_tabs {
@@ -81,14 +80,8 @@ impl Session {
         Ok(())
     }
 
-    /// What `spec` means now, with what it leaves out filled in. Nothing is read or looked for yet.
-    async fn resolved(&self, spec: &PromptSpec) -> Result<Wanted, Error> {
-        let state = self.state().await?;
-        let erased = state.erased;
-        Ok(Wanted::new(state, erased, spec)?)
-    }
-
-    async fn wanted(&self, spec: &PromptSpec) -> Result<Arc<Wanted>, Error> {
+    /// What is wanted by `spec`, and the prompt, where it had to be made to find out what else belongs in it, and nothing does.
+    async fn wanted(&self, spec: &PromptSpec) -> Result<(Arc<Wanted>, Option<Made>), Error> {
         let now = self.state().await?;
         let erased = now.erased;
         let state = match spec.at {
@@ -100,23 +93,15 @@ impl Session {
             Some(task) => Some(self.mask_of_input().await?.mask(&task).unwrap_or(task)),
             None => None,
         };
-        self.add_recalled(&mut wanted, spec).await?;
-        Ok(Arc::new(wanted))
+        let made = self.add_recalled(&mut wanted, spec).await?;
+        Ok((Arc::new(wanted), made))
     }
 }
 
-/// Whose prompt a wish means, with what it leaves out filled in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WhosePrompt {
-    /// The agent.
-    pub agent: AgentName,
-    /// The thread in which it speaks.
-    pub thread: ThreadId,
-    /// The model that reads it, where one is known.
-    pub model: Option<String>,
-}
+/// A prompt with its pieces, and what is to be remembered of it.
+type Made = (Prompt, Arc<PromptPieces>, Remembered);
 
-/// A prompt that is to be built, and what it is built from.
+/// What a prompt is built from: a [`ResolvedSpec`], the state, and what was found for it.
 #[derive(Clone)]
 struct Wanted {
     state: Arc<State>,

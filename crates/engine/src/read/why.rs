@@ -4,7 +4,13 @@ use callboard_core::{error::Error as Refusal, id::Seq, view::View, viewer::Viewe
 use callboard_prompt::why::{Finding, Why};
 use serde_json::Value;
 
-use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes, texts};
+use crate::{
+    error::Error,
+    journal::{PAGE, damaged},
+    session::Session,
+    sizes::sizes,
+    texts,
+};
 
 impl Session {
     /// Says where `text` came from, who was shown it and what became of it, as far as `viewer` may know.
@@ -23,8 +29,7 @@ impl Session {
                 if let Some(seen) = view.project(entry)? {
                     // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.
                     let values = self.values(texts::of(&seen.kind, &seen.data)).await?;
-                    // Data that cannot be read has been refused before.
-                    let words: Value = serde_json::from_str(&seen.data).unwrap_or_default();
+                    let words: Value = serde_json::from_str(&seen.data).map_err(|error| damaged(entry, &error))?;
                     why.read(&seen, &words, &values.into_values().collect::<Vec<_>>());
                 }
             }

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    journal::{PAGE, read},
+    journal::{PAGE, damaged, read},
 };
 
 /// What earlier entries say of values that become secrets.
@@ -200,10 +200,4 @@ fn hide_in_text(mask: &Mask, text: &str, kind: TextKind) -> Option<Arc<str>> {
         return mask.mask_json(&mut json).then(|| json.to_string().into());
     }
     mask.mask(text).map(Into::into)
-}
-
-/// What is kept of an entry cannot be read, or written.
-pub(crate) fn damaged(entry: &Entry, error: &serde_json::Error) -> Error {
-    let (seq, kind) = (entry.header.seq, entry.header.kind.to_string());
-    callboard_core::error::Error::Damaged { seq, kind, detail: error.to_string() }.into()
 }

@@ -404,6 +404,27 @@ fn unpacked(path: &std::path::Path) -> String {
     lines
 }
 
+/// The lines of an export.
+async fn exported(session: &Session) -> String {
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    lines
+}
+
+/// Archives and exports that were written once load for ever. The sample is one of the journal that `core` keeps.
+#[tokio::test]
+async fn the_sample_of_an_archive_is_imported_and_exported_as_it_is() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/samples");
+    let sample = unpacked(&folder.join("v1.jsonl.gz"));
+    let clock = clock();
+    let board = Board::new(memory(&clock), settings(&clock));
+    let session = board.import(std::io::Cursor::new(sample.clone()), None).await.unwrap();
+    let lines = exported(&session).await;
+    assert!(lines == sample, "{}", lines.lines().next().unwrap());
+}
+
 #[tokio::test]
 async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
     let folder = tempfile::tempdir().unwrap();
@@ -418,10 +439,7 @@ async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
     let board = Board::new(store, Settings { archive: Some(Arc::new(archive)), ..settings(&clock) });
     let session = board.create(living("s", "1000")).await.unwrap();
     say(&session, &"long ".repeat(100_000)).await;
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
+    let lines = exported(&session).await;
     drop(session);
     clock.advance_seconds(1000);
     assert_eq!(board.sweep().await.unwrap(), [id("s")]);

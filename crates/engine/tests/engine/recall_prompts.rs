@@ -72,10 +72,24 @@ async fn with(recall: RecallSettings) -> Session {
 
 /// A small prompt in which what was said first has no place.
 async fn prompt(session: &Session, query: &str) -> Prompt {
-    let (agent, budget, recall) = ("writer".parse().ok(), Some(Tokens(2000)), Some(true));
+    session.prompt(&wish(query, true)).await.unwrap()
+}
+
+fn wish(query: &str, recall: bool) -> PromptSpec {
+    let (agent, budget, recall) = ("writer".parse().ok(), Some(Tokens(2000)), Some(recall));
     let query = Some(query.to_owned());
     let task = Some("Go on.".to_owned());
-    session.prompt(&PromptSpec { agent, budget, recall, query, task, ..PromptSpec::default() }).await.unwrap()
+    PromptSpec { agent, budget, recall, query, task, ..PromptSpec::default() }
+}
+
+#[tokio::test]
+async fn where_nothing_is_found_the_prompt_is_the_one_without_recall_and_notes_nothing() {
+    let session = with(RecallSettings::default()).await;
+    let found = prompt(&session, "Which is the launch word?").await;
+    assert!(matches!(found.observed.recall, Observed::Seen(_)), "{:?}", found.observed);
+    let made = prompt(&session, "zeppelins").await;
+    assert_eq!(made.observed.recall, Observed::Absent);
+    assert_eq!(made, session.prompt(&wish("zeppelins", false)).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,11 +1,11 @@
 //! What everyone who sees a thread may see besides it.
 
-use callboard_core::{audience::Audience, rights::Share, state::State, text::INLINE_BYTES};
+use callboard_core::{audience::Audience, json::text_of, rights::Share, state::State, text::INLINE_BYTES};
 
 /// The plan, as JSON, if everyone in `audience` may see it.
 pub(super) fn plan_for(state: &State, audience: &Audience) -> Option<String> {
     let held = state.plan.as_ref().filter(|_| is_for(state, Share::Plan, audience))?;
-    serde_json::to_string(&held.plan).ok()
+    Some(text_of(&held.plan))
 }
 
 /// The workflow, as JSON, if everyone in `audience` may see it. Of a long one the configuration is left out.

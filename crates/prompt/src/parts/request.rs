@@ -1,6 +1,6 @@
 //! The parts of a request that are no text of the prompt, and cost tokens all the same.
 
-use callboard_core::count::Tokens;
+use callboard_core::{count::Tokens, json::text_of};
 
 use crate::{
     Lacking,
@@ -39,7 +39,7 @@ impl Part for Tools {
     }
 
     fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let tools = serde_json::to_string(from.renderer.offered).unwrap_or_default();
+        let tools = text_of(from.renderer.offered);
         Ok(Beside::content(tools, from.renderer.tools()))
     }
 }

@@ -36,7 +36,7 @@ fn a_session_lists_its_own_parts_and_texts() {
     let prompt = board.prompt_for("lead", &own(&board, Format::Text), 2).unwrap();
     let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
     assert_eq!(names, ["house rules", "context_sets", "history", "task"]);
-    assert_eq!((prompt.layout.name(), prompt.layout.version()), ("session", 8));
+    assert_eq!(prompt.layout.name(), "session");
     let Body::Text(text) = &prompt.body else { panic!() };
     assert!(text.starts_with("Be brief.\nNever swear.\n<SHARED_CONTEXT_SETS>\n"), "{text}");
     assert_eq!(board.count.count(text), prompt.tokens);

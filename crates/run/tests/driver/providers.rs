@@ -51,7 +51,7 @@ async fn a_manager_on_anthropic_and_a_worker_on_openai_carry_a_task_through() {
             let counting = if requested["turn"] == 1 { "upper_bound" } else { "estimated" };
             assert_eq!(record["counting"], counting);
         } else {
-            assert_eq!((&requested["agent"], record.get("format")), (&json!("writer"), None));
+            assert_eq!((&requested["agent"], &record["format"]), (&json!("writer"), &json!("openai")));
         }
     }
     assert_eq!(requests.iter().filter(|request| request.get("system").is_some()).count(), 3);

@@ -11,6 +11,7 @@ use callboard_core::{
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
+    json::value_of,
     state::State,
     viewer::Viewer,
 };
@@ -168,7 +169,7 @@ impl Conversation<'_> {
             return Ok(asked.messages.iter().map(|message| self.essence(message)).collect());
         }
         let essence = |message: NewMessage| {
-            let content = serde_json::to_value(&message.content).unwrap_or_default();
+            let content = value_of(&message.content);
             essence_of(message.role, &content, &message.tool_calls, message.tool_call_id.as_deref())
         };
         Ok(self.read(&asked.messages)?.into_iter().map(essence).collect())

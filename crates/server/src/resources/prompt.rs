@@ -6,7 +6,6 @@ use callboard_core::{
     entry::Hash,
     error::{ConflictKind, Error as Refusal},
     id::{AgentName, Seq, SessionId},
-    run::own::BeginTurn,
     tool::own_names,
     view::View,
 };
@@ -41,32 +40,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>),
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
-pub(crate) async fn build(
+async fn build(
     caller: Authorized<BuildPrompt>,
     RequestBody { body, options }: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, CallError> {
     let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools, pieces } =
         body;
-    if at.is_some() && caller.rank != Rank::User {
-        return Err(caller.forbidden("build prompts as of an earlier entry"));
-    }
-    let agent =
-        if record { caller.whose_turn(agent)? } else { whose(&caller, agent, "build the prompts of others").await? };
-    if let (Some(files), None) = (&caller.app.files, at) {
-        files.observe(&caller.session).await?;
-    }
     let tools = caller.app.outside.of_served(own_names(&tools)?);
-    let default_model = caller.app.settings.runs.model.clone();
-    let spec = PromptSpec { agent, thread, layout, model, default_model, budget, at, format, ..PromptSpec::default() };
-    let mut spec = PromptSpec { recall, query, tools, ..spec };
-    if record {
-        return caller.record_turn(spec, pieces, options).await;
-    }
-    if at.is_none() {
-        caller.session.observe(&mut spec, &caller.app.outside).await?;
-    }
-    let prompt = caller.session.prompt(&spec).await?;
-    Ok(Answer::ok(with_pieces(prompt, None, pieces)))
+    let spec =
+        PromptSpec { agent, thread, layout, model, budget, at, format, recall, query, tools, ..PromptSpec::default() };
+    caller.prompt(spec, record, pieces, options).await
 }
 
 /// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
@@ -76,20 +59,45 @@ pub(crate) async fn note(
     spec: &PromptSpec,
     sent: Option<Hash>,
 ) -> Result<api::Prompt, CallError> {
-    let whose = caller.session.whose_prompt(spec).await?;
     let prompt = caller.session.prompt(spec).await?;
-    let mut record = prompt.record();
+    let mut begin = prompt.begin_turn(spec.tools.clone());
     if let Some(sent) = sent {
         // What a provider counts of another text teaches nothing about this one.
-        (record.sha256, record.factor) = (sent, None);
+        (begin.prompt.sha256, begin.prompt.factor) = (sent, None);
     }
-    let (agent, thread, model) = (whose.agent, whose.thread, whose.model);
-    let begin = BeginTurn { agent, thread, model, tools: spec.tools.clone(), prompt: record };
     let receipt = caller.execute(WriteOptions::default(), begin).await?;
     Ok(prompt_body(prompt, Some(receipt.answer.0)))
 }
 
 impl Authorized<BuildPrompt> {
+    /// Builds a prompt; with `record` it is recorded as a turn.
+    pub(crate) async fn prompt(
+        &self,
+        mut spec: PromptSpec,
+        record: bool,
+        pieces: bool,
+        options: WriteOptions,
+    ) -> Result<Answer<api::Prompt>, CallError> {
+        if spec.at.is_some() && self.rank != Rank::User {
+            return Err(self.forbidden("build prompts as of an earlier entry"));
+        }
+        spec.agent = match record {
+            true => self.whose_turn(spec.agent)?,
+            false => whose(self, spec.agent, "build the prompts of others").await?,
+        };
+        if let (Some(files), None) = (&self.app.files, spec.at) {
+            files.observe(&self.session).await?;
+        }
+        spec.default_model.clone_from(&self.app.settings.runs.model);
+        if record {
+            return self.record_turn(spec, pieces, options).await;
+        }
+        if spec.at.is_none() {
+            self.session.observe(&mut spec, &self.app.outside).await?;
+        }
+        Ok(Answer::ok(with_pieces(self.session.prompt(&spec).await?, None, pieces)))
+    }
+
     /// Whose turn is recorded: an agent's own, or the one that the user names.
     fn whose_turn(&self, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
         match self.agent() {

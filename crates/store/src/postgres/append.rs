@@ -19,19 +19,9 @@ use super::{
 use crate::{Append, Error, JournalKind, LeaseChange};
 
 /// Appends batches.
-pub(super) const APPEND: &str =
-    "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
+const APPEND: &str = "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
     FROM append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-        $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
-
-/// How many parameters [`APPEND`] has.
-const APPEND_PARAMS: usize = 36;
-
-/// Appends batches of which some rewrite entries or drop values.
-const APPEND_AND_ERASE: &str =
-    "SELECT outcome, this, place, found_seq, found_tag, found_expires_at, found_last_activity
-    FROM append_and_erase($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-        $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
+        $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41)";
 
 /// The outcome of a batch.
 pub(super) enum Outcome {
@@ -104,12 +94,7 @@ pub(super) async fn append(
         &columns.drops.batch,
         &columns.drops.hashes,
     ];
-    let erases = batches.iter().any(|batch| batch.erases());
-    let rows = if erases {
-        database.try_query(APPEND_AND_ERASE, params).await?
-    } else {
-        database.try_query(APPEND, params.get(..APPEND_PARAMS).unwrap_or(params)).await?
-    };
+    let rows = database.try_query(APPEND, params).await?;
     if rows.len() != batches.len() {
         return Err(unknown());
     }

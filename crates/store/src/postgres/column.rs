@@ -6,6 +6,7 @@ use callboard_core::{
     audience::Audience,
     entry::{Entry, Hash, Head, Header, Tag},
     id::Seq,
+    json::text_of,
     time::Timestamp,
 };
 use tokio_postgres::{Row as Columns, types::FromSql};
@@ -95,8 +96,7 @@ pub(super) fn entry(row: &Columns) -> Result<Entry, PostgresError> {
 
 /// Keys as a column stores them: a JSON array, or null for none.
 pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    // Writing a list of texts as JSON cannot fail.
-    if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
+    (!keys.is_empty()).then(|| text_of(keys))
 }
 
 fn keys(text: &str) -> Result<Vec<Arc<str>>, PostgresError> {

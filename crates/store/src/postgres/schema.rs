@@ -1,21 +1,15 @@
-//! Migrating a namespace to the format of this version.
+//! Making the tables and functions of a namespace.
 
-use tokio_postgres::{Client, GenericClient, error::SqlState};
+use tokio_postgres::{Client, GenericClient};
 
 use super::{
     address::Address,
-    append::APPEND,
     database::{Database, with_timeout},
-    error::PostgresError,
 };
 use crate::Error;
 
-/// The migration to each format from the one before. The last is the one that this version reads and writes.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("migrations/1.sql"), include_str!("migrations/2.sql"), include_str!("migrations/3.sql")];
-
-/// The newest format that this version reads, and the one it writes.
-pub(super) const FORMAT: i32 = 3;
+/// The format that this version reads and writes.
+const FORMAT: i32 = 4;
 
 /// What is in a namespace.
 enum SchemaState {
@@ -27,48 +21,26 @@ enum SchemaState {
     Foreign,
 }
 
-/// Creates or migrates the tables. If several servers do so at once, one does it and the others wait.
-pub(super) async fn migrate(database: &Database) -> Result<(), Error> {
+/// Creates the tables, unless they are there. If several servers do so at once, one does it and the others wait.
+pub(super) async fn create(database: &Database) -> Result<(), Error> {
     let address = database.address();
     let mut connection = database.connection().await.map_err(|fault| fault.opening(address))?;
-    let found = look(&connection, address).await.map_err(|fault| fault.opening(address))?;
-    if check(found, address)? == FORMAT {
-        return probe(&connection, address).await;
-    }
-    let done = with_timeout(bring_up(&mut connection, address)).await.map_err(|fault| fault.opening(address))?;
-    check(done, address).map(drop)
-}
-
-/// The format that was found; 0 for an empty schema. An error if the schema must not be touched.
-fn check(found: SchemaState, address: &Address) -> Result<i32, Error> {
-    match found {
-        SchemaState::Nothing => Ok(0),
-        SchemaState::Format(format) if format > FORMAT => {
-            Err(Error::WrittenByNewer { what: address.to_string(), found: format.into(), known: FORMAT.into() })
+    let client: &Client = &connection;
+    let found = with_timeout(find(client, address)).await.map_err(|fault| fault.opening(address))?;
+    let found = match found {
+        SchemaState::Nothing => {
+            with_timeout(make(&mut connection, address)).await.map_err(|fault| fault.opening(address))?
         }
-        SchemaState::Format(format) => Ok(format),
+        found => found,
+    };
+    match found {
+        SchemaState::Nothing => Ok(()),
+        SchemaState::Format(format) => Error::check_format(address.to_string(), format.into(), FORMAT.into()),
         SchemaState::Foreign => Err(Error::cannot_open(
             address.to_string(),
             format!("the schema {} has tables of another program: choose another namespace", address.namespace),
         )),
     }
-}
-
-/// Refuses functions that have the same format but are not those of this version.
-async fn probe(client: &Client, address: &Address) -> Result<(), Error> {
-    match client.prepare(APPEND).await {
-        Ok(_) => Ok(()),
-        Err(error) if matches!(error.code(), Some(&(SqlState::UNDEFINED_FUNCTION | SqlState::UNDEFINED_COLUMN))) => {
-            let why = "another version made it, with other functions than this one: `callboard export` its sessions \
-                       with that version and import them into another namespace";
-            Err(Error::cannot_open(address.to_string(), why))
-        }
-        Err(error) => Err(PostgresError::from(error).opening(address)),
-    }
-}
-
-async fn look(client: &Client, address: &Address) -> Result<SchemaState, PostgresError> {
-    with_timeout(find(client, address)).await
 }
 
 async fn find(client: &impl GenericClient, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
@@ -85,26 +57,18 @@ async fn find(client: &impl GenericClient, address: &Address) -> Result<SchemaSt
     })
 }
 
-/// Runs the missing migrations in one transaction. Returns what was found before.
-async fn bring_up(client: &mut Client, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
+/// Makes the tables and functions in one transaction, unless another server has. Returns what was found before.
+async fn make(client: &mut Client, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     // One lock for all namespaces: it is held rarely, and for a moment.
-    transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard migrates', 0))", &[]).await?;
+    transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('callboard makes', 0))", &[]).await?;
     let found = find(&transaction, address).await?;
-    let format = match found {
-        SchemaState::Nothing => 0,
-        SchemaState::Format(format) => format,
-        SchemaState::Foreign => return Ok(found),
-    };
-    if format == 0 {
-        let make = "CREATE TABLE callboard_format (format integer PRIMARY KEY, since timestamptz DEFAULT now())";
-        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"; {make}", address.namespace)).await?;
+    if matches!(found, SchemaState::Nothing) {
+        let format = "CREATE TABLE callboard_format (format integer PRIMARY KEY, since timestamptz DEFAULT now())";
+        transaction.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"; {format}", address.namespace)).await?;
+        transaction.batch_execute(include_str!("schema.sql")).await?;
+        transaction.execute("INSERT INTO callboard_format (format) VALUES ($1)", &[&FORMAT]).await?;
+        transaction.commit().await?;
     }
-    let done = usize::try_from(format).unwrap_or(usize::MAX);
-    for (migration, number) in MIGRATIONS.iter().zip(1..).skip(done) {
-        transaction.batch_execute(migration).await?;
-        transaction.execute("INSERT INTO callboard_format (format) VALUES ($1)", &[&number]).await?;
-    }
-    transaction.commit().await?;
     Ok(found)
 }

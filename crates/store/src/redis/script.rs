@@ -49,5 +49,4 @@ scripts! {
     SNAPSHOT: "scripts/snapshot.lua",
     SWEEP: "scripts/sweep.lua",
     TOUCH: "scripts/touch.lua",
-    UPGRADE: "scripts/upgrade.lua",
 }

@@ -7,18 +7,14 @@ use super::{
     client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    sessions,
 };
 use crate::{Durability, Error};
 
 /// The oldest supported version. In older ones a script that reads the time cannot write.
 const OLDEST: u32 = 7;
 
-/// The newest format that this version reads, and the one it writes.
-const FORMAT: i64 = 5;
-
-/// The oldest format that can be upgraded.
-const OLDEST_FORMAT: i64 = 4;
+/// The format that this version reads and writes.
+const FORMAT: i64 = 6;
 
 /// The settings and properties of the server that matter, by the server's names.
 struct Server(HashMap<String, String>);
@@ -49,31 +45,14 @@ pub(super) async fn check(
     if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.warnings(address))) }
 }
 
-/// Refuses a namespace of a newer version, and upgrades one of the previous format. Writes the format into a new one, which
-/// also shows that the server can be written to.
+/// Refuses a namespace of another version. Writes the format into a new one, which also shows that the server can be written to.
 pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
-    let known = FORMAT.to_string();
     let found = async {
-        client.call(Command::new(["SET", &client.layout.format, &known, "NX"])).await?;
-        let found = client.call(Command::new(["GET", &client.layout.format])).await?.number()?;
-        if found != OLDEST_FORMAT {
-            return Ok(found);
-        }
-        sessions::upgrade(client).await?;
-        client.call(Command::new(["SET", &client.layout.format, &known])).await?;
-        Ok(FORMAT)
+        client.call(Command::new(["SET", &client.layout.format, &FORMAT.to_string(), "NX"])).await?;
+        client.call(Command::new(["GET", &client.layout.format])).await?.number()
     };
-    match found.await.map_err(|fault| unusable(address, fault))? {
-        found if found > FORMAT => Err(Error::WrittenByNewer { what: address.shown(), found, known: FORMAT }),
-        found if found < FORMAT => Err(Error::cannot_open(
-            address.shown(),
-            format!(
-                "its namespace has format {found} of an older version: `callboard export` its sessions with that \
-                 version and import them into another namespace"
-            ),
-        )),
-        _ => Ok(()),
-    }
+    let found = found.await.map_err(|fault| unusable(address, fault))?;
+    Error::check_format(address.shown(), found, FORMAT)
 }
 
 /// The error for a server that cannot be used.

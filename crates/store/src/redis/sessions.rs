@@ -123,19 +123,6 @@ pub(super) async fn ids_behind(
     ids(client.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
-/// Upgrades a namespace of format 4: creates the list of sessions without requests, and the list by last use.
-pub(super) async fn upgrade(client: &Client) -> Result<(), RedisFailure> {
-    let mut after = None;
-    loop {
-        let ids = ids_behind(client, &client.layout.sessions, after.as_ref()).await?;
-        let Some(last) = ids.last().cloned() else { return Ok(()) };
-        for answer in client.run_each(&script::UPGRADE, &ids).await? {
-            answer?;
-        }
-        after = Some(last);
-    }
-}
-
 /// See [`Store::lease`](crate::Store::lease). Sessions that have expired are left out.
 pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result<Vec<SessionId>, RedisFailure> {
     let lasts = lease.lasts_millis().to_string();

@@ -5,6 +5,7 @@ use std::{str::FromStr, sync::Arc};
 use callboard_core::{
     entry::{Head, Tag},
     id::Seq,
+    json::text_of,
     time::Timestamp,
 };
 use rusqlite::{Error, Result, Row, types::Type};
@@ -52,8 +53,7 @@ pub(super) fn unreadable(at: usize, error: impl std::error::Error + Send + Sync 
 
 /// Keys as a column stores them: a JSON array, or null for none.
 pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    // Writing a list of texts as JSON cannot fail.
-    if keys.is_empty() { None } else { serde_json::to_string(keys).ok() }
+    (!keys.is_empty()).then(|| text_of(keys))
 }
 
 pub(super) fn keys(row: &Row<'_>, at: usize) -> Result<Vec<Arc<str>>> {

@@ -10,15 +10,8 @@ use crate::{Durability, Error};
 /// The application id in the header of our files: `Call` in ASCII.
 const APPLICATION_ID: i32 = 0x4361_6c6c;
 
-/// The newest format that this version reads, and the one it writes.
-const FORMAT: i32 = 3;
-
-/// The columns that files of older formats do not have, and the format that added them.
-const ADDED: [(i32, &str); 4] =
-    [(2, "session.is_request"), (2, "session.used_at"), (3, "session.rewritten"), (3, "unclean.one")];
-
-/// The migration to each format from the one before.
-const MIGRATIONS: [(i32, &str); 2] = [(2, include_str!("migrations/2.sql")), (3, include_str!("migrations/3.sql"))];
+/// The format that this version reads and writes.
+const FORMAT: i32 = 4;
 
 /// How long a call waits while another process writes.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
@@ -67,7 +60,7 @@ fn make_folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Refuses a file of another program or of a newer version, before anything in it is changed.
+/// Refuses a file of another program or of another version, before anything in it is changed.
 fn check(db: &Connection, path: &Path) -> Result<(), Error> {
     // In one transaction: another process may be creating the tables at this moment.
     let identity = db.unchecked_transaction().and_then(|moment| Identity::of(&moment));
@@ -78,39 +71,12 @@ fn check(db: &Connection, path: &Path) -> Result<(), Error> {
         return Err(Error::cannot_open(what, why));
     }
     match identity {
-        Identity { application_id: APPLICATION_ID, format, .. } if format > FORMAT => {
-            Err(Error::WrittenByNewer { what, found: format.into(), known: FORMAT.into() })
-        }
         Identity { application_id: APPLICATION_ID, format, .. } => {
-            match missing(db, format).map_err(|error| refused(path, error))? {
-                None => Ok(()),
-                Some(column) => Err(Error::cannot_open(what, of_another_version(&column))),
-            }
+            Error::check_format(what, format.into(), FORMAT.into())
         }
         Identity { application_id: 0, format: 0, tables: 0 } => Ok(()),
         Identity { .. } => Err(Error::cannot_open(what, "it is a database of another program: choose another path")),
     }
-}
-
-/// The first column that this version needs, that a file of this format lacks, and that no migration adds.
-fn missing(db: &Connection, format: i32) -> Result<Option<String>, Sql> {
-    let columns = |db: &Connection| {
-        let columns = "SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
-            WHERE t.type = 'table' ORDER BY 1";
-        db.prepare(columns)?.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, Sql>>()
-    };
-    let made = Connection::open_in_memory()?;
-    made.execute_batch(include_str!("schema.sql"))?;
-    let there = columns(db)?;
-    let is_added = |column: &str| ADDED.iter().any(|(since, added)| format < *since && *added == column);
-    Ok(columns(&made)?.into_iter().find(|column| !there.contains(column) && !is_added(column)))
-}
-
-fn of_another_version(column: &str) -> String {
-    format!(
-        "another version made it, with other tables than this one ({column} is missing): `callboard export` its \
-         sessions with that version and import them into another file"
-    )
 }
 
 /// What identifies a database.
@@ -165,18 +131,13 @@ fn use_log(db: &Connection) -> Result<(), Sql> {
     }
 }
 
-/// Creates the tables, or migrates an older format, unless another process has just done so.
+/// Creates the tables, unless they are there.
 fn create_schema(db: &Connection) -> Result<(), Sql> {
     db.execute_batch("BEGIN IMMEDIATE")?;
     let done = Identity::of(db).and_then(|found| {
         if found.tables == 0 {
             db.execute_batch(include_str!("schema.sql"))?;
             db.pragma_update(None, "application_id", APPLICATION_ID)?;
-        } else {
-            let missing = MIGRATIONS.iter().filter(|(format, _)| found.format < *format);
-            missing.map(|(_, migration)| *migration).try_for_each(|migration| db.execute_batch(migration))?;
-        }
-        if found.format < FORMAT {
             db.pragma_update(None, "user_version", FORMAT)?;
         }
         db.execute_batch("COMMIT")

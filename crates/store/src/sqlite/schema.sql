@@ -1,5 +1,5 @@
--- Format 3; `migrations/` upgrades older ones. Ids in place of texts keep rows small. A `session.id` is never used again, so
--- the rows of a deleted session cannot be reached any more, and can be removed later, in slices.
+-- Ids in place of texts keep rows small. A `session.id` is never used again, so the rows of a deleted session cannot be
+-- reached any more, and can be removed later, in slices.
 
 CREATE TABLE session (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,

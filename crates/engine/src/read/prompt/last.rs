@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use callboard_core::{
     count::{Tokens, Usage},
+    entry::Hash,
     fact::{self, Fact},
     id::{AgentName, Seq},
+    prompt::{Layout, PromptSpec},
     run::turn_facts::{TurnAnswered, TurnRequested},
 };
-use callboard_prompt::{PromptPieces, Provider, ResolvedSpec};
+use callboard_prompt::PromptPieces;
 use callboard_store::{Order, Query};
 
 use super::Wanted;
@@ -68,46 +70,29 @@ impl Session {
         };
         let Some(entry) = entry else { return Ok(None) };
         let turn: TurnRequested = fact::read(&entry)?;
-        let Some(thread) = turn.speaks_in() else { return Ok(None) };
-        let now = &wanted.spec;
-        let (prompt, layout) = (&turn.prompt, &now.layout);
-        let is_alike = (prompt.layout.as_str(), prompt.layout_version) == (layout.name(), layout.version());
-        if !is_alike || prompt.format != now.format.name() {
-            return Ok(None);
-        }
-        let spec = ResolvedSpec {
-            agent: turn.agent.clone(),
-            thread,
-            layout: now.layout.clone(),
-            format: now.format,
-            provider: Provider::of(turn.model.as_deref()),
-            profile: None,
-            budget: prompt.budget,
-            task: turn.task(),
-            vocabulary: prompt.vocabulary.clone(),
-            factor: prompt.factor,
-            observed: prompt.observed.clone(),
-            tools: turn.tools.clone(),
-        };
+        let (record, now) = (&turn.prompt, &wanted.spec);
+        let is_alike = (record.layout.as_str(), record.layout_version) == (now.layout.name(), Layout::VERSION);
+        let query = turn.prompt_spec().filter(|query| is_alike && query.format == now.format);
+        let Some(query) = query else { return Ok(None) };
+        let Wanted { spec, .. } = Wanted::new(wanted.state.clone(), wanted.erased, &query)?;
         // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
         // after a restart, on another server, or where the memory is full.
         let known = self.live.prompts.recall(&MemoryKey::of(&spec, wanted.erased));
-        let made = known.as_ref().and_then(|known| known.made.made(prompt.at, &spec));
+        let made = known.as_ref().and_then(|known| known.made.made(record.at, &spec));
         match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
             Some(pieces) => Ok(pieces),
-            None => self.make_again(&turn).await,
+            None => self.make_again(&query, record.sha256).await,
         }
     }
 
-    /// Makes the prompt of a turn again.
-    async fn make_again(&self, turn: &TurnRequested) -> Result<Option<Arc<PromptPieces>>, Error> {
-        let Some(query) = turn.prompt_spec() else { return Ok(None) };
-        let made = match self.wanted(&query).await {
-            Ok(wanted) => self.make(&wanted).await,
+    /// Makes the prompt of a turn again, which had this hash.
+    async fn make_again(&self, query: &PromptSpec, sha256: Hash) -> Result<Option<Arc<PromptPieces>>, Error> {
+        let made = match self.wanted(query).await {
+            Ok((wanted, _)) => self.make(&wanted).await,
             Err(error) => Err(error),
         };
         match made {
-            Ok((prompt, pieces, _)) => Ok((prompt.sha256() == turn.prompt.sha256).then_some(pieces)),
+            Ok((prompt, pieces, _)) => Ok((prompt.sha256() == sha256).then_some(pieces)),
             Err(Error::Refused(_)) => Ok(None),
             Err(error) => Err(error),
         }

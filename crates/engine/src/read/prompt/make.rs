@@ -15,7 +15,7 @@ use callboard_prompt::{
 };
 use callboard_store::{Order, Query};
 
-use super::Wanted;
+use super::{Made, Wanted};
 use crate::{
     error::Error,
     prompt_memory::{MadePrompts, Remembered},
@@ -60,7 +60,7 @@ struct Ingredients {
 
 impl Session {
     /// Makes a prompt, and says what is to be remembered of it.
-    pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<(Prompt, Arc<PromptPieces>, Remembered), Error> {
+    pub(super) async fn make(&self, wanted: &Arc<Wanted>) -> Result<Made, Error> {
         let mut ingredients = self.begin(wanted).await?;
         loop {
             let built;

@@ -21,9 +21,10 @@ use callboard_core::{
 use callboard_prompt::{Prompt, has_part, question::question};
 use callboard_store::{Order, Query};
 
-use super::Wanted;
+use super::{Made, Wanted};
 use crate::{
     error::Error,
+    prompt_memory::MadePrompts,
     read::recall::corpus::SearchedJournal,
     recall::{ForeignPassage as Foreign, FromElsewhere, RecallQuery},
     session::Session,
@@ -50,6 +51,12 @@ struct Found {
     elsewhere: Vec<ForeignPassage>,
 }
 
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.passages.is_empty() && self.notes.is_empty() && self.elsewhere.is_empty()
+    }
+}
+
 /// Where an entry stands: in the session, or in a collection.
 type Place<'a> = (&'a Option<CollectionName>, Seq);
 
@@ -64,12 +71,19 @@ impl Wanted {
 }
 
 impl Session {
-    /// Adds to a prompt what is found for it, or what was found when it was made for the first time.
-    pub(super) async fn add_recalled(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<(), Error> {
+    /// Adds to a prompt what is found for it, or what was found when it was made for the first time. Where nothing is found for
+    /// it, the prompt that was made to look for it is the answer.
+    pub(super) async fn add_recalled(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<Option<Made>, Error> {
         let places = match &spec.observed.recall {
             Observed::Seen(places) => places.clone(),
             Observed::Absent if wanted.recalls(spec) => match self.look_for(wanted, spec).await {
-                Ok(Found { passages, notes, elsewhere }) => {
+                Ok((found, made)) if found.is_empty() => return Ok(made),
+                Ok((Found { passages, notes, elsewhere }, made)) => {
+                    if let Some((_, _, mut remembered)) = made.filter(|(_, _, remembered)| !remembered.has_damage) {
+                        // What was read for it is not read again. Nobody was asked with it.
+                        remembered.made = MadePrompts::default();
+                        self.live.prompts.remember(wanted.memory_key(), remembered);
+                    }
                     wanted.spec.observed.recall_notes = notes;
                     wanted.spec.observed.elsewhere = elsewhere;
                     passages
@@ -79,10 +93,10 @@ impl Session {
                 Err(error) => {
                     tracing::warn!(session = %self.id(), %error, "nothing could be recalled for a prompt");
                     wanted.spec.observed.recall = Observed::Failed("the index could not be read".to_owned());
-                    return Ok(());
+                    return Ok(None);
                 }
             },
-            Observed::Absent | Observed::Failed(_) => return Ok(()),
+            Observed::Absent | Observed::Failed(_) => return Ok(None),
         };
         let entries = self.entries_saying(&places).await?;
         for place in &places {
@@ -90,27 +104,27 @@ impl Session {
             let journal = self.journal_of(&place.collection);
             let Some(whole) = self.whole_of(&journal, entry).await? else { continue };
             if let Some(text) = whole.get(place.start..place.end)
-                // Turns of before have hashes without a salt.
-                && [entry.hash_of_words(text), Hash::of(text.as_bytes())].contains(&place.sha256)
+                && entry.hash_of_words(text) == place.sha256
             {
                 wanted.recalled.insert(place.sha256, text.into());
             }
         }
         wanted.spec.observed.recall = Observed::Seen(places);
-        Ok(())
+        Ok(None)
     }
 
-    /// What answers what is asked now, the best first, and is not shown in the prompt anyway.
-    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<Found, Error> {
+    /// What answers what is asked now, the best first, and is not shown in the prompt anyway; and the prompt without it, where
+    /// there is a question.
+    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<(Found, Option<Made>), Error> {
         let question = match &spec.query {
             Some(query) => query.clone(),
             None => self.question(wanted).await?,
         };
         if question.trim().is_empty() {
-            return Ok(Found::default());
+            return Ok((Found::default(), None));
         }
-        let (without, _, _) = self.make(&Arc::new(wanted.clone())).await?;
-        let shown = shown(wanted, &without)?;
+        let without = self.make(&Arc::new(wanted.clone())).await?;
+        let shown = shown(wanted, &without.0)?;
         let at = Some(wanted.state.head.seq);
         let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
         let mut places: Vec<Passage> = Vec::new();
@@ -160,7 +174,7 @@ impl Session {
                 Err(_) => notes.push(format!("[the source {source} could not be asked]")),
             }
         }
-        Ok(Found { passages: places, notes, elsewhere })
+        Ok((Found { passages: places, notes, elsewhere }, Some(without)))
     }
 
     /// What is looked for where nobody says it: the task, and what the newest messages name.

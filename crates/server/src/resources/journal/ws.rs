@@ -7,6 +7,7 @@ use axum::{
     response::Response,
 };
 use callboard_api::FollowQuery;
+use callboard_core::json::text_of;
 use serde_json::json;
 
 use crate::{
@@ -59,10 +60,10 @@ async fn talk(mut feed: Feed, mut socket: WebSocket) {
 
 fn frame(item: &FeedItem) -> Utf8Bytes {
     let text = match item {
-        FeedItem::Entry(entry) => serde_json::to_string(entry),
-        FeedItem::Heard { kind, data } => serde_json::to_string(&json!({ "type": kind, "data": data })),
+        FeedItem::Entry(entry) => text_of(entry),
+        FeedItem::Heard { kind, data } => json!({ "type": kind, "data": data }).to_string(),
     };
-    text.unwrap_or_default().into()
+    text.into()
 }
 
 async fn close(socket: &mut WebSocket, is_closing: bool) {
