@@ -24,18 +24,6 @@ pub(super) fn take_fields(fields: &mut Map<String, Value>, said: &Value) -> bool
     is_changed
 }
 
-/// Whether `text` repeats `words`: as they are, or where they have `chars` characters within it, within JSON, or shortened.
-pub(super) fn repeats(text: &str, words: &str, chars: usize) -> bool {
-    let escaped = || serde_json::to_string(words).unwrap_or_default();
-    let is_long = words.chars().nth(chars - 1).is_some();
-    let is_in = || is_long && (text.contains(words) || text.contains(escaped().trim_matches('"')));
-    let is_shortened = || match text.split_once("\n[shortened") {
-        Some((beginning, _)) => is_long && words.starts_with(beginning),
-        None => false,
-    };
-    text == words || is_in() || is_shortened()
-}
-
 /// All texts in a JSON value.
 pub(super) fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
