@@ -292,6 +292,9 @@ pub struct NewMessage {
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip)]
     pub as_given: Option<AsGiven>,
+    /// The entries whose words it repeats.
+    #[serde(default, skip)]
+    pub copied_from: Vec<Seq>,
 }
 
 /// What a message that is to be added says.
@@ -319,6 +322,7 @@ impl NewMessage {
             expected_output: None,
             reasoning: Vec::new(),
             as_given: None,
+            copied_from: Vec::new(),
         }
     }
 }
@@ -330,6 +334,8 @@ pub struct ToolResult {
     pub text: Arc<str>,
     /// Pictures, as parts of messages.
     pub media: Vec<Map<String, Value>>,
+    /// The entries whose words it repeats.
+    pub copied_from: Vec<Seq>,
 }
 
 impl ToolResult {
@@ -342,19 +348,19 @@ impl ToolResult {
                 fields.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect();
             message.content = Some(NewContent::Parts([vec![text], self.media.clone()].concat()));
         }
-        NewMessage { tool_call_id: Some(call.to_owned()), ..message }
+        NewMessage { tool_call_id: Some(call.to_owned()), copied_from: self.copied_from.clone(), ..message }
     }
 }
 
 impl From<String> for ToolResult {
     fn from(text: String) -> Self {
-        Self { text: text.into(), media: Vec::new() }
+        text.as_str().into()
     }
 }
 
 impl From<&str> for ToolResult {
     fn from(text: &str) -> Self {
-        Self { text: text.into(), media: Vec::new() }
+        Self { text: text.into(), media: Vec::new(), copied_from: Vec::new() }
     }
 }
 

@@ -78,6 +78,10 @@ pub struct DecisionBuilder<'a> {
     pub(crate) values: Values,
     pub(crate) entries: Vec<Entry>,
     pub(crate) erased: ErasedData,
+    /// The entries whose words a tool says again to the model that called it. Whoever records what it says takes them.
+    pub(crate) quoted: Vec<Seq>,
+    /// The entries whose words are in what is recorded now.
+    copied_from: Vec<Seq>,
     /// Which of `entries` claims a key.
     keys: HashMap<Arc<str>, usize>,
     /// Why what was recorded is refused, if it is.
@@ -87,8 +91,9 @@ pub struct DecisionBuilder<'a> {
 impl<'a> DecisionBuilder<'a> {
     /// Begins with nothing recorded.
     pub(crate) fn new(state: &State, context: DecisionContext<'a>) -> Self {
-        let (values, entries, erased, keys) = Default::default();
-        Self { state: state.clone(), by: context.by.clone(), context, values, entries, erased, keys, refused: None }
+        let (values, entries, erased, quoted, copied_from, keys) = Default::default();
+        let (state, by, refused) = (state.clone(), context.by.clone(), None);
+        Self { state, by, context, values, entries, erased, quoted, copied_from, keys, refused }
     }
 
     /// Refuses who decides, unless it has this right.
@@ -117,8 +122,11 @@ impl<'a> DecisionBuilder<'a> {
             None => fact,
         };
         let mut draft = fact::draft(&fact, &self.state);
-        if let Some(seed) = self.context.salt.filter(|_| fact::has_words::<F>()) {
-            draft.salt(seed.salt(self.next_seq()));
+        if fact::has_words::<F>() {
+            draft.copied_from(&self.copied_from);
+            if let Some(seed) = self.context.salt {
+                draft.salt(seed.salt(self.next_seq()));
+            }
         }
         let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);
         fact.apply(&mut self.state, &entry.header);
@@ -126,6 +134,14 @@ impl<'a> DecisionBuilder<'a> {
         let place = self.entries.len();
         self.keys.extend(entry.header.keys.iter().map(|key| (key.clone(), place)));
         self.entries.push(entry);
+    }
+
+    /// Records what repeats words of the entries `from`: where those are erased, so is this.
+    pub(crate) fn copying<T>(&mut self, from: Vec<Seq>, record: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.copied_from, from);
+        let recorded = record(self);
+        self.copied_from = before;
+        recorded
     }
 
     /// Does what may be refused as a part of something that goes on: where it is, nothing that it recorded counts.
@@ -149,6 +165,11 @@ impl<'a> DecisionBuilder<'a> {
     /// The number of the next entry.
     pub(crate) fn next_seq(&self) -> Seq {
         self.state.head.seq.next()
+    }
+
+    /// What was recorded so far.
+    pub(crate) fn recorded_so_far(&self) -> Vec<Seq> {
+        self.entries.iter().map(|entry| entry.header.seq).collect()
     }
 
     /// The agent that asks, if it is one.

@@ -7,8 +7,8 @@
 pub mod line;
 mod mark;
 
-pub(crate) use self::mark::erased;
 pub use self::mark::{Erasure, SaltSeed};
+pub(crate) use self::mark::{copied, erased};
 
 use std::{fmt, str::FromStr, sync::Arc};
 

@@ -81,7 +81,8 @@ pub struct Description {
     pub gone_as: Option<&'static str>,
     /// What becomes of what earlier entries about the same thing say.
     pub earlier: Earlier,
-    /// Which words of earlier entries it says again. Erasing an entry finds the copies of its words by it.
+    /// Which words of earlier entries it says again by its nature. Erasing an entry finds the copies of its words by it, and by
+    /// [what single entries say](Entry::copied_from).
     pub repeats: Repeats,
 }
 
@@ -208,22 +209,18 @@ pub enum Earlier {
     Deleted,
 }
 
-/// Which words of earlier entries an entry says again because Callboard itself puts them there. What people and models
-/// write is theirs.
+/// Which words of earlier entries all entries of a type say again because Callboard itself puts them there. What people and
+/// models write is theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// None: all its words are new.
+    /// None: its words are new, or the entry says [where they are from](Entry::copied_from).
     Nothing,
     /// Those of the thing that it is about, as far as they did not change: it says the whole thing anew.
     Unchanged,
     /// Those of the messages that it covers, in its own words.
     Covered,
-    /// Where it is what came of one of Callboard's own tools, those that the tool was called with, and those that it read.
-    Results,
     /// The answer to a request, and the hash of the request.
     Answer,
-    /// Any.
-    Anything,
 }
 
 /// An entry as a viewer sees it: its type and its data. A thing that the viewer lost sight of looks deleted.

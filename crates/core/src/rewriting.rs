@@ -17,7 +17,7 @@ pub use self::{
     copies::CopySearch,
 };
 use crate::{
-    entry::{Entry, Hash},
+    entry::{Entry, Hash, copied},
     erasure::forget_prompt,
     event,
     id::Seq,
@@ -52,7 +52,7 @@ pub struct ErasedEntry {
 /// knows the rest of the prompt could guess a short value from it.
 pub fn rewritten(entry: &Entry, mut data: Value, sealed: Option<Hash>) -> Rewritten {
     forget_prompt(&mut data);
-    let data = reworded(entry, data).data;
+    let data = copied(&entry.copied_from(), &reworded(entry, data).data).into();
     Rewritten { seq: entry.header.seq, data_hash: entry.data_hash(), data, sealed }
 }
 

@@ -74,8 +74,8 @@ pub type Decide = fn(&mut DecisionBuilder<'_>, &Value) -> Result<String, Undecid
 /// What a tool reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
-    /// These texts, one right after the other. Long ones stand beside the journal.
-    Texts(Vec<Text>),
+    /// This text, and the entry whose words it has. A long one stands beside the journal.
+    Text(Text, Option<Seq>),
     /// A document of the session, or of a collection that it names.
     Document(DocumentName, Option<CollectionName>),
     /// The newest messages of a thread, at most so many, before this one where it is named.

@@ -22,8 +22,6 @@ impl Session {
         let entry = entry.ok_or(Refusal::NoEntry { seq, head })?;
         let mut copies = CopySearch::of(&entry);
         if !event::is_erased(&entry) {
-            let texts = self.values(copies.long_texts().collect::<Vec<_>>()).await?;
-            copies.add_texts(texts.values());
             self.search(&mut copies, head).await?;
         }
         Ok(EraseEntry { seq, reason: reason.into(), copies: copies.into() })

@@ -4,10 +4,9 @@ use callboard_core::{
     conversation::{MessageView, ToolResult},
     entry::Actor,
     error::Error as Refusal,
-    id::NodeId,
+    id::{NodeId, Seq},
     prompt::escape::page_text,
     recall::Source,
-    text::Text,
     tool::{CallTool, Read, RecallAsked, ToolExecution, own_tool, part_of},
     variable::Variable,
     view::View,
@@ -74,57 +73,61 @@ impl Session {
         Ok(told)
     }
 
-    /// What a model is told of what `look` finds through the eyes of `viewer`.
+    /// What a model is told of what `look` finds through the eyes of `viewer`, and the entries whose words that has.
     async fn read_with(
         &self,
         viewer: &Viewer,
         look: impl FnOnce(&View<'_>) -> Result<Read, Refusal>,
         outside: &Outside,
     ) -> Result<ToolResult, Error> {
-        let told: Result<String, Error> = match self.view(viewer, |view| look(&view)).await? {
-            Read::Texts(texts) => {
-                let values = self.values(texts.iter().filter_map(Text::stored)).await?;
-                let texts = texts.iter().map(|text| text.whole(&values).map(|text| &**text));
-                texts.collect::<Result<_, _>>().map_err(|_| self.live.gone())
-            }
+        let (told, copied_from): (String, Vec<Seq>) = match self.view(viewer, |view| look(&view)).await? {
+            Read::Text(text, seq) => (self.text(&text).await?.to_string(), seq.into_iter().collect()),
             Read::Document(name, None) => {
-                let (_, text) = self.document(viewer, &name).await?;
-                Ok(text.map_or_else(|| format!("[{name} is hidden from you]"), |text| text.to_string()))
+                let (held, text) = self.document(viewer, &name).await?;
+                let told = text.map_or_else(|| format!("[{name} is hidden from you]"), |text| text.to_string());
+                (told, vec![held.seq])
             }
             Read::Document(name, Some(collection)) => {
-                Ok(self.collection_document(viewer, &collection, &name).await?.1.to_string())
+                (self.collection_document(viewer, &collection, &name).await?.1.to_string(), Vec::new())
             }
-            Read::Variable(variable) => Ok(self.value_of(&variable).await?.to_string()),
-            Read::Variables(variables) => self.values_of(&variables).await,
+            Read::Variable(variable) => (self.value_of(&variable).await?.to_string(), vec![variable.seq]),
+            Read::Variables(variables) => {
+                let seqs = variables.iter().map(|variable| variable.seq).collect();
+                (self.values_of(&variables).await?, seqs)
+            }
             Read::Message(thread, id) => {
                 let message = self.message(viewer, &thread, &id).await?;
-                Ok(in_short(&message).to_string())
+                (in_short(&message).to_string(), vec![message.seq])
             }
             Read::Recall(RecallAsked { text, limit, thread, sources }) => {
                 let query = RecallQuery { limit, thread, sources, ..RecallQuery::new(text) };
-                Ok(recalled_in_short(&self.recall(viewer, query).await?).to_string())
+                let found = self.recall(viewer, query).await?;
+                (recalled_in_short(&found).to_string(), entries_of(&found.hits))
             }
             Read::Search(RecallAsked { text, limit, .. }) => {
                 let hits = self.search_words(viewer, &text, limit).await?;
-                Ok(json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()}).to_string())
+                let found = json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()});
+                (found.to_string(), entries_of(&hits))
             }
-            Read::Files(call) => outside.files.call(self, call).await,
+            Read::Files(call) => (outside.files.call(self, call).await?, Vec::new()),
             Read::Browser(call) => return outside.browsers.call(self, call).await,
             Read::TestNode(node) => {
                 let by = match viewer {
                     Viewer::User => Actor::User,
                     Viewer::Agent(name) => Actor::Agent(name.clone()),
                 };
-                outside.workflows.test_node(self, by, node).await
+                let told = outside.workflows.test_node(self, by, node).await?;
+                let result = self.state().await?.workflow.get(node).and_then(|held| held.result);
+                (told, result.into_iter().collect())
             }
             Read::Scout(_) => {
                 let problem =
                     "a scout needs a model, which only a run of a director has: start one with `callboard director` \
                     or by `POST …/runs` with the kind `director`, or look at the page yourself with `inspect_tab`"
                         .to_owned();
-                Err(Refusal::invalid("/tool", problem).into())
+                return Err(Refusal::invalid("/tool", problem).into());
             }
-            Read::NodeResult(_, seq) => Ok(self.result_in(seq).await?.result.to_string()),
+            Read::NodeResult(_, seq) => (self.result_in(seq).await?.result.to_string(), vec![seq]),
             Read::Messages(thread, limit, before) => {
                 let before = match before {
                     Some(id) => Some(self.message(viewer, &thread, &id).await?),
@@ -134,11 +137,16 @@ impl Session {
                 let query = MessageQuery { limit: Some(limit), cursor, ..MessageQuery::default() };
                 let page = self.messages(viewer, &thread, query).await?;
                 let messages: Vec<_> = page.messages.iter().map(in_short).collect();
-                Ok(Value::from(messages).to_string())
+                (Value::from(messages).to_string(), page.messages.iter().map(|message| message.seq).collect())
             }
         };
-        told.map(ToolResult::from)
+        Ok(ToolResult { copied_from, ..told.into() })
     }
+}
+
+/// The entries of the session in which something was found.
+fn entries_of(hits: &[RecallHit]) -> Vec<Seq> {
+    hits.iter().filter(|hit| hit.collection.is_none()).map(|hit| hit.seq).collect()
 }
 
 /// The nodes that found what is read.

@@ -80,7 +80,9 @@ impl Driver {
             // It may never have been opened, or be closed by now.
             let _ = self.outside.browsers.call(&self.session, close).await;
         }
-        Ok(Done::Result(end.told(&scout.thread).into(), scout.used))
+        let copied_from = scout.messages().await?.iter().map(|message| message.seq).collect();
+        let told = ToolResult { copied_from, ..end.told(&scout.thread).into() };
+        Ok(Done::Result(told, scout.used))
     }
 }
 
@@ -145,7 +147,8 @@ impl Scout<'_> {
         if messages.is_empty() {
             let opened = opened.map(|opened| format!("\n\n{opened}")).unwrap_or_default();
             let instruction = format!("{}{opened}", self.sent.instruction);
-            self.say(vec![NewMessage::text(Role::User, instruction)]).await?;
+            let copied_from = self.run.due_origin.iter().map(|origin| origin.seq).collect();
+            self.say(vec![NewMessage { copied_from, ..NewMessage::text(Role::User, instruction) }]).await?;
         }
         Ok(None)
     }

@@ -233,7 +233,7 @@ fn add_one(
     }
     let message = if new.message_id.is_none() { unclaimed(decision, message) } else { message };
     let message_id = message.message_id.clone();
-    decision.record(MessageAdded(message));
+    decision.copying(new.copied_from.clone(), |decision| decision.record(MessageAdded(message)));
     Ok(MessageReceipt { message_id, seq })
 }
 

@@ -80,17 +80,14 @@ pub struct ThreadUpdated {
 impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
 
-    const DESCRIPTION: Description = Description {
-        repeats: Repeats::Results,
-        ..Description::of(&[
-            text("content"),
-            text("expected_output"),
-            json("metadata"),
-            json("tool_calls.*.arguments"),
-            json("reasoning"),
-            json("as_given.fields"),
-        ])
-    };
+    const DESCRIPTION: Description = Description::of(&[
+        text("content"),
+        text("expected_output"),
+        json("metadata"),
+        json("tool_calls.*.arguments"),
+        json("reasoning"),
+        json("as_given.fields"),
+    ]);
 
     const IS_RECALLABLE: bool = true;
 

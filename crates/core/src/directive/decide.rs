@@ -110,8 +110,11 @@ pub(crate) fn apply(
     message: Option<Text>,
     unparsed: Vec<String>,
 ) -> Result<Directed, Error> {
+    // What became a message of a thread was said right before.
+    let is_said = directive.message.is_some() && message.is_none();
+    let said = is_said.then_some(decision.state.head.seq).into_iter().collect();
     let outcomes = update_sets(decision, &directive.sets);
-    let form = ask_user(decision, &directive)?;
+    let form = decision.copying(said, |decision| ask_user(decision, &directive))?;
     decision.record(Received {
         run: None,
         outcomes: outcomes.clone(),

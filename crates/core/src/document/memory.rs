@@ -84,6 +84,7 @@ impl MemoryCommand {
                 let (before, found) = text.split_at(at);
                 let changed = format!("{before}{new}{}", found.strip_prefix(old.as_str()).unwrap_or_default());
                 memories.change(decision, file, &changed, "/new_str")?;
+                decision.quoted.extend(decision.state.documents.get(&file.name).map(|held| held.seq));
                 let line = before.matches('\n').count();
                 let last = line + new.matches('\n').count();
                 let snippet = numbered(&changed, line.saturating_sub(2), last + 3);
@@ -185,10 +186,16 @@ impl Memories {
         Ok(name)
     }
 
-    fn view(&self, decision: &DecisionBuilder<'_>, path: &str, lines: Option<(i64, i64)>) -> Result<String, Undecided> {
+    fn view(
+        &self,
+        decision: &mut DecisionBuilder<'_>,
+        path: &str,
+        lines: Option<(i64, i64)>,
+    ) -> Result<String, Undecided> {
         let found = self.below(path)?;
         if let Some((file, _)) = found.iter().find(|(_, within)| within.is_empty()) {
             let text = file.text(decision, path)?;
+            decision.quoted.extend(file.seq);
             let count = text.lines().count();
             let line = |number: i64| usize::try_from(number).unwrap_or(count);
             let (first, last) = lines.map_or((1, count), |(first, last)| (line(first), line(last)));
@@ -246,7 +253,11 @@ impl Memories {
             let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
             let media_type = file.media_type(decision);
             decision.record(Removed { name: file.name.clone() });
-            keep(decision, name, &text, visible_to, media_type, "/new_path")?;
+            let from = file.seq.into_iter().collect();
+            let kept = |decision: &mut DecisionBuilder<'_>| {
+                keep(decision, name, &text, visible_to, media_type, "/new_path")
+            };
+            decision.copying(from, kept)?;
         }
         Ok(format!("Successfully renamed {old} to {new}"))
     }

@@ -1,13 +1,15 @@
-//! What stands before the data of an entry: a salt, or what became of data that was erased.
+//! What stands before the data of an entry: a salt, or what became of data that was erased; and what the data repeats.
 //!
 //! ```text
 //! {"hash_salt":"5b1f…",…}                         data with somebody's own words, as it is decided
+//! {"hash_salt":"5b1f…","copied_from":[3,5],…}     data that repeats words of the entries 3 and 5
 //! {"erased_sha256":"83d0…","erased_by":12,…}      what stands in its place once it is erased
 //! ```
 //!
 //! The hash of data is that of all its bytes, so nobody can guess short words from it without the salt, which goes with the
 //! words. Erased data keeps the hash of what was there: so the tags of its entry and of all later ones can still be computed.
-//! Data without such words has no salt.
+//! Data without such words has no salt. `copied_from` is there where Callboard itself put words of other entries into the
+//! data, and stays when it is erased.
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -19,6 +21,7 @@ use crate::id::Seq;
 const SALTED: &str = "{\"hash_salt\":\"";
 const ERASED: &str = "{\"erased_sha256\":\"";
 const BY: &str = "\",\"erased_by\":";
+const COPIED: &str = "\"copied_from\":[";
 
 /// Random bits that nobody keeps: the salts of the entries of a decision are made of them.
 #[derive(Clone, Copy)]
@@ -55,6 +58,13 @@ impl Draft {
             self.data = format!("{SALTED}{salt}\",{fields}").into();
         }
     }
+
+    /// Notes before its data whose words it repeats. It comes before the salt.
+    pub(crate) fn copied_from(&mut self, from: &[Seq]) {
+        if !from.is_empty() {
+            self.data = copied(from, &self.data).into();
+        }
+    }
 }
 
 impl Entry {
@@ -68,10 +78,14 @@ impl Entry {
         Some(split_erased(&self.data)?.0)
     }
 
+    /// The entries whose words it repeats, because Callboard itself put them there.
+    pub fn copied_from(&self) -> Vec<Seq> {
+        split_copied(split_marks(&self.data)).0
+    }
+
     /// Its data alone, without what stands before it.
     pub fn json(&self) -> Cow<'_, str> {
-        let erased = || split_erased(&self.data).map(|(_, fields)| fields);
-        whole(&self.data, split_salted(&self.data).or_else(erased))
+        whole(&self.data, split_copied(split_marks(&self.data)).1)
     }
 
     /// The hash of some of its words, with its salt: once that is erased, nobody can guess the words from the hash.
@@ -85,7 +99,22 @@ impl Entry {
 
     /// Its data as a reader gets it: without a salt, and with what became of it.
     pub fn shown(&self) -> Cow<'_, str> {
-        whole(&self.data, split_salted(&self.data))
+        match split_erased(&self.data) {
+            Some((erasure, fields)) if !split_copied(fields).0.is_empty() => erased(erasure, &self.json()).into(),
+            Some(_) => Cow::Borrowed(&self.data),
+            None => self.json(),
+        }
+    }
+}
+
+/// Data with a note before it whose words it repeats.
+pub(crate) fn copied(from: &[Seq], data: &str) -> String {
+    match data.strip_prefix('{') {
+        Some(fields) if !from.is_empty() && fields != "}" => {
+            let from: Vec<_> = from.iter().map(Seq::to_string).collect();
+            format!("{{{COPIED}{}],{fields}", from.join(","))
+        }
+        _ => data.to_owned(),
     }
 }
 
@@ -101,8 +130,25 @@ pub(crate) fn erased(erasure: Erasure, fields: &str) -> String {
     data
 }
 
-fn whole<'a>(data: &'a str, fields: Option<&str>) -> Cow<'a, str> {
-    fields.map_or(Cow::Borrowed(data), |fields| format!("{{{fields}").into())
+/// The object of which `fields` are the end, which is all of `data` where nothing stands before them.
+fn whole<'a>(data: &'a str, fields: &str) -> Cow<'a, str> {
+    if fields.len() + 1 >= data.len() { Cow::Borrowed(data) } else { format!("{{{fields}").into() }
+}
+
+/// The fields behind a salt, or behind what became of the data.
+fn split_marks(data: &str) -> &str {
+    let erased = || split_erased(data).map(|(_, fields)| fields);
+    split_salted(data).or_else(erased).or_else(|| data.strip_prefix('{')).unwrap_or(data)
+}
+
+/// Whose words the data repeats, and the fields behind that.
+fn split_copied(fields: &str) -> (Vec<Seq>, &str) {
+    let split = || {
+        let (from, rest) = fields.strip_prefix(COPIED)?.split_once("],")?;
+        let from = from.split(',').map(|seq| seq.parse().map(Seq)).collect::<Result<Vec<_>, _>>().ok()?;
+        Some((from, rest))
+    };
+    split().unwrap_or_else(|| (Vec::new(), fields))
 }
 
 /// The fields behind a salt.
@@ -157,10 +203,47 @@ mod tests {
     }
 
     #[test]
+    fn data_says_whose_words_it_repeats_also_once_it_is_erased() {
+        let mut draft = Draft {
+            v: 1,
+            kind: "message.added".into(),
+            subject: "thread:main".into(),
+            audience: crate::audience::Audience::All,
+            time: None,
+            keys: Vec::new(),
+            data: r#"{"content":"hello"}"#.into(),
+        };
+        draft.copied_from(&[]);
+        assert_eq!(&*draft.data, r#"{"content":"hello"}"#);
+        draft.copied_from(&[Seq(3), Seq(15)]);
+        let unsalted = entry(&draft.data);
+        draft.salt(SaltSeed([1, 2]).salt(Seq(4)));
+        let salted = entry(&draft.data);
+        let erasure = Erasure { sha256: salted.data_hash(), by: Seq(12) };
+        let gone = entry(&erased(erasure, &copied(&salted.copied_from(), r#"{"content":"[erased]"}"#)));
+        assert_eq!((gone.erasure(), gone.data_hash()), (Some(erasure), salted.data_hash()));
+        for (entry, json) in [
+            (&unsalted, r#"{"content":"hello"}"#),
+            (&salted, r#"{"content":"hello"}"#),
+            (&gone, r#"{"content":"[erased]"}"#),
+        ] {
+            assert_eq!((entry.copied_from(), &*entry.json()), (vec![Seq(3), Seq(15)], json));
+            assert!(!entry.shown().contains("copied_from"), "{}", entry.shown());
+        }
+        assert_eq!(unsalted.shown(), r#"{"content":"hello"}"#);
+        assert_eq!(gone.shown(), erased(erasure, r#"{"content":"[erased]"}"#));
+    }
+
+    #[test]
     fn other_data_stays_as_it_is() {
-        for data in
-            ["{}", r#"{"hash_salt":"5b"}"#, r#"{"erased_sha256":"83","erased_by":1}"#, r#"{"a":{"hash_salt":1}}"#]
-        {
+        for data in [
+            "{}",
+            r#"{"hash_salt":"5b"}"#,
+            r#"{"erased_sha256":"83","erased_by":1}"#,
+            r#"{"a":{"hash_salt":1}}"#,
+            r#"{"copied_from":["x"],"a":1}"#,
+            r#"{"copied_from":[1]}"#,
+        ] {
             let entry = entry(data);
             assert_eq!((entry.json(), entry.shown(), entry.erasure()), (data.into(), data.into(), None));
             assert_eq!(entry.data_hash(), Hash::of(data.as_bytes()));

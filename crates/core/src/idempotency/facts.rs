@@ -90,7 +90,9 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
         let from = decision.next_seq();
         let answer = self.command.decide(decision)?;
         let Request { key, fingerprint } = self.request.clone();
-        decision.record(Answered { by, key, fingerprint: fingerprint.stored(), from, answer: answer.keep() });
+        let kept = Answered { by, key, fingerprint: fingerprint.stored(), from, answer: answer.keep() };
+        let quoted = std::mem::take(&mut decision.quoted);
+        decision.copying(quoted, |decision| decision.record(kept));
         Ok(Again { answer, before: None })
     }
 

@@ -237,14 +237,14 @@ fn models_change_and_read_the_plan_with_their_tools() {
         ToolExecution::Read(read) => read(&board.view(agent).unwrap(), &Value::Null),
         ToolExecution::Command(_) => unreachable!(),
     };
-    assert_eq!(read(&board, "lead").unwrap(), Read::Texts(vec!["There is no plan yet.".into()]));
+    assert_eq!(read(&board, "lead").unwrap(), Read::Text("There is no plan yet.".into(), None));
     let update =
         |plan: Value| CallTool { name: "update_plan".to_owned(), arguments: json!({"plan": plan, "reason": "begin"}) };
     let told = board.by("lead", update(example())).unwrap();
     assert_eq!(told.0, "Plan updated successfully");
-    let Read::Texts(texts) = read(&board, "lead").unwrap() else { unreachable!() };
-    let Text::Inline(text) = &texts[0] else { unreachable!() };
-    assert_eq!(serde_json::from_str::<Value>(text).unwrap()["plan_version"], 1);
+    let Read::Text(Text::Inline(text), seq) = read(&board, "lead").unwrap() else { unreachable!() };
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["plan_version"], 1);
+    assert_eq!(seq, Some(board.state.head.seq));
     let faulty = board.by("lead", update(json!({"phases": []}))).unwrap_err();
     assert_snapshot!(faulty, @"/arguments/plan/overall_goal: missing field; /arguments/plan/current_phase: missing field");
     assert_eq!(board.by("writer", update(small())).unwrap_err().code(), "forbidden");

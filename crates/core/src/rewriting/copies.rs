@@ -1,4 +1,5 @@
-//! Copies: which later entries repeat the words of an entry, because Callboard itself put them there.
+//! Copies: which later entries repeat the words of an entry, because Callboard itself put them there. Each says so, be it in
+//! [what it was copied from](Entry::copied_from) or by [its nature](Repeats).
 //!
 //! What people and models write is theirs: where somebody repeats what was said, that is another original, which is erased
 //! by itself.
@@ -11,28 +12,21 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::{data_of, long_texts, repeats, strings, take_fields};
+use super::words::{data_of, long_texts, strings, take_fields};
 use crate::{
     compression::Compressed,
-    conversation::{Message, Role, facts::MessageAdded},
-    entry::{Actor, Entry, Hash, Header},
+    conversation::facts::MessageAdded,
+    entry::{Entry, Hash, Header},
     error::Error,
     event::{self, EventType},
     fact::{self, ERASED, Fact, Repeats, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
-    run::facts::ToolFinished,
-    run::turn_facts::{TurnAnswered, TurnRequested},
+    run::turn_facts::TurnRequested,
     secret::facts::Hidden,
     text::Text,
     time::Timestamp,
 };
-
-/// A shorter text has to be repeated as a whole: it is found by chance in longer ones.
-const CHARS: usize = 16;
-
-/// The same in what was decided together with the entry.
-const CHARS_THERE: usize = 4;
 
 /// A search for copies of the words of an entry. It looks at the entries behind it in order.
 #[derive(Clone, Debug)]
@@ -41,10 +35,13 @@ pub struct CopySearch {
     pub seq: Seq,
     /// The last entry that it looked at.
     pub through: Seq,
-    subject: Arc<str>,
     words: Vec<String>,
     json: Vec<Value>,
     at: Timestamp,
+    /// What the entry is about, and what later entries are about that say some of its words anew.
+    things: BTreeSet<Arc<str>>,
+    /// The entry, and the messages with copies, each with its subject: a summary may cover them.
+    covered: BTreeMap<Seq, Arc<str>>,
     /// The entries with copies.
     copies: BTreeSet<Seq>,
     /// The later versions of the same thing, which say again what did not change.
@@ -57,73 +54,53 @@ pub struct CopySearch {
     needed: BTreeMap<Hash, Seq>,
     /// What was sealed of entries in which a secret was hidden.
     sealed: BTreeMap<Seq, Hash>,
-    /// The last call of one of Callboard's own tools that was done.
-    finished: Option<(Seq, String)>,
-    /// Results of tools that were said with the answer that called them, if that answer is what follows. They repeat the
-    /// words of the entry.
-    told: Vec<Header>,
 }
 
 impl CopySearch {
     /// Begins after `entry`.
     pub fn of(entry: &Entry) -> Self {
-        let (seq, subject) = (entry.header.seq, entry.header.subject.clone());
+        let Header { seq, at, subject, .. } = &entry.header;
         let data = data_of(entry);
-        let words = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
-        let (mut found, long) = (Vec::new(), long_texts(entry).into_iter().collect());
+        let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
+        let (mut words, long) = (Vec::new(), long_texts(entry).into_iter().collect());
         let json: Vec<_> =
-            words.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
-        words.into_iter().for_each(|value| strings(value, &mut found));
-        found.retain(|text| !text.trim().is_empty());
-        let (copies, versions, turns, needed, sealed, finished, told) = Default::default();
-        let at = entry.header.at;
-        Self {
-            seq,
-            through: seq,
-            subject,
-            words: found,
-            json,
-            at,
-            copies,
-            versions,
-            turns,
-            long,
-            needed,
-            sealed,
-            finished,
-            told,
-        }
-    }
-
-    /// Adds whole long texts, of which the entry holds the beginning.
-    pub fn add_texts<'a>(&mut self, texts: impl IntoIterator<Item = &'a Arc<str>>) {
-        self.words.extend(texts.into_iter().map(|text| text.to_string()));
+            values.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
+        values.into_iter().for_each(|value| strings(value, &mut words));
+        words.retain(|text| !text.trim().is_empty());
+        let (copies, versions, turns, needed, sealed) = Default::default();
+        let (things, covered) = ([subject.clone()].into(), [(*seq, subject.clone())].into());
+        let (seq, through, at) = (*seq, *seq, *at);
+        Self { seq, through, words, json, at, things, covered, copies, versions, turns, long, needed, sealed }
     }
 
     /// Looks at the next entry. Of a damaged one nobody can tell what it repeats.
     pub fn look_at(&mut self, entry: &Entry) -> Result<(), Error> {
         event::check_readable(entry)?;
-        self.through = entry.header.seq;
+        let Header { seq, kind, subject, .. } = &entry.header;
+        self.through = *seq;
         if event::is_erased(entry) {
             return Ok(());
         }
-        if *entry.header.kind == *Hidden::TYPE {
+        if **kind == *Hidden::TYPE {
             let hidden = fact::read::<Hidden>(entry)?.entries;
             self.sealed.extend(hidden.iter().filter_map(|one| Some((one.seq, one.sealed?))));
         }
         let is_version = self.is_version(entry);
         if !is_version && self.is_copy(entry) {
-            self.copies.insert(entry.header.seq);
+            self.copies.insert(*seq);
             self.long.extend(long_texts(entry));
+            if **kind == *MessageAdded::TYPE {
+                self.covered.insert(*seq, subject.clone());
+            }
             return Ok(());
         }
         self.note_needed(entry);
         if is_version && self.without_repeats(entry).is_some() {
-            self.versions.insert(entry.header.seq);
+            self.versions.insert(*seq);
+            self.things.insert(subject.clone());
         }
-        let shown =
-            *entry.header.kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
-        self.turns.extend(shown.then_some(entry.header.seq));
+        let shown = **kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
+        self.turns.extend(shown.then_some(*seq));
         Ok(())
     }
 
@@ -212,61 +189,36 @@ impl CopySearch {
         self.long.iter().filter(|hash| !self.needed.contains_key(hash)).copied().collect()
     }
 
-    /// Whether an entry says anew as a whole what the erased one is about.
+    /// Whether an entry says anew as a whole what the erased one is about, or was copied from it.
     fn is_version(&self, entry: &Entry) -> bool {
-        repeats_of(entry) == Repeats::Unchanged && entry.header.subject == self.subject
+        let is_same = || self.things.contains(&entry.header.subject);
+        repeats_of(entry) == Repeats::Unchanged && (is_same() || self.is_copied(entry))
     }
 
-    fn is_copy(&mut self, entry: &Entry) -> bool {
-        self.note_tools(entry);
-        match repeats_of(entry) {
+    fn is_copy(&self, entry: &Entry) -> bool {
+        let is_of_type = || match repeats_of(entry) {
             Repeats::Nothing | Repeats::Unchanged => false,
-            Repeats::Covered => {
-                entry.header.subject == self.subject
-                    && fact::read::<Compressed>(entry).is_ok_and(|summary| self.is_in(&summary))
-            }
-            Repeats::Answer => {
-                let is_led_to = fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered));
-                is_led_to || self.is_repeated_in(entry)
-            }
-            Repeats::Results => {
-                let of_own_tool = |MessageAdded(said)| self.is_of_own_tool(entry, &said);
-                fact::read(entry).is_ok_and(of_own_tool) && self.is_repeated_in(entry)
-            }
-            Repeats::Anything => self.is_repeated_in(entry),
-        }
+            Repeats::Covered => fact::read(entry).is_ok_and(|summary| self.is_in(&summary, &entry.header.subject)),
+            Repeats::Answer => fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header)),
+        };
+        self.is_copied(entry) || is_of_type()
     }
 
-    /// Notes which results are those of Callboard's own tools. A tool that is read says that it is done, and its result
-    /// follows. One that is a command is done within the answer that calls it: the results are said before the turn is
-    /// answered, at the same moment.
-    fn note_tools(&mut self, entry: &Entry) {
-        self.told.retain(|told| told.at == entry.header.at);
-        match &*entry.header.kind {
-            ToolFinished::TYPE => {
-                let call = fact::read(entry).map(|ToolFinished { tool_call_id, .. }| tool_call_id);
-                self.finished = call.ok().map(|call| (entry.header.seq, call));
-            }
-            TurnAnswered::TYPE => {
-                let agent = fact::read(entry).map(|TurnAnswered { agent, .. }| Actor::Agent(agent)).ok();
-                let told = self.told.drain(..).filter(|told| Some(&told.by) == agent.as_ref());
-                self.copies.extend(told.map(|told| told.seq));
-            }
-            MessageAdded::TYPE => {
-                let is_result = fact::read(entry).is_ok_and(|MessageAdded(said)| said.role == Role::Tool);
-                if is_result && matches!(entry.header.by, Actor::Agent(_)) && self.is_repeated_in(entry) {
-                    self.told.push(entry.header.clone());
-                }
-            }
-            _ => {}
-        }
+    /// Whether an entry was copied from one that holds the words.
+    fn is_copied(&self, entry: &Entry) -> bool {
+        entry.copied_from().iter().any(|seq| self.holds(*seq))
     }
 
-    /// Whether a summary was made from the entry, or from a summary that was.
-    fn is_in(&self, summary: &Compressed) -> bool {
-        let is_erased = |seq| seq == self.seq || self.copies.contains(&seq);
-        let replaces = summary.replaced.as_ref().is_some_and(|replaced| is_erased(replaced.seq));
-        replaces || (summary.from..=summary.through).contains(&self.seq)
+    /// Whether an entry holds the words: the erased one, or a copy or a later version of it.
+    fn holds(&self, seq: Seq) -> bool {
+        seq == self.seq || self.copies.contains(&seq) || self.versions.contains(&seq)
+    }
+
+    /// Whether a summary was made from the entry or from a copy, or from a summary that was.
+    fn is_in(&self, summary: &Compressed, subject: &Arc<str>) -> bool {
+        let replaces = summary.replaced.as_ref().is_some_and(|replaced| self.copies.contains(&replaced.seq));
+        let covers = |seq: &Seq| (summary.from..=summary.through).contains(seq);
+        replaces || self.covered.iter().any(|(seq, thread)| thread == subject && covers(seq))
     }
 
     /// Whether the entry came of this request, whose hash is kept with its answer.
@@ -275,23 +227,8 @@ impl CopySearch {
     }
 
     fn is_shown(&self, turn: &TurnRequested) -> bool {
-        turn.prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(&self.seq))
-    }
-
-    /// Whether a message is the result of one of Callboard's own tools: it follows the entry that says that it is done.
-    fn is_of_own_tool(&self, entry: &Entry, said: &Message) -> bool {
-        let finished = self.finished.as_ref().filter(|(finished, _)| finished.next() == entry.header.seq);
-        said.role == Role::Tool && finished.is_some_and(|(_, call)| said.tool_call_id.as_ref() == Some(call))
-    }
-
-    /// Whether an entry repeats the words.
-    fn is_repeated_in(&self, entry: &Entry) -> bool {
-        let chars = if entry.header.at == self.at { CHARS_THERE } else { CHARS };
-        let data = data_of(entry);
-        let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
-        let mut texts = Vec::new();
-        values.into_iter().for_each(|value| strings(value, &mut texts));
-        texts.iter().any(|text| self.words.iter().any(|word| repeats(text, word, chars)))
+        let shows = |seq: &Seq| turn.prompt.shows.iter().any(|(first, last)| (first..=last).contains(&seq));
+        [self.seq].iter().chain(&self.copies).chain(&self.versions).any(shows)
     }
 }
 

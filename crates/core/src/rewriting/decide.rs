@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{EraseEntry, ErasedEntry};
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    entry::{Entry, Erasure, Hash, erased},
+    entry::{Entry, Erasure, Hash, copied, erased},
     erasure::{ChangedEntry, Erased, check_reason, forget_prompt},
     error::{ConflictKind, Error},
     event::{self, EventType},
@@ -133,5 +133,6 @@ fn without_hash(turn: &Entry, by: Seq) -> Option<Arc<str>> {
 
 /// `data` as it stands in the place of what `by` erased of an entry.
 fn in_place_of(entry: &Entry, by: Seq, data: &Value) -> Arc<str> {
-    erased(Erasure { sha256: entry.data_hash(), by }, &data.to_string()).into()
+    let data = copied(&entry.copied_from(), &data.to_string());
+    erased(Erasure { sha256: entry.data_hash(), by }, &data).into()
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     context_set::{PutSet, facts::Updated, form::SubmitForm},
-    conversation::{AddMessages, NewMessage, Role},
+    conversation::{AddMessages, NewMessage, Role, ToolResult},
     directive::Direct,
     entry::{Entry, Hash, Head, line},
     event::{self, EventType},
@@ -272,16 +272,9 @@ fn the_result_of_an_own_tool_goes_and_that_of_another_tool_stays() {
     board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
     let (run, epoch) = (board.run().id.clone(), board.run().epoch);
     let (tool_call_id, read) = ("c0".to_owned(), json!([{"content": "My private number is 555-0199."}]).to_string());
+    let result = ToolResult { copied_from: vec![seq], ..read.clone().into() };
     board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
-    board
-        .system(FinishTool {
-            run: run.clone(),
-            epoch,
-            tool_call_id,
-            result: read.clone().into(),
-            used: Used::default(),
-        })
-        .unwrap();
+    board.system(FinishTool { run: run.clone(), epoch, tool_call_id, result, used: Used::default() }).unwrap();
     let own = board.state.head.seq;
     let brought = board.user(ToolResults { run, results: vec![("c1".to_owned(), read)] }).unwrap()[0].seq;
     assert_eq!(board.erase(seq).unwrap().copies, [own]);

@@ -6,7 +6,6 @@ use crate::{
     entry::{Entry, Hash},
     event::EventType,
     fact::{TextKind, erased_value},
-    json::text_of,
 };
 
 /// Takes away what stands in the same fields of `said`, and says whether there was any.
@@ -23,18 +22,6 @@ pub(super) fn take_fields(fields: &mut Map<String, Value>, said: &Value) -> bool
         }
     }
     is_changed
-}
-
-/// Whether `text` repeats `words`: as they are, or where they have `chars` characters within it, within JSON, or shortened.
-pub(super) fn repeats(text: &str, words: &str, chars: usize) -> bool {
-    let escaped = || text_of(words);
-    let is_long = words.chars().nth(chars - 1).is_some();
-    let is_in = || is_long && (text.contains(words) || text.contains(escaped().trim_matches('"')));
-    let is_shortened = || match text.split_once("\n[shortened") {
-        Some((beginning, _)) => is_long && words.starts_with(beginning),
-        None => false,
-    };
-    text == words || is_in() || is_shortened()
 }
 
 /// All texts in a JSON value.

@@ -24,9 +24,10 @@ fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: Agen
     let TurnFailure { run, turn, error, .. } = failure.clone();
     let held = decision.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
     let reason = format!("{}: {error}", no_answer(&agent));
+    let said = vec![decision.next_seq()];
     decision.record(TurnFailed { run: Some(run.clone()), turn, agent: agent.clone(), error, usage: None });
     if !held {
-        decision.record(Paused { run, reason, agent: Some(agent) });
+        decision.copying(said, |decision| decision.record(Paused { run, reason, agent: Some(agent) }));
     }
 }
 
@@ -51,7 +52,9 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     };
     let TurnReply { run, turn, usage, report, cut_off, .. } = reply.clone();
     decision.by = driver;
-    decision.record(TurnAnswered {
+    // An answer that is kept whole says what came of it.
+    let copied_from = if said.is_some() { decision.recorded_so_far() } else { outcome.copied_from };
+    let answered = TurnAnswered {
         run: Some(run.clone()),
         turn,
         agent,
@@ -62,7 +65,8 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         due: Some(outcome.due),
         idle: outcome.idle,
         message: None,
-    });
+    };
+    decision.copying(copied_from, |decision| decision.record(answered));
     if outcome.completed {
         decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
     }

@@ -229,7 +229,9 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
     let TurnRequest { model, tools, prompt, .. } = request.clone();
     let turn = run.turns.saturating_add(1);
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
+    let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
     let (run, due, model) = (Some(run.id), Some(due), Some(model));
-    decision.record(TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt });
+    let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt };
+    decision.copying(origin.into_iter().collect(), |decision| decision.record(requested));
     Ok(())
 }

@@ -123,6 +123,11 @@ impl Due {
         self.duty().map(IsDuty::turn)
     }
 
+    /// Whether it contains words of the turn by which it became due, or of a message.
+    pub(super) fn has_words(&self) -> bool {
+        matches!(self, Self::Team(team::Duty::Repair { .. } | team::Duty::Form { .. } | team::Duty::Check { .. }))
+    }
+
     /// Whom the run waits for, if it does.
     pub fn wait(&self) -> Option<&Wait> {
         if let Self::Wait(wait) = self { Some(wait) } else { None }

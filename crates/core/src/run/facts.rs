@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, text},
+    fact::{Description, Fact, Seen, text},
     id::{AgentName, RunId, ThreadId},
     limits::Limits,
     rights::Share,
@@ -89,11 +89,11 @@ pub struct ToolFinished {
 /// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
 /// the session shares runs, all agents see the course of a run, but never the words of its turns.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $repeats:ident, $apply:expr) => {
+    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description = Description { repeats: Repeats::$repeats, ..Description::of($texts) };
+            const DESCRIPTION: Description = Description::of($texts);
 
             fn subject(&self) -> String {
                 subject(&self.run).to_string()
@@ -184,7 +184,7 @@ impl SeenBy for ToolFinished {
     }
 }
 
-run_fact!(Started, "run.started", Shared, &[], Nothing, |started, state, header| {
+run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
@@ -206,7 +206,7 @@ run_fact!(Started, "run.started", Shared, &[], Nothing, |started, state, header|
     state.runs.newest = Some(Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", Shared, &[], Nothing, |claimed, state, header| {
+run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time without a driver does not count as waiting for a model.
@@ -216,30 +216,30 @@ run_fact!(Claimed, "run.claimed", Shared, &[], Nothing, |claimed, state, header|
     });
 });
 
-run_fact!(Paused, "run.paused", Shared, &[text("reason")], Anything, |paused, state, header| {
+run_fact!(Paused, "run.paused", Shared, &[text("reason")], |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
     let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
     state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
-run_fact!(Resumed, "run.resumed", Shared, &[], Nothing, |resumed, state, _| {
+run_fact!(Resumed, "run.resumed", Shared, &[], |resumed, state, _| {
     state
         .runs
         .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
 });
 
-run_fact!(Ended, "run.ended", Shared, &[text("reason")], Nothing, |ended, state, _| {
+run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(ToolStarted, "tool.started", InCharge, &[], Nothing, |started, state, header| {
+run_fact!(ToolStarted, "tool.started", InCharge, &[], |started, state, header| {
     let (call, seq) = (started.tool_call_id, header.seq);
     state.runs.change(&started.run, |run| {
         run.tools_started.insert(call, seq);
     });
 });
 
-run_fact!(ToolFinished, "tool.finished", InCharge, &[], Nothing, |finished, state, _| {
+run_fact!(ToolFinished, "tool.finished", InCharge, &[], |finished, state, _| {
     state.runs.change(&finished.run, |run| {
         run.tools_started.remove(&finished.tool_call_id);
         run.add(finished.used);

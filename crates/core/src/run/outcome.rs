@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    conversation::{AsGiven, NewContent, NewMessage, Role, ToolCall},
+    conversation::{AsGiven, MessageReceipt, NewContent, NewMessage, Role, ToolCall},
+    id::Seq,
     json,
     run::{Due, TurnReply, tools::settle_calls},
 };
@@ -11,6 +12,8 @@ use crate::{
 /// What follows from an answer.
 pub(crate) struct ReplyOutcome {
     pub(super) due: Due,
+    /// The entries whose words are in what is due.
+    pub(super) copied_from: Vec<Seq>,
     /// Whether the answer became a message, so that it need not be stored twice.
     pub(super) is_message: bool,
     /// Whether nothing came of it.
@@ -21,7 +24,7 @@ pub(crate) struct ReplyOutcome {
 
 impl ReplyOutcome {
     pub(super) fn due(due: impl Into<Due>) -> Self {
-        Self { due: due.into(), is_message: false, idle: false, completed: false }
+        Self { due: due.into(), copied_from: Vec::new(), is_message: false, idle: false, completed: false }
     }
 }
 
@@ -54,6 +57,11 @@ pub(super) fn said(reply: &TurnReply) -> Vec<NewMessage> {
     calls.for_each(|call| *call = readable(call));
     settle_calls(messages.iter_mut().flat_map(|message| &mut message.tool_calls), &BTreeMap::new());
     messages
+}
+
+/// The entries of messages.
+pub(super) fn entries_of(receipts: &[MessageReceipt]) -> Vec<Seq> {
+    receipts.iter().map(|receipt| receipt.seq).collect()
 }
 
 /// What messages call, in their order.

@@ -139,7 +139,7 @@ impl Command for AnswerTurn {
         };
         decision.by = by;
         let said = self.kept_directive(decision)?;
-        decision.record(TurnAnswered {
+        let answered = TurnAnswered {
             run: None,
             turn,
             agent,
@@ -150,7 +150,9 @@ impl Command for AnswerTurn {
             due: None,
             idle: false,
             message: messages.first().cloned(),
-        });
+        };
+        let copied_from = if answered.said.is_some() { decision.recorded_so_far() } else { Vec::new() };
+        decision.copying(copied_from, |decision| decision.record(answered));
         Ok(TurnOutcome { messages, directed, head: decision.state.head.seq })
     }
 

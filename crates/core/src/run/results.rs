@@ -77,7 +77,7 @@ impl Command for DoTool {
         let driver = std::mem::replace(&mut decision.by, Actor::Agent(open.agent.clone()));
         let told = execute(decision, decide, &self.call.arguments)?;
         decision.by = driver;
-        finish(decision, &self.run, open, Used::default(), &told.into())
+        finish(decision, &self.run, open, Used::default(), &told.unwrap_or_else(ToolResult::from))
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -94,7 +94,9 @@ fn finish(
     told: &ToolResult,
 ) -> Result<Status, Undecided> {
     let Open { agent, thread, call } = open;
-    let told = told.message(&call.id);
+    let mut told = told.message(&call.id);
+    // It may say again what it was called with, which the turn that called it waits for.
+    told.copied_from.extend(decision.state.runs.get(run)?.due_origin.as_ref().map(|origin| origin.seq));
     let (run, tool, tool_call_id) = (run.clone(), call.name, call.id);
     decision.record(ToolFinished { run: run.clone(), agent, tool, tool_call_id, used });
     conversation::decide::say(decision, &thread, &[told])?;

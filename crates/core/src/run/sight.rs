@@ -37,7 +37,7 @@ impl Origin {
 
     /// The origin of the words in `due`, which became due by a turn of `by` in the entry `header`.
     pub(super) fn of_due(due: &Due, by: AgentName, header: &Header, state: &State) -> Self {
-        let Some(thread) = due.words_of() else { return Self::own(by) };
+        let Some(thread) = due.words_of() else { return Self { seq: header.seq, ..Self::own(by) } };
         match state.threads.get(&thread).and_then(|thread| thread.criteria.clone()) {
             Some(Criteria { seq, audience, .. }) if matches!(due, Due::Team(Duty::Check { .. })) => {
                 Self { by, seq, audience }

@@ -88,7 +88,7 @@ fn entries(board: &Board, seq: u64) -> String {
     let entries = board.entries.iter().filter(|entry| entry.header.seq >= Seq(seq));
     let one = |entry: &crate::entry::Entry| {
         let header = &entry.header;
-        format!("{} {} {} {}", header.by, header.kind, header.subject, entry.data)
+        format!("{} {} {} {}", header.by, header.kind, header.subject, entry.json())
     };
     entries.map(one).collect::<Vec<_>>().join("\n")
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     agent::Tool,
     command::{DecisionBuilder, Undecided},
-    conversation::{self, NewMessage, Role, ToolCall, facts::audience_of},
+    conversation::{self, NewMessage, Role, ToolCall, ToolResult, facts::audience_of},
     id::{AgentName, ThreadId},
     run::Wait,
     state::State,
@@ -68,26 +68,35 @@ pub(super) fn call(
     let thread = Wait::thread_of(caller.agent, caller.thread.as_ref());
     let has_steps = !decision.state.session.settings.steps.is_empty();
     let (mut theirs, mut own, mut results, mut all_refused) = (Vec::new(), Vec::new(), Vec::new(), true);
+    let mut refused = BTreeSet::new();
     for call in calls {
         if has_steps && let Err(reason) = step::decide::call(decision, &call.name.as_str().into()) {
+            refused.insert(results.len());
             results.push(result(&call.id, not_done(&reason)));
             continue;
         }
         match caller.finds(decision, &thread, &call) {
             Found::Nowhere(told) => {
+                refused.insert(results.len());
                 results.push(result(&call.id, told));
                 continue;
             }
             Found::Theirs => theirs.push(call),
             Found::Own(tool) => match tool.execution {
                 ToolExecution::Command(decide) if own.is_empty() || brings_secret(tool, &call) => {
-                    results.push(result(&call.id, execute(decision, decide, &call.arguments)?));
+                    let told = execute(decision, decide, &call.arguments)?;
+                    refused.extend(told.is_err().then_some(results.len()));
+                    results.push(told.unwrap_or_else(ToolResult::from).message(&call.id));
                 }
                 ToolExecution::Command(_) | ToolExecution::Read(_) => own.push(call),
             },
         }
         all_refused = false;
     }
+    // A refusal may say anything again that its answer says.
+    let answered = decision.recorded_so_far();
+    let refusals = results.iter_mut().enumerate().filter(|(at, _)| refused.contains(at));
+    refusals.for_each(|(_, result)| result.copied_from.clone_from(&answered));
     conversation::decide::say(decision, &thread, &results)?;
     let waits = !theirs.is_empty() || !own.is_empty();
     let (agent, thread) = (caller.agent.clone(), caller.thread.clone());
@@ -95,15 +104,18 @@ pub(super) fn call(
     Ok(Called { wait, all_refused })
 }
 
-/// Executes a command for a model, and says what it is told of it.
+/// Executes a command for a model, and says what it is told of it: its result, or its refusal.
 pub(super) fn execute(
     decision: &mut DecisionBuilder<'_>,
     decide: Decide,
     arguments: &Value,
-) -> Result<String, Undecided> {
-    match decision.attempt(|decision| decide(decision, arguments).map_err(in_arguments)) {
-        Err(Undecided::Refused(refusal)) => Ok(not_done(&refusal.to_string())),
-        told => told,
+) -> Result<Result<ToolResult, String>, Undecided> {
+    let told = decision.attempt(|decision| decide(decision, arguments).map_err(in_arguments));
+    let copied_from = std::mem::take(&mut decision.quoted);
+    match told {
+        Ok(told) => Ok(Ok(ToolResult { copied_from, ..told.into() })),
+        Err(Undecided::Refused(refusal)) => Ok(Err(not_done(&refusal.to_string()))),
+        Err(missing) => Err(missing),
     }
 }
 

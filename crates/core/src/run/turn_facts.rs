@@ -10,7 +10,7 @@ use crate::{
     conversation::MessageReceipt,
     count::{Counted, Usage},
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, TextField, json, text},
+    fact::{Description, Fact, Seen, TextField, json, text},
     id::{AgentName, RunId, Seq, ThreadId},
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
     rights::Share,
@@ -160,11 +160,11 @@ pub(super) fn turn_key(turn: Seq) -> String {
 /// Implements what the facts of turns have in common. Those of runs are about the run, for the user and the manager. Those
 /// outside of runs are for the agent too.
 macro_rules! turn_fact {
-    ($type:ty, $name:literal, $texts:expr, $repeats:ident, $is_shared:literal, $is_answer:literal) => {
+    ($type:ty, $name:literal, $texts:expr, $is_shared:literal, $is_answer:literal) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
-            const DESCRIPTION: Description = Description { repeats: Repeats::$repeats, ..Description::of($texts) };
+            const DESCRIPTION: Description = Description::of($texts);
 
             fn subject(&self) -> String {
                 about(self.run.as_ref(), self.turn)
@@ -199,9 +199,9 @@ macro_rules! turn_fact {
     };
 }
 
-turn_fact!(TurnRequested, "turn.requested", WORDS, Anything, false, false);
-turn_fact!(TurnAnswered, "turn.answered", WORDS, Anything, false, true);
-turn_fact!(TurnFailed, "turn.failed", &[text("error")], Nothing, true, true);
+turn_fact!(TurnRequested, "turn.requested", WORDS, false, false);
+turn_fact!(TurnAnswered, "turn.answered", WORDS, false, true);
+turn_fact!(TurnFailed, "turn.failed", &[text("error")], true, true);
 
 impl TurnRequested {
     fn change(self, state: &mut State, header: &Header) {

@@ -220,9 +220,6 @@ impl Board {
     pub fn erase(&mut self, seq: Seq) -> Result<ErasedEntry, Error> {
         let mut copies =
             self.entry(seq).as_ref().map(CopySearch::of).ok_or(Error::NoEntry { seq, head: self.state.head.seq })?;
-        copies.add_texts(
-            copies.long_texts().filter_map(|hash| self.values.get(&hash).cloned()).collect::<Vec<_>>().iter(),
-        );
         for entry in &self.entries {
             match entry.header.seq > seq {
                 true => copies.look_at(entry)?,

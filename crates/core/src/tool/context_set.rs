@@ -18,11 +18,10 @@ pub(crate) static READ_CONTEXT_SET: OwnTool = OwnTool {
     idempotent: true,
     execution: ToolExecution::Read(|view, arguments| {
         let NamedSet { name } = parse(arguments)?;
-        let text = match view.set(&name)? {
-            SetView::Whole(held) => held.set.content.clone(),
-            SetView::Outline(_) => format!("[{name} is hidden from you]").as_str().into(),
-        };
-        Ok(Read::Texts(vec![text]))
+        Ok(match view.set(&name)? {
+            SetView::Whole(held) => Read::Text(held.set.content.clone(), Some(held.seq)),
+            SetView::Outline(_) => Read::Text(format!("[{name} is hidden from you]").as_str().into(), None),
+        })
     }),
     is_for: |_| true,
     arguments: || (json!({"name": {"type": "string", "description": "The name of the set."}}), json!(["name"])),

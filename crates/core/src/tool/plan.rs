@@ -34,11 +34,11 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| {
         let Nothing {} = parse(arguments)?;
         if view.may_see(Share::Plan) && view.state.plan.is_none() {
-            return Ok(Read::Texts(vec!["There is no plan yet.".into()]));
+            return Ok(Read::Text("There is no plan yet.".into(), None));
         }
         let plan = serde_json::to_string_pretty(&view.plan_document()?);
         let plan = plan.map_err(|error| Error::invalid("", error.to_string()))?;
-        Ok(Read::Texts(vec![Text::Inline(plan.into())]))
+        Ok(Read::Text(Text::Inline(plan.into()), view.state.plan.as_ref().map(|held| held.seq)))
     }),
     variable: None,
     is_for: |view| view.may_see(Share::Plan),

@@ -137,7 +137,9 @@ fn set(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, 
     decision.allow(SetVariable::RIGHT)?;
     let NewValue { variable_name, value, reason } = parse(arguments)?;
     SetVariable::new(variable_name.clone(), value, None, reason)?.perform(decision)?;
-    let display = decision.state.variables.get(&variable_name).map(|variable| variable.display.clone());
+    let set = decision.state.variables.get(&variable_name).map(|variable| (variable.seq, variable.display.clone()));
+    let (seq, display) = set.unzip();
+    decision.quoted.extend(seq);
     Ok(format!("The variable is set: {variable_name} = {}", display.unwrap_or_default()))
 }
 

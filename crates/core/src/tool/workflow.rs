@@ -67,7 +67,8 @@ pub(crate) static GET_NODE: OwnTool = OwnTool {
         let Which { node_id } = parse(arguments)?;
         let node = serde_json::to_string_pretty(&view.node(node_id)?);
         let node = node.map_err(|error| Error::invalid("", error.to_string()))?;
-        Ok(Read::Texts(vec![Text::Inline(node.into())]))
+        let seq = view.state.workflow.get(node_id).map(|held| held.seq);
+        Ok(Read::Text(Text::Inline(node.into()), seq))
     }),
     is_for: |view| view.may_see(Share::Workflow),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
@@ -83,7 +84,7 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
         let Which { node_id } = parse(arguments)?;
         view.node(node_id)?;
         Ok(view.node_result(node_id).map_or_else(
-            |_| Read::Texts(vec![Text::Inline(format!("{node_id} has no result yet.").into())]),
+            |_| Read::Text(Text::Inline(format!("{node_id} has no result yet.").into()), None),
             |seq| Read::NodeResult(node_id, seq),
         ))
     }),

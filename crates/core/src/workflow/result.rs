@@ -59,30 +59,33 @@ pub(super) fn items<'a>(values: impl IntoIterator<Item = &'a Value>) -> usize {
 
 /// Records a result, whoever gives it.
 pub(super) fn record(decision: &mut DecisionBuilder<'_>, put: &PutResult) -> Result<(), Undecided> {
-    let PutResult { id, given: GivenResult { status, result, variables } } = put;
+    let PutResult { id, given: GivenResult { status, result: given, variables } } = put;
     decision.state.workflow.get(*id).ok_or_else(|| Error::not_found("node", id))?;
     if *status == NodeStatus::NotRun {
         let words = NodeStatus::ALL.into_iter().filter(|status| *status != NodeStatus::NotRun);
         let words = words.map(NodeStatus::as_str).collect::<Vec<_>>().join(", ");
         return Err(Error::invalid("/status", format!("use one of {words}")).into());
     }
-    if !json::is_shallow(result) {
+    if !json::is_shallow(given) {
         let problem = format!("it is nested too deep: use at most {} levels of lists and objects", json::MAX_DEPTH);
         return Err(Error::invalid("/result", problem).into());
     }
-    let sealed = sealed(decision, in_result(*id), result, None, "/result")?;
-    let text: Arc<str> = json::text_of(result).into();
+    let sealed = sealed(decision, in_result(*id), given, None, "/result")?;
+    let text: Arc<str> = json::text_of(given).into();
     let kept = Text::keep(&text, "the result", &mut decision.values)?;
     let is_long = kept.stored().is_some();
-    let (result, long_result) = ((!is_long).then(|| result.clone()), is_long.then_some(kept));
+    let (result, long_result) = ((!is_long).then(|| given.clone()), is_long.then_some(kept));
+    let recorded = decision.next_seq();
     decision.record(ResultRecorded { id: *id, status: *status, result, long_result, sealed });
     for (name, value) in variables {
+        let is_of_result = value == given || given.get(name) == Some(value);
+        let from = is_of_result.then_some(recorded).into_iter().collect();
         let at = format!("/variables/{}", pointer_token(name));
         let reason = format!("the result of {id}").into();
         let name = own(*id, name).map_err(|problem| Error::invalid(&*at, problem))?;
         SetVariable::new(name, value.clone(), None, reason)
             .map_err(Undecided::from)
-            .and_then(|set| set.perform(decision))
+            .and_then(|set| decision.copying(from, |decision| set.perform(decision)))
             .map_err(|undecided| moved(undecided, &at))?;
     }
     Ok(())

@@ -3,10 +3,16 @@
 use std::{fs, sync::Arc};
 
 use callboard_engine::{
-    Board, MessageQuery, Progress, PromptSpec, Session, Settings, copy,
+    Board, MessageQuery, Outside, Progress, PromptSpec, Session, Settings, copy,
     core::{
-        conversation::MessageView, entry::Actor, id::Seq, prompt::LayoutName, session::SessionPatch, state::State,
-        viewer::Viewer, workflow::CreateNode,
+        conversation::MessageView,
+        entry::Actor,
+        id::{AgentName, Seq},
+        prompt::LayoutName,
+        session::SessionPatch,
+        state::State,
+        viewer::Viewer,
+        workflow::CreateNode,
     },
     prompt::Body,
     store::{
@@ -157,6 +163,25 @@ async fn a_prompt_says_which_of_its_entries_were_erased() {
     };
     assert_eq!(shown("lead", LayoutName::Director).await, [node]);
     assert_eq!(shown("lead", LayoutName::Team).await, [steps]);
+}
+
+/// What a model is told of them in a run is erased with them.
+#[tokio::test]
+async fn what_tools_read_names_its_entries() {
+    let session = board(&memory(&clock())).create(new("s")).await.unwrap();
+    let seq = said(&session).await;
+    let read = async |tool: &str, arguments: serde_json::Value| {
+        let lead: AgentName = "lead".parse().unwrap();
+        let told = session.call_tool(Actor::Agent(lead), tool, &arguments, &Outside::default()).await.unwrap();
+        assert!(told.text.contains("555-0199"), "{tool}: {}", told.text);
+        told.copied_from
+    };
+    assert_eq!(read("read_messages", json!({"thread": "main"})).await, [Seq(seq.0 - 1), seq]);
+    assert_eq!(read("read_message", json!({"thread": "main", "message_id": format!("m{seq}")})).await, [seq]);
+    assert_eq!(read("read_context_set", json!({"name": "Brief"})).await, [seq.next()]);
+    let mut found = read("search", json!({"q": "555-0199-4711"})).await;
+    found.sort_unstable();
+    assert_eq!(found, [seq, seq.next()]);
 }
 
 #[tokio::test]

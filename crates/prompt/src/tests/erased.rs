@@ -77,6 +77,18 @@ fn a_summary_that_does_not_cover_it_stands_again() {
 }
 
 #[test]
+fn a_summary_of_a_copy_is_withdrawn() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "agent:writer", "555-0199");
+    let copy = NewMessage { copied_from: vec![seq], ..NewMessage::text(Role::User, "It is 5550199.") };
+    let copy = board.user(AddMessages { thread: "main".parse().unwrap(), messages: vec![copy] }).unwrap()[0].seq;
+    sea(&mut board, "Hour");
+    let aim = Aim { target: Tokens(600), keep_recent: Some(Tokens(100)) };
+    let summary = board.compress("main", aim).unwrap().unwrap();
+    assert_eq!(board.erase(seq).unwrap().copies, [copy, summary]);
+}
+
+#[test]
 fn a_summary_that_was_begun_before_is_refused() {
     let (mut board, seq, _) = compressed();
     sea(&mut board, "Day");

@@ -78,6 +78,7 @@ impl Browsers for Pages {
                     Ok(ToolResult {
                         text: "It is kept as /a.png.".into(),
                         media: vec![part.as_object().unwrap().clone()],
+                        copied_from: Vec::new(),
                     })
                 }
                 _ => Ok(page_text(HOSTILE).into()),

@@ -170,7 +170,7 @@ impl Browsers {
         let is_shown = taken.png.len() <= SHOWN_BYTES;
         let text = told::picture(&kept, &url, taken.restarted, is_shown).into();
         let media = is_shown.then(|| told::image(&taken.base64()));
-        Ok(ToolResult { text, media: media.into_iter().collect() })
+        Ok(ToolResult { text, media: media.into_iter().collect(), copied_from: Vec::new() })
     }
 
     /// Takes a picture of a tab, and keeps it as a file. Gives what is said of it, and the picture.

@@ -3,14 +3,20 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audience::Audience,
     context_set::PutSet,
+    conversation::{AddMessages, NewMessage, Role, ToolResult},
+    document::PutDocument,
     fact::ERASED,
-    id::Seq,
+    id::{NodeId, Seq},
     rewriting::ErasedEntry,
     rights::Grant,
+    run::{FinishTool, StartTool, TurnFailure, Used},
     session::Settings,
     testing::Board,
-    workflow::{CreateNode, NodePatch, PatchNode, PatchWorkflow, PutWorkflow},
+    workflow::{
+        CreateNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
+    },
 };
 
 fn data(board: &Board, seq: Seq) -> Value {
@@ -87,4 +93,129 @@ fn what_a_command_tool_says_of_the_words_goes() {
     assert_eq!((content(&board, told), content(&board, other)), (ERASED.to_owned(), before));
     assert!(by_call.erase(calling).unwrap().copies.contains(&told));
     assert_eq!(content(&by_call, told), ERASED);
+}
+
+fn say(board: &mut Board, thread: &str, text: &str, copied_from: Vec<Seq>) -> Seq {
+    let messages = vec![NewMessage { copied_from, ..NewMessage::text(Role::User, text) }];
+    board.user(AddMessages { thread: thread.parse().unwrap(), messages }).unwrap()[0].seq
+}
+
+/// A team at work, whose writer has called this tool with an answer that says nothing else.
+fn called(board: &mut Board, tool: &str, arguments: Value) -> Seq {
+    board.start("Write a poem.").unwrap();
+    board.reply(&json!({"messageTo": "writer", "message": "Write."}).to_string()).unwrap();
+    let calls = json!([{"id": "c0", "name": tool, "arguments": arguments}]);
+    board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
+    board.entries.iter().rfind(|entry| entry.data.contains("tool_calls")).unwrap().header.seq
+}
+
+fn with_tools(tools: &[&str]) -> Board {
+    let tools: Vec<_> = tools.iter().map(|name| json!({ "name": name })).collect();
+    let agents = json!([{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker", "tools": tools}]);
+    Board::with(serde_json::from_value(agents).unwrap(), Settings::default())
+}
+
+#[test]
+fn a_copy_goes_however_short_it_is_and_however_it_is_written() {
+    for told in ["7", "5 5\n5", "{\n  \"said\": \"Five, five, five.\"\n}"] {
+        let mut board = with_tools(&["callboard:read_messages"]);
+        let (seq, other) = (say(&mut board, "main", "555", vec![]), say(&mut board, "main", "666", vec![]));
+        called(&mut board, "read_messages", json!({}));
+        let (run, epoch, tool_call_id) = (board.run().id.clone(), board.run().epoch, "c0".to_owned());
+        board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
+        let result = ToolResult { copied_from: vec![seq], ..told.into() };
+        board.system(FinishTool { run, epoch, tool_call_id, result, used: Used::default() }).unwrap();
+        let copy = board.state.head.seq;
+        assert_eq!(board.clone().erase(other).unwrap().copies, []);
+        assert_eq!(board.erase(seq).unwrap().copies, [copy]);
+        assert_eq!(data(&board, copy)["content"], ERASED);
+    }
+}
+
+#[test]
+fn what_a_tool_read_goes_with_the_call_too() {
+    let mut board = with_tools(&["callboard:read_messages"]);
+    let calling = called(&mut board, "read_messages", json!({"thread": "zq7"}));
+    let (run, epoch, tool_call_id) = (board.run().id.clone(), board.run().epoch, "c0".to_owned());
+    board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
+    let result = "[not done: there is no thread \"zq7\"]".into();
+    board.system(FinishTool { run, epoch, tool_call_id, result, used: Used::default() }).unwrap();
+    let erased = board.erase(calling).unwrap();
+    assert_eq!(kinds(&board, &erased), ["turn.answered", "message.added"]);
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("zq7")));
+}
+
+#[test]
+fn a_copy_of_a_copy_goes() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "zq7", vec![]);
+    let copy = say(&mut board, "one", "five", vec![seq]);
+    let other = say(&mut board, "two", "cinq", vec![copy]);
+    assert_eq!(board.erase(seq).unwrap().copies, [copy, other]);
+    // It is known still where something else was taken from, once some of it was erased.
+    assert_eq!(board.entry(other).unwrap().copied_from(), [copy]);
+}
+
+#[test]
+fn a_memory_goes_from_what_its_tool_shows_and_from_where_it_is_moved_to() {
+    let mut board = with_tools(&["callboard:memory"]);
+    let (name, text) = ("memories/writer/a.md".parse().unwrap(), "Call\nzq7.".into());
+    let visible_to = Some(Audience::All);
+    board.user(PutDocument { name, text, visible_to, media_type: None }).unwrap();
+    let seq = board.state.head.seq;
+    called(&mut board, "memory", json!({"command": "view", "path": "/memories/a.md"}));
+    let shown = |board: &Board| board.entries.iter().filter(|entry| entry.data.contains("zq7.")).count();
+    assert_eq!(shown(&board), 2);
+    let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"});
+    let calls = json!([{"id": "c1", "name": "memory", "arguments": rename}]);
+    board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
+    assert_eq!(shown(&board), 3);
+    let erased = board.erase(seq).unwrap();
+    assert_eq!(kinds(&board, &erased), ["message.added", "document.added"]);
+    assert_eq!(shown(&board), 0);
+}
+
+#[test]
+fn the_form_that_a_message_of_the_manager_became_loses_what_it_says() {
+    let fields = json!([{"key": "colour", "valueType": "STRING", "label": "Colour", "required": true}]);
+    let form = json!({"name": "Wishes", "fields": fields});
+    for (asks, describes) in [
+        (json!({"isInfoRequest": true, "message": "Paint zq7?", "form": form}), None),
+        (json!({"isInfoRequest": true, "message": "Paint zq7?"}), Some(form.to_string())),
+    ] {
+        let mut board = Board::team("lead writer");
+        board.start("Ask the user.").unwrap();
+        board.reply(&asks.to_string()).unwrap();
+        describes.iter().for_each(|form| board.reply(form).unwrap());
+        let said = board.entries.iter().find(|entry| entry.data.contains("zq7")).unwrap().header.seq;
+        board.erase(said).unwrap();
+        assert!(board.entries.iter().all(|entry| !entry.data.contains("zq7")));
+        let set = board.state.sets.get(&"Wishes".parse().unwrap()).unwrap().set.clone();
+        assert_eq!(&*set.form.as_ref().unwrap().fields[0].label, "Colour");
+    }
+}
+
+#[test]
+fn variables_that_are_parts_of_a_result_go_with_it() {
+    let mut board = Board::team("lead writer");
+    let (kind, config) = ("step".into(), json!({}));
+    let id: NodeId = board.user(CreateNode { kind, config, ..CreateNode::default() }).unwrap();
+    let Value::Object(variables) = json!({"number": "zq7", "other": "12"}) else { unreachable!() };
+    let given = GivenResult { status: NodeStatus::Success, result: json!({"number": "zq7"}), variables };
+    board.user(PutResult { id, given }).unwrap();
+    let [result, number, other] = [2, 1, 0].map(|before| Seq(board.state.head.seq.0 - before));
+    assert_eq!(board.erase(result).unwrap().copies, [number]);
+    assert_eq!((&data(&board, number)["value"], &data(&board, other)["value"]), (&json!(ERASED), &json!("12")));
+}
+
+#[test]
+fn why_a_run_is_paused_goes_with_why_there_was_no_answer() {
+    let mut board = Board::team("lead writer");
+    board.start("Write a poem.").unwrap();
+    board.request().unwrap();
+    let (run, epoch, turn) = (board.run().id.clone(), board.run().epoch, board.run().turns);
+    board.system(TurnFailure { run, epoch, turn, error: "zq7".to_owned() }).unwrap();
+    let paused = board.state.head.seq;
+    assert_eq!(board.erase(paused.previous()).unwrap().copies, [paused]);
+    assert!(board.entries.iter().all(|entry| !entry.data.contains("zq7")));
 }

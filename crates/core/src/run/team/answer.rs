@@ -14,7 +14,7 @@ use crate::{
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
-    run::outcome::{ReplyOutcome, called, said},
+    run::outcome::{ReplyOutcome, called, entries_of, said},
     run::tools::{self, Called, Caller},
     run::{Due, TurnReply, Wait},
     text::shortened,
@@ -48,11 +48,11 @@ fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentNa
     let is_directive = json::object_in(&reply.text).is_some();
     said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
     let calls = called(&said);
-    conversation::decide::say(decision, &main, &said)?;
+    let copied_from = entries_of(&conversation::decide::say(decision, &main, &said)?);
     let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
     let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
     let due = wait.map_or_else(|| Duty::Directive.into(), Due::from);
-    Ok(ReplyOutcome { idle: all_refused, is_message: !is_directive, ..ReplyOutcome::due(due) })
+    Ok(ReplyOutcome { idle: all_refused, is_message: !is_directive, copied_from, ..ReplyOutcome::due(due) })
 }
 
 /// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
@@ -122,7 +122,8 @@ fn route(
             let request = shortened(&request, SAID_BYTES, note);
             return Ok((ReplyOutcome::due(Duty::Form { request }), said, None));
         }
-        return match directive::decide::ask_user(decision, directive) {
+        let from = said.iter().map(|_| decision.state.head.seq).collect();
+        return match decision.copying(from, |decision| directive::decide::ask_user(decision, directive)) {
             Ok(form) => {
                 let form = form.map(|(name, _)| name);
                 Ok((ReplyOutcome::due(Wait::User { form: form.clone() }), said, form))
@@ -159,10 +160,11 @@ fn fill_form(
         message: (!request.is_empty()).then(|| request.clone()),
         ..Directive::default()
     };
-    let asked = match directive::decide::ask_user(decision, &Directive { form, ..plain.clone() }) {
-        Ok(asked) => asked,
-        Err(_) => directive::decide::ask_user(decision, &plain)?,
-    };
+    let from = decision.state.runs.get(&reply.run)?.due_origin.iter().map(|origin| origin.seq).collect();
+    let asked = decision.copying(from, |decision| {
+        let asked = directive::decide::ask_user(decision, &Directive { form, ..plain.clone() });
+        asked.or_else(|_| directive::decide::ask_user(decision, &plain))
+    })?;
     Ok(ReplyOutcome::due(Wait::User { form: asked.map(|(name, _)| name) }))
 }
 
@@ -178,15 +180,16 @@ fn work(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, agent: &AgentName
         let caller = Caller { agent, thread: None, own_tools: None };
         let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
         let due = wait.map_or_else(|| Duty::Work { agent: agent.clone() }.into(), Due::from);
-        return Ok(ReplyOutcome { idle: all_refused, ..spoken(due) });
+        return Ok(ReplyOutcome { idle: all_refused, copied_from: entries_of(&receipts), ..spoken(due) });
     }
     let criteria = decision.state.threads.criteria(&thread);
     let (Some(criteria), Some(receipt)) = (criteria, receipts.into_iter().next()) else {
         return Ok(spoken(Duty::Directive.into()));
     };
-    let Criteria { message_id: criteria_of, text: criteria, .. } = criteria;
+    let Criteria { message_id: criteria_of, text: criteria, seq, .. } = criteria;
     let message_id = receipt.message_id;
-    Ok(spoken(Duty::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() }.into()))
+    let due = Duty::Check { thread, criteria_of, criteria, message_id, agent: agent.clone() };
+    Ok(ReplyOutcome { copied_from: vec![seq], ..spoken(due.into()) })
 }
 
 /// Records the verdict on an answer. The answer itself stays as it is.
