@@ -1,11 +1,21 @@
 //! Pictures and audio in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
 //! others, and for parts of other kinds, is a line that names them.
 //!
-//! Sources of the sizes. Anthropic, "Vision": width times height by 750 tokens, or one for each 28 by 28 pixels; larger pictures
-//! are made smaller, so that none has more than 4,784; 8,000 pixels a side, 5 MB and 100 pictures at the most. OpenAI, "Images
-//! and vision": 85 tokens and 170 for each 512 by 512 pixels (at most 1,445), or up to 2.46 for each 32 by 32 pixels, of which
-//! there are at most 1,536 (3,779). Gemini, "Understand and count tokens": 258 for each tile of 768 by 768 pixels.
-//! A second of audio has 32 tokens there, and 10 with OpenAI ("Managing costs").
+//! Sources of the sizes, as documented in November 2026.
+//!
+//! Anthropic, "Images and vision" (platform.claude.com/docs/en/build-with-claude/vision): one token for each 28 by 28 pixels, before
+//! that width times height by 750; larger pictures are made smaller, so that none has more than 4,784. 8,000 pixels a side, or 2,000
+//! where a request has more than 20 pictures; 5 MB in base64.
+//!
+//! OpenAI, "Images and vision" (developers.openai.com/api/docs/guides/images-vision): with the detail `high`, either 85 tokens and 170
+//! for each of at most 8 tiles of 512 by 512 pixels (1,445), or for each 32 by 32 pixels 1.62, 1.72 or 2.46 of at most 1,536 (3,779),
+//! or 1.2 of at most 2,500 (3,000). Without a detail, models from GPT-5.5 on make large pictures no smaller, so it is always said.
+//! `gpt-4o-mini` has 2,833 and 5,667 for each tile.
+//!
+//! Gemini, "Image understanding" (ai.google.dev/gemini-api/docs/image-understanding and cloud.google.com/vertex-ai): up to Gemini 2.5,
+//! 258 for each tile; a picture is made smaller to 3,072 pixels a side, and a tile has two thirds of its shorter side, 256 to 768
+//! pixels, so that there are at most 24 (6,192). "Media resolution": from Gemini 3 on, 1,120 where nothing is said.
+//! A second of audio has 32 tokens there ("Understand and count tokens"), and 10 with OpenAI ("Managing costs").
 
 use std::sync::Arc;
 
@@ -34,8 +44,12 @@ const LONGEST_ADDRESS: usize = 2048;
 /// The most pixels that a side of a picture has.
 const LONGEST_SIDE: u64 = 8000;
 
-/// What a picture costs at the most, whatever its size.
-const PICTURE: Tokens = Tokens(4784);
+/// The same in a request to Anthropic that may have more than so many pictures.
+const LONGEST_SIDE_OF_MANY: u64 = 2000;
+const MANY: usize = 20;
+
+/// How closely OpenAI's models are to look at a picture: other details have no bound of what they cost.
+pub(super) const DETAIL: &str = "high";
 
 /// How the picture formats that all providers take begin, in base64. What a client says of them may be wrong.
 const KINDS: [(&str, &str); 3] = [(PNG, "image/png"), (JPEG, "image/jpeg"), ("UklGR", "image/webp")];
@@ -64,14 +78,22 @@ pub(super) struct Medium {
 
 impl Medium {
     /// What a part of a message is, as it goes out in a format. None where it is nothing that the provider takes.
-    pub(super) fn of(part: &Map<String, Value>, line: &str, format: Format, provider: Provider) -> Option<Self> {
+    /// `most` says how many pictures the prompt has at the most.
+    pub(super) fn of(
+        part: &Map<String, Value>,
+        line: &str,
+        format: Format,
+        provider: Provider,
+        most: usize,
+    ) -> Option<Self> {
         let (sees, hears) = match format {
             Format::Text => (false, false),
             Format::OpenAi => (provider.sees(), provider.hears()),
             Format::Responses => (provider.sees(), false),
             Format::Anthropic => (true, false),
         };
-        let picture = Picture::of(part).filter(|_| sees).map(|picture| picture.written(format));
+        let longest = if format == Format::Anthropic && most > MANY { LONGEST_SIDE_OF_MANY } else { LONGEST_SIDE };
+        let picture = Picture::of(part, longest).filter(|_| sees).map(|picture| picture.written(format, provider));
         let part = picture.or_else(|| audio(part).filter(|_| hears))?;
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
@@ -142,21 +164,66 @@ fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
 
 /// What a part that is a picture or audio costs; others cost nothing here.
 pub(super) fn tokens(part: &Value) -> Tokens {
-    let is_anthropics = match part.get("type").and_then(Value::as_str) {
-        Some("image") => true,
-        Some("image_url") => false,
+    let rule = match part.get("type").and_then(Value::as_str) {
+        Some("image") => Rule::Anthropic,
+        Some("image_url") if part.pointer("/image_url/detail").is_some() => Rule::OpenAi,
+        Some("image_url") => Rule::Any,
         Some("input_audio") => return Tokens(seconds(part).unwrap_or_default().saturating_mul(SECOND)),
         _ => return Tokens(0),
     };
     let address = address(part).unwrap_or_default();
     let data = address.rsplit_once(";base64,").map_or(address, |(_, data)| data);
-    let Some((width, height)) = size(data) else { return PICTURE };
-    let patches = |pixels: u64| width.div_ceil(pixels).saturating_mul(height.div_ceil(pixels));
-    let cost = match is_anthropics {
-        true => patches(28).max(width.saturating_mul(height).div_ceil(750)),
-        false => (85 + 258_u64.saturating_mul(patches(512))).max(patches(32).saturating_mul(246).div_ceil(100)),
-    };
-    Tokens(cost).min(PICTURE)
+    Tokens(size(data).map_or(rule.most(), |(width, height)| rule.cost(width, height)))
+}
+
+/// Whose rule says what a picture costs.
+#[derive(Clone, Copy)]
+enum Rule {
+    Anthropic,
+    /// Where the detail is said.
+    OpenAi,
+    /// In the form of OpenAI's chat completions, for whatever model: the most of all.
+    Any,
+}
+
+impl Rule {
+    /// What a picture costs at the most, whatever its size.
+    fn most(self) -> u64 {
+        match self {
+            Self::Anthropic => 4784,
+            Self::OpenAi => 3779,
+            Self::Any => 6192,
+        }
+    }
+
+    /// What a picture of this size costs.
+    fn cost(self, width: u64, height: u64) -> u64 {
+        let patches = |pixels: u64| width.div_ceil(pixels).saturating_mul(height.div_ceil(pixels));
+        let cost = match self {
+            Self::Anthropic => patches(28).max(width.saturating_mul(height).div_ceil(750)),
+            Self::OpenAi => {
+                let of_tiles = 85 + 170 * patches(512).min(8);
+                patches(32).saturating_mul(246).div_ceil(100).max(of_tiles)
+            }
+            Self::Any => {
+                let gemini = tiles(width, height).saturating_mul(258).max(1120);
+                Self::Anthropic.cost(width, height).max(Self::OpenAi.cost(width, height)).max(gemini)
+            }
+        };
+        cost.min(self.most())
+    }
+}
+
+/// How many tiles Gemini makes of a picture.
+fn tiles(width: u64, height: u64) -> u64 {
+    let longest = width.max(height);
+    if longest <= 384 {
+        return 1;
+    }
+    let scaled = |side: u64| side.saturating_mul(3072).div_ceil(longest.max(3072));
+    let (width, height) = (scaled(width), scaled(height));
+    let tile = (width.min(height) * 2 / 3).clamp(256, 768);
+    width.div_ceil(tile).saturating_mul(height.div_ceil(tile))
 }
 
 /// The audio that a part is, as chat completions take it.
@@ -252,18 +319,18 @@ enum Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// The picture that a part is, in the shape of whichever provider.
-    fn of(part: &'a Map<String, Value>) -> Option<Self> {
+    /// The picture that a part is, in the shape of whichever provider, with at most `longest` pixels a side as far as that can be read.
+    fn of(part: &'a Map<String, Value>, longest: u64) -> Option<Self> {
         match part.get("type")?.as_str()? {
             "image_url" | "input_image" => {
                 let image = part.get("image_url")?;
-                Self::at(image.get("url").unwrap_or(image).as_str()?)
+                Self::at(image.get("url").unwrap_or(image).as_str()?, longest)
             }
             "image" => {
                 let source = part.get("source")?;
                 match source.get("type")?.as_str()? {
-                    "base64" => Self::inline(source.get("data")?.as_str()?),
-                    "url" => Self::at(source.get("url")?.as_str()?),
+                    "base64" => Self::inline(source.get("data")?.as_str()?, longest),
+                    "url" => Self::at(source.get("url")?.as_str()?, longest),
                     _ => None,
                 }
             }
@@ -271,9 +338,9 @@ impl<'a> Picture<'a> {
         }
     }
 
-    fn at(address: &'a str) -> Option<Self> {
+    fn at(address: &'a str, longest: u64) -> Option<Self> {
         if address.starts_with("data:") {
-            return Self::inline(address.split_once(";base64,")?.1);
+            return Self::inline(address.split_once(";base64,")?.1, longest);
         }
         let is_address = address.starts_with("https://")
             && address.len() <= LONGEST_ADDRESS
@@ -281,24 +348,29 @@ impl<'a> Picture<'a> {
         is_address.then_some(Self::At(address))
     }
 
-    fn inline(data: &'a str) -> Option<Self> {
+    fn inline(data: &'a str, longest: u64) -> Option<Self> {
         let (_, kind) = KINDS.iter().find(|(begin, _)| data.starts_with(begin))?;
-        let sides = 1..=LONGEST_SIDE;
+        let sides = 1..=longest;
         let fits = size(data).is_none_or(|(width, height)| sides.contains(&width) && sides.contains(&height));
         (is_base64(data) && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
     }
 
-    /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made.
-    fn written(&self, format: Format) -> Value {
-        match (format, self) {
+    /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made. Others than
+    /// OpenAI are told no detail: not all of them know it.
+    fn written(&self, format: Format, provider: Provider) -> Value {
+        let url = match (format, self) {
             (Format::Anthropic, Self::Inline { kind, data }) => {
-                json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}})
+                return json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}});
             }
-            (Format::Anthropic, Self::At(url)) => json!({"type": "image", "source": {"type": "url", "url": url}}),
-            (_, Self::Inline { kind, data }) => {
-                json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
+            (Format::Anthropic, Self::At(url)) => {
+                return json!({"type": "image", "source": {"type": "url", "url": url}});
             }
-            (_, Self::At(url)) => json!({"type": "image_url", "image_url": {"url": url}}),
+            (_, Self::Inline { kind, data }) => format!("data:{kind};base64,{data}"),
+            (_, Self::At(url)) => (*url).to_owned(),
+        };
+        match provider {
+            Provider::OpenAi => json!({"type": "image_url", "image_url": {"url": url, "detail": DETAIL}}),
+            _ => json!({"type": "image_url", "image_url": {"url": url}}),
         }
     }
 }

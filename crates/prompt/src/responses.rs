@@ -7,6 +7,7 @@ use callboard_core::agent::Tool;
 
 use crate::{
     Body,
+    media::DETAIL,
     openai::{self, THOUGHT_ITEMS},
     placed::Joined,
 };
@@ -59,7 +60,7 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
 /// A part of what the user says or of a result, as the Responses API takes it.
 fn part(part: &Value) -> Value {
     match part.pointer("/image_url/url") {
-        Some(url) => json!({"type": "input_image", "image_url": url, "detail": "auto"}),
+        Some(url) => json!({"type": "input_image", "image_url": url, "detail": DETAIL}),
         None => json!({"type": "input_text", "text": part.get("text")}),
     }
 }

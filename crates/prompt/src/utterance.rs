@@ -104,8 +104,8 @@ pub(super) struct Reader<'a> {
     pub(super) reads: Reads,
     pub(super) format: Format,
     pub(super) provider: Provider,
-    /// Whether it is shown pictures or audio at all.
-    pub(super) sees: bool,
+    /// How many pictures, and how much audio, it is shown at the most.
+    pub(super) media: usize,
 }
 
 impl Reader<'_> {
@@ -317,7 +317,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
     let mine = nameless || message.agent.as_ref() == Some(reader.name);
-    let takes_media = reader.sees
+    let takes_media = reader.media > 0
         && match message.role {
             Role::User => !mine,
             Role::Tool => true,
@@ -327,7 +327,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let named = |part: &Map<String, Value>| {
         let line = format!("[{} not shown; {place}]", part_type(part));
         if takes_media {
-            media.extend(Medium::of(part, &line, reader.format, reader.provider));
+            media.extend(Medium::of(part, &line, reader.format, reader.provider, reader.media));
         }
         line
     };
