@@ -1,5 +1,5 @@
-//! Pictures and audio in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
-//! others, and for parts of other kinds, is a line that names them.
+//! Pictures, audio and PDFs in messages: which of them go out to a provider, in which form, and what they cost there. What stands for
+//! all others, and for parts of other kinds, is a line that names them.
 //!
 //! Sources of the sizes, as documented in November 2026.
 //!
@@ -16,20 +16,27 @@
 //! 258 for each tile; a picture is made smaller to 3,072 pixels a side, and a tile has two thirds of its shorter side, 256 to 768
 //! pixels, so that there are at most 24 (6,192). "Media resolution": from Gemini 3 on, 1,120 where nothing is said.
 //! A second of audio has 32 tokens there ("Understand and count tokens"), and 10 with OpenAI ("Managing costs").
+//!
+//! PDFs. Anthropic, "PDF support" (platform.claude.com/docs/en/build-with-claude/pdf-support): for each page its text, 1,500 to 3,000
+//! tokens, and a picture of it; at most 100 pages where a window has less than a million tokens; none with a password. OpenAI, "File
+//! inputs" (developers.openai.com/api/docs/guides/pdf-files): text and a picture of each page, too, with models that take pictures;
+//! addresses in the Responses API alone.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use callboard_core::{
+    base64::{decoded, is_base64},
+    conversation::pdf::{Pdf, PdfPlace},
     count::Tokens,
     prompt::{Format, escape::escape},
     state::State,
 };
 
-use crate::{provider::Provider, spec::ResolvedSpec};
+use crate::{pdf::pages, provider::Provider, spec::ResolvedSpec};
 
-/// How many pictures a prompt shows where its profile does not say.
+/// How many pictures, and how much else, a prompt shows where its profile does not say.
 const SHOWN: usize = 4;
 
 /// The most bytes that the pictures of a prompt have together, as they are written: requests have limits, too.
@@ -66,7 +73,16 @@ const SECOND: u64 = 32;
 /// The fewest bytes that a second of an MP3 has: at 8,000 bits a second.
 const LEAST_OF_MP3: u64 = 1000;
 
-/// A picture or audio in a message.
+/// What a page of a PDF costs: 3,000 tokens of text, and the largest picture of Anthropic.
+const PAGE: u64 = 7784;
+
+/// So many pages a PDF counts as that is not in the message itself.
+const UNKNOWN_PAGES: u64 = 100;
+
+/// Where a part that is a PDF says, until the prompt is put together, how many pages it counts as.
+const PAGES: &str = "pages";
+
+/// A picture, audio or a PDF in a message.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     /// What stands for it where it is not shown: a line of the message's text.
@@ -86,15 +102,18 @@ impl Medium {
         provider: Provider,
         most: usize,
     ) -> Option<Self> {
-        let (sees, hears) = match format {
-            Format::Text => (false, false),
-            Format::OpenAi => (provider.sees(), provider.hears()),
-            Format::Responses => (provider.sees(), false),
-            Format::Anthropic => (true, false),
+        let (sees, hears, reads) = match format {
+            Format::Text => (false, false, false),
+            Format::OpenAi => (provider.sees(), provider.hears(), provider.reads()),
+            Format::Responses => (provider.sees(), false, provider.reads()),
+            // Where no model is named, it is Claude.
+            Format::Anthropic => (true, false, matches!(provider, Provider::Anthropic | Provider::OpenAi)),
         };
         let longest = if format == Format::Anthropic && most > MANY { LONGEST_SIDE_OF_MANY } else { LONGEST_SIDE };
         let picture = Picture::of(part, longest).filter(|_| sees).map(|picture| picture.written(format, provider));
-        let part = picture.or_else(|| audio(part).filter(|_| hears))?;
+        let heard = || audio(part).filter(|_| hears);
+        let read = || if reads { document(part, format) } else { None };
+        let part = picture.or_else(heard).or_else(read)?;
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
 
@@ -109,7 +128,7 @@ impl Medium {
     }
 }
 
-/// How many pictures a prompt shows at the most.
+/// How many pictures, and how much else, a prompt shows at the most.
 pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
     let default = match (spec.format, spec.provider) {
         (Format::Text, _) => return 0,
@@ -146,14 +165,25 @@ fn text_part(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// Whether messages have pictures or audio.
+/// Takes from parts what they say for their count alone.
+pub(super) fn settle(messages: &mut [Value]) {
+    for part in messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten() {
+        if let Some(fields) = part.as_object_mut() {
+            fields.remove(PAGES);
+        }
+        // A result of Anthropic's has parts of its own.
+        settle(std::slice::from_mut(part));
+    }
+}
+
+/// Whether messages have pictures, audio or PDFs.
 pub(super) fn has_any(messages: &[Value]) -> bool {
     messages.iter().flat_map(parts_in).any(|part| is_medium(part) || parts_in(part).any(is_medium))
 }
 
 fn is_medium(part: &Value) -> bool {
     let kind = part.get("type").and_then(Value::as_str);
-    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio"))
+    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio" | "file" | "input_file" | "document"))
 }
 
 /// The parts of a message, or of a result.
@@ -162,13 +192,14 @@ fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
     parts.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a part that is a picture or audio costs; others cost nothing here.
+/// What a part that is a picture, audio or a PDF costs; others cost nothing here.
 pub(super) fn tokens(part: &Value) -> Tokens {
     let rule = match part.get("type").and_then(Value::as_str) {
         Some("image") => Rule::Anthropic,
         Some("image_url") if part.pointer("/image_url/detail").is_some() => Rule::OpenAi,
         Some("image_url") => Rule::Any,
         Some("input_audio") => return Tokens(seconds(part).unwrap_or_default().saturating_mul(SECOND)),
+        Some("file" | "document") => return of_document(part),
         _ => return Tokens(0),
     };
     let address = address(part).unwrap_or_default();
@@ -226,6 +257,39 @@ fn tiles(width: u64, height: u64) -> u64 {
     width.div_ceil(tile).saturating_mul(height.div_ceil(tile))
 }
 
+/// The PDF that a part is, as a format takes it, with how many pages it counts as.
+fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
+    let pdf = Pdf::of(part)?;
+    let pages = match pdf.place {
+        PdfPlace::Inline(data) if is_base64(data) => pages(&decoded(data))?,
+        PdfPlace::At(address) if is_address(address) => UNKNOWN_PAGES,
+        PdfPlace::Uploaded(_) => UNKNOWN_PAGES,
+        PdfPlace::Inline(_) | PdfPlace::At(_) => return None,
+    };
+    let mut part = match (format, pdf.place) {
+        (Format::Anthropic, _) => pdf.anthropic()?,
+        (Format::Responses, PdfPlace::At(address)) => json!({"type": "file", "file": {"file_url": address}}),
+        _ => pdf.openai()?,
+    };
+    part.as_object_mut()?.insert(PAGES.to_owned(), pages.into());
+    Some(part)
+}
+
+/// What a part that is a PDF costs. No text beside it has more tokens than bytes.
+fn of_document(part: &Value) -> Tokens {
+    let pages = part.get(PAGES).and_then(Value::as_u64).unwrap_or(UNKNOWN_PAGES);
+    let beside = ["/file/filename", "/title", "/context"].map(|place| part.pointer(place).and_then(Value::as_str));
+    let bytes: usize = beside.into_iter().flatten().map(str::len).sum();
+    Tokens(pages.saturating_mul(PAGE).saturating_add(bytes as u64))
+}
+
+/// Whether providers take what is at an address.
+fn is_address(address: &str) -> bool {
+    address.starts_with("https://")
+        && address.len() <= LONGEST_ADDRESS
+        && address.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// The audio that a part is, as chat completions take it.
 fn audio(part: &Map<String, Value>) -> Option<Value> {
     let given = part.get("input_audio")?;
@@ -255,18 +319,10 @@ fn seconds(part: &Value) -> Option<u64> {
     Some((data.len() as u64).div_ceil(bytes_of_second))
 }
 
-/// Whether a text is data in base64.
-fn is_base64(data: &str) -> bool {
-    let digits = data.trim_end_matches('=');
-    data.len().is_multiple_of(4)
-        && data.len() - digits.len() <= 2
-        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
-}
-
-/// The data or the address of a picture or of audio in a prompt.
+/// The data or the address of a picture, of audio or of a PDF in a prompt.
 fn address(part: &Value) -> Option<&str> {
-    let source = part.get("source").or_else(|| part.get("input_audio"));
-    let source = source.and_then(|source| source.get("data").or_else(|| source.get("url")));
+    let source = ["source", "input_audio", "file"].iter().find_map(|field| part.get(*field));
+    let source = source.and_then(|source| ["data", "url", "file_data"].iter().find_map(|field| source.get(*field)));
     source.or_else(|| part.get("image_url")?.get("url"))?.as_str()
 }
 
@@ -295,21 +351,6 @@ fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
             _ => return None,
         }
     }
-}
-
-fn decoded(base64: &str) -> Vec<u8> {
-    let value = |digit: u8| match digit {
-        b'A'..=b'Z' => digit - b'A',
-        b'a'..=b'z' => digit - b'a' + 26,
-        b'0'..=b'9' => digit - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let three = |four: &[u8]| {
-        let bits = four.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(value(*digit)));
-        bits.to_be_bytes().into_iter().skip(1)
-    };
-    base64.as_bytes().chunks_exact(4).flat_map(three).collect()
 }
 
 /// A picture that all providers take.
@@ -342,10 +383,7 @@ impl<'a> Picture<'a> {
         if address.starts_with("data:") {
             return Self::inline(address.split_once(";base64,")?.1, longest);
         }
-        let is_address = address.starts_with("https://")
-            && address.len() <= LONGEST_ADDRESS
-            && address.bytes().all(|byte| byte.is_ascii_graphic());
-        is_address.then_some(Self::At(address))
+        is_address(address).then_some(Self::At(address))
     }
 
     fn inline(data: &'a str, longest: u64) -> Option<Self> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, reasoning},
+    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, pdf::Pdf, reasoning},
     count::Tokens,
     directive::Received,
     entry::Hash,
@@ -47,7 +47,7 @@ pub(super) struct Utterance {
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
     pub(super) is_in_loop: bool,
-    /// The pictures and audio in its text that the provider takes, in their order.
+    /// The pictures, audio and PDFs in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
@@ -104,7 +104,7 @@ pub(super) struct Reader<'a> {
     pub(super) reads: Reads,
     pub(super) format: Format,
     pub(super) provider: Provider,
-    /// How many pictures, and how much audio, it is shown at the most.
+    /// How many pictures, and how much else, it is shown at the most.
     pub(super) media: usize,
 }
 
@@ -325,7 +325,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         };
     let mut media = Vec::new();
     let named = |part: &Map<String, Value>| {
-        let line = format!("[{} not shown; {place}]", part_type(part));
+        let name = Pdf::of(part).and_then(|pdf| pdf.shown_name());
+        let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+        let line = format!("[{}{name} not shown; {place}]", part_type(part));
         if takes_media {
             media.extend(Medium::of(part, &line, reader.format, reader.provider, reader.media));
         }

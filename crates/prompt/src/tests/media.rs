@@ -1,4 +1,4 @@
-//! Pictures and audio of a conversation: which of them models are shown, in which form, and what they cost.
+//! Pictures, audio and PDFs of a conversation: which of them models are shown, in which form, and what they cost.
 
 use callboard_core::{count::Factor, run::PromptRecord, tool::own_names};
 
@@ -22,6 +22,24 @@ fn seen(at: &str) -> Value {
 fn inline() -> Value {
     // What a client says of the data is not always so.
     json!({"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": PICTURE}})
+}
+
+/// Bytes in base64, with line ends behind them where it would need padding.
+fn encoded(mut bytes: Vec<u8>) -> String {
+    bytes.resize(bytes.len().next_multiple_of(3), b'\n');
+    let six =
+        |three: &[u8], at: u32| (three.iter().fold(0_u32, |bits, byte| (bits << 8) | u32::from(*byte)) >> at) & 63;
+    let digit =
+        |value: u32| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[value as usize] as char;
+    bytes.chunks(3).flat_map(|three| [18, 12, 6, 0].map(|at| digit(six(three, at)))).collect()
+}
+
+/// A PDF of two pages, in base64.
+fn pdf() -> String {
+    encoded(
+        b"%PDF-1.4\n1 0 obj <</Type/Pages>> endobj 2 0 obj <</Type/Page>> endobj 3 0 obj <</Type/Page>> endobj"
+            .to_vec(),
+    )
 }
 
 fn board_with(said: &[(&str, Value)]) -> Board {
@@ -234,11 +252,7 @@ fn a_picture_costs_no_less_than_each_provider_documents() {
         let mut head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         head.extend([width, height].map(u32::to_be_bytes).concat());
         head.extend([8, 6, 0]);
-        let six =
-            |three: &[u8], at: usize| (three.iter().fold(0, |bits, byte| (bits << 8) | u32::from(*byte)) >> at) & 63;
-        let digit =
-            |value: u32| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[value as usize] as char;
-        head.chunks(3).flat_map(|three| [18, 12, 6, 0].map(|at| digit(six(three, at)))).collect::<String>()
+        encoded(head)
     };
     let cost = |width: u32, height: u32| {
         let data = sized(width, height);
@@ -295,4 +309,85 @@ fn audio_goes_out_to_models_that_hear() {
     let short = format!("UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAP////8BAAgA{}", "A".repeat(8000));
     let sounds = [audio(&wav, "wav"), audio(&short, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
     assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 64, 32, 0]);
+}
+
+#[test]
+fn pdfs_go_out_in_the_form_of_each_format() {
+    let (data, name) = (pdf(), "report 1.pdf");
+    let inline = format!("data:application/pdf;base64,{data}");
+    let file = json!({"type": "file", "file": {"filename": name, "file_data": inline}});
+    let item = json!({"type": "input_file", "filename": name, "file_data": inline});
+    let source = json!({"type": "base64", "media_type": "application/pdf", "data": data});
+    let cited = json!({"enabled": true});
+    let document = json!({"type": "document", "source": source, "title": name, "citations": cited});
+    let read = json!({"type": "text", "text": "Read:"});
+    for given in [&file, &item, &document] {
+        let board = board_with(&[("user", json!({"role": "user", "content": [read, given]}))]);
+        let of = |format| last(&ask(&board, format, 40_000, None));
+        assert_eq!(of(Format::OpenAi), json!([read, file]));
+        assert_eq!(of(Format::Responses), json!([{"type": "input_text", "text": "Read:"}, item]));
+        let anthropic = of(Format::Anthropic);
+        let block = &anthropic[1];
+        assert_eq!((&block["type"], &block["source"], &block["title"]), (&json!("document"), &source, &json!(name)));
+        assert_eq!([block.get("pages"), block.get("citations")], [None, None]);
+        let line = " report 1.pdf not shown; it is message m";
+        assert!(of(Format::Text).as_str().unwrap().contains(line));
+        // Two pages are more than there is room for.
+        let small = last(&ask(&board, Format::OpenAi, 15_000, None));
+        assert!(small.as_str().unwrap().contains(line), "{small}");
+        // The provider's count of a PDF teaches nothing of texts.
+        assert!(ask(&board, Format::OpenAi, 40_000, None).record().has_media);
+        for provider in [
+            Provider::OpenAiText,
+            Provider::OpenAiAudio,
+            Provider::Anthropic,
+            Provider::Gemini,
+            Provider::Mistral,
+            Provider::Unknown,
+        ] {
+            let spec = ResolvedSpec { provider, ..spec(&board, Format::OpenAi, 40_000, Some(4)) };
+            let said = last(&board.prompt_for("lead", &spec, 3).unwrap());
+            assert!(said.as_str().unwrap().contains(line), "{provider:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_pdf_in_a_result_goes_out_with_it() {
+    let file = json!({"type": "file", "file": {"filename": "a.pdf", "file_data": pdf()}});
+    let board = board_with(&[
+        ("user", json!({"role": "user", "content": "Fetch it."})),
+        ("lead", json!({"role": "assistant", "tool_calls": [{"id": "c1", "name": "fetch", "arguments": {}}]})),
+        ("lead", json!({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "done"}, file]})),
+    ]);
+    let result = last(&ask(&board, Format::Anthropic, 40_000, None))[0].clone();
+    let document = &result["content"][1];
+    assert_eq!((&document["type"], document.get("pages")), (&json!("document"), None));
+    let Body::Responses { input, .. } = ask(&board, Format::Responses, 40_000, None).body else { unreachable!() };
+    assert_eq!(input.last().unwrap()["output"][1]["type"], "input_file");
+    let behind = last(&ask(&board, Format::OpenAi, 40_000, None));
+    assert_eq!(behind[1]["file"]["file_data"], format!("data:application/pdf;base64,{}", pdf()));
+}
+
+#[test]
+fn a_pdf_that_is_elsewhere_goes_out_where_there_is_room_for_a_hundred_pages() {
+    let at = |url: &str| json!({"type": "document", "source": {"type": "url", "url": url}});
+    let uploaded = json!({"type": "file", "file": {"file_id": "file-1"}});
+    let shown_of = |part: &Value, format, budget| {
+        let board = board_with(&[("user", json!({"role": "user", "content": [part]}))]);
+        let body = serde_json::to_string(&ask(&board, format, budget, None).body).unwrap();
+        ["file-1", "https://example.com/a.pdf"].into_iter().any(|place| body.contains(place))
+    };
+    let formats = [Format::OpenAi, Format::Responses, Format::Anthropic];
+    for (part, expected) in [
+        (&at("https://example.com/a.pdf"), [false, true, true]),
+        (&at("http://example.com/a.pdf"), [false; 3]),
+        (&uploaded, [true, true, false]),
+    ] {
+        assert_eq!(formats.map(|format| shown_of(part, format, 900_000)), expected, "{part}");
+        assert_eq!(formats.map(|format| shown_of(part, format, 100_000)), [false; 3], "{part}");
+    }
+    let document = json!({"type": "document", "source": {}, "title": "ab", "context": "cde", "pages": 3});
+    let tokens = [document, uploaded].map(|part| media::tokens(&part).0);
+    assert_eq!(tokens, [3 * 7784 + 5, 100 * 7784]);
 }
