@@ -6,6 +6,7 @@ pub(crate) mod decide;
 pub mod facts;
 pub mod given;
 mod items;
+pub mod pdf;
 pub mod reading;
 pub mod reasoning;
 mod recall;
@@ -45,9 +46,11 @@ pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
     (
         "type",
         &[
+            "file",
             "image",
             "image_url",
             "input_audio",
+            "input_file",
             "input_image",
             "input_text",
             "output_text",
@@ -67,6 +70,12 @@ pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
     ),
     ("image_url", &[]),
     ("input_audio", &[]),
+    ("file", &[]),
+    ("file_data", &[]),
+    ("file_id", &[]),
+    ("file_url", &[]),
+    ("filename", &[]),
+    ("citations", &[]),
     ("source", &[]),
     ("media_type", &[]),
     ("refusal", &[]),

@@ -164,6 +164,8 @@ conflicts! {
     SessionExists = "session_exists",
     /// The turn has another answer already.
     TurnAnswered = "turn_answered",
+    /// The manager's turn waits for its answer.
+    TurnOpen = "turn_open",
     /// The turn belongs to a run.
     TurnOfRun = "turn_of_run",
     /// The id of a new message is in use in its thread.

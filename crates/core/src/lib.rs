@@ -64,6 +64,7 @@ pub mod event;
 pub mod fact;
 pub mod state;
 
+pub mod base64;
 pub mod exact;
 pub mod idempotency;
 pub mod input;

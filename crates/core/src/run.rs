@@ -206,6 +206,9 @@ pub struct Runs {
     /// What each agent was last asked with, in a run or outside of one.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     asked: RedBlackTreeMapSync<AgentName, Asked>,
+    /// The newest turn of each agent outside of runs, where it waits for its answer.
+    #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
+    open: RedBlackTreeMapSync<AgentName, Seq>,
     /// What all turns used, by the model; that of models that nobody named under the name "".
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     used: RedBlackTreeMapSync<Arc<str>, Usage>,
@@ -240,6 +243,18 @@ impl Runs {
     /// The entry that last requested a turn of this agent, in any run.
     pub fn last_requested(&self, agent: &AgentName) -> Option<Seq> {
         self.requested.get(agent).copied()
+    }
+
+    /// The newest turn of this agent outside of runs, where it waits for its answer.
+    pub(crate) fn open_turn(&self, agent: &AgentName) -> Option<Seq> {
+        self.open.get(agent).copied()
+    }
+
+    /// Notes that a turn outside of runs has its answer, or will have none.
+    fn close(&mut self, agent: &AgentName, turn: u64) {
+        if self.open_turn(agent) == Some(Seq(turn)) {
+            self.open.remove_mut(agent);
+        }
     }
 
     /// What each agent was last asked with, in any run or outside of runs. It may have left the team since.

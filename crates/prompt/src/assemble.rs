@@ -9,7 +9,7 @@ use callboard_core::{count::Tokens, prompt::Format};
 use crate::{
     Body, anthropic,
     call_ids::IdForm,
-    openai,
+    media, openai,
     pieces::PromptPieces,
     placed::{Around, Joined, PlacedPiece, Span},
     provider::Provider,
@@ -164,7 +164,8 @@ impl Assembly {
     }
 
     /// What the model gets, and the pieces of it.
-    pub(super) fn finish(self) -> Assembled {
+    pub(super) fn finish(mut self) -> Assembled {
+        media::settle(&mut self.messages);
         let has_system = !self.text.is_empty();
         let names = self.tool_names();
         let (pieces, mut placed) = (self.pieces, self.placed);

@@ -215,7 +215,7 @@ impl HistoryCache {
             reads: *reads,
             format: *format,
             provider: *provider,
-            sees: *media > 0,
+            media: *media,
         };
         for item in items {
             match Utterance::of(item, &reader, values) {

@@ -40,6 +40,7 @@ mod media;
 mod openai;
 mod part;
 mod parts;
+mod pdf;
 mod pieces;
 mod placed;
 mod provider;

@@ -1,25 +1,42 @@
-//! Pictures and audio in messages: which of them go out to a provider, in which form, and what they cost there. What stands for all
-//! others, and for parts of other kinds, is a line that names them.
+//! Pictures, audio and PDFs in messages: which of them go out to a provider, in which form, and what they cost there. What stands for
+//! all others, and for parts of other kinds, is a line that names them.
 //!
-//! Sources of the sizes. Anthropic, "Vision": width times height by 750 tokens, or one for each 28 by 28 pixels; larger pictures
-//! are made smaller, so that none has more than 4,784; 8,000 pixels a side, 5 MB and 100 pictures at the most. OpenAI, "Images
-//! and vision": 85 tokens and 170 for each 512 by 512 pixels (at most 1,445), or up to 2.46 for each 32 by 32 pixels, of which
-//! there are at most 1,536 (3,779). Gemini, "Understand and count tokens": 258 for each tile of 768 by 768 pixels.
-//! A second of audio has 32 tokens there, and 10 with OpenAI ("Managing costs").
+//! Sources of the sizes, as documented in November 2026.
+//!
+//! Anthropic, "Images and vision" (platform.claude.com/docs/en/build-with-claude/vision): one token for each 28 by 28 pixels, before
+//! that width times height by 750; larger pictures are made smaller, so that none has more than 4,784. 8,000 pixels a side, or 2,000
+//! where a request has more than 20 pictures; 5 MB in base64.
+//!
+//! OpenAI, "Images and vision" (developers.openai.com/api/docs/guides/images-vision): with the detail `high`, either 85 tokens and 170
+//! for each of at most 8 tiles of 512 by 512 pixels (1,445), or for each 32 by 32 pixels 1.62, 1.72 or 2.46 of at most 1,536 (3,779),
+//! or 1.2 of at most 2,500 (3,000). Without a detail, models from GPT-5.5 on make large pictures no smaller, so it is always said.
+//! `gpt-4o-mini` has 2,833 and 5,667 for each tile.
+//!
+//! Gemini, "Image understanding" (ai.google.dev/gemini-api/docs/image-understanding and cloud.google.com/vertex-ai): up to Gemini 2.5,
+//! 258 for each tile; a picture is made smaller to 3,072 pixels a side, and a tile has two thirds of its shorter side, 256 to 768
+//! pixels, so that there are at most 24 (6,192). "Media resolution": from Gemini 3 on, 1,120 where nothing is said.
+//! A second of audio has 32 tokens there ("Understand and count tokens"), and 10 with OpenAI ("Managing costs").
+//!
+//! PDFs. Anthropic, "PDF support" (platform.claude.com/docs/en/build-with-claude/pdf-support): for each page its text, 1,500 to 3,000
+//! tokens, and a picture of it; at most 100 pages where a window has less than a million tokens; none with a password. OpenAI, "File
+//! inputs" (developers.openai.com/api/docs/guides/pdf-files): text and a picture of each page, too, with models that take pictures;
+//! addresses in the Responses API alone.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use callboard_core::{
+    base64::{decoded, is_base64},
+    conversation::pdf::{Pdf, PdfPlace},
     count::Tokens,
     prompt::{Format, escape::escape},
     state::State,
 };
 
-use crate::{provider::Provider, spec::ResolvedSpec};
+use crate::{pdf::pages, provider::Provider, spec::ResolvedSpec};
 
-/// How many pictures a prompt shows where its profile does not say.
+/// How many pictures, and how much else, a prompt shows where its profile does not say.
 const SHOWN: usize = 4;
 
 /// The most bytes that the pictures of a prompt have together, as they are written: requests have limits, too.
@@ -34,8 +51,12 @@ const LONGEST_ADDRESS: usize = 2048;
 /// The most pixels that a side of a picture has.
 const LONGEST_SIDE: u64 = 8000;
 
-/// What a picture costs at the most, whatever its size.
-const PICTURE: Tokens = Tokens(4784);
+/// The same in a request to Anthropic that may have more than so many pictures.
+const LONGEST_SIDE_OF_MANY: u64 = 2000;
+const MANY: usize = 20;
+
+/// How closely OpenAI's models are to look at a picture: other details have no bound of what they cost.
+pub(super) const DETAIL: &str = "high";
 
 /// How the picture formats that all providers take begin, in base64. What a client says of them may be wrong.
 const KINDS: [(&str, &str); 3] = [(PNG, "image/png"), (JPEG, "image/jpeg"), ("UklGR", "image/webp")];
@@ -52,7 +73,16 @@ const SECOND: u64 = 32;
 /// The fewest bytes that a second of an MP3 has: at 8,000 bits a second.
 const LEAST_OF_MP3: u64 = 1000;
 
-/// A picture or audio in a message.
+/// What a page of a PDF costs: 3,000 tokens of text, and the largest picture of Anthropic.
+const PAGE: u64 = 7784;
+
+/// So many pages a PDF counts as that is not in the message itself.
+const UNKNOWN_PAGES: u64 = 100;
+
+/// Where a part that is a PDF says, until the prompt is put together, how many pages it counts as.
+const PAGES: &str = "pages";
+
+/// A picture, audio or a PDF in a message.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     /// What stands for it where it is not shown: a line of the message's text.
@@ -64,15 +94,26 @@ pub(super) struct Medium {
 
 impl Medium {
     /// What a part of a message is, as it goes out in a format. None where it is nothing that the provider takes.
-    pub(super) fn of(part: &Map<String, Value>, line: &str, format: Format, provider: Provider) -> Option<Self> {
-        let (sees, hears) = match format {
-            Format::Text => (false, false),
-            Format::OpenAi => (provider.sees(), provider.hears()),
-            Format::Responses => (provider.sees(), false),
-            Format::Anthropic => (true, false),
+    /// `most` says how many pictures the prompt has at the most.
+    pub(super) fn of(
+        part: &Map<String, Value>,
+        line: &str,
+        format: Format,
+        provider: Provider,
+        most: usize,
+    ) -> Option<Self> {
+        let (sees, hears, reads) = match format {
+            Format::Text => (false, false, false),
+            Format::OpenAi => (provider.sees(), provider.hears(), provider.reads()),
+            Format::Responses => (provider.sees(), false, provider.reads()),
+            // Where no model is named, it is Claude.
+            Format::Anthropic => (true, false, matches!(provider, Provider::Anthropic | Provider::OpenAi)),
         };
-        let picture = Picture::of(part).filter(|_| sees).map(|picture| picture.written(format));
-        let part = picture.or_else(|| audio(part).filter(|_| hears))?;
+        let longest = if format == Format::Anthropic && most > MANY { LONGEST_SIDE_OF_MANY } else { LONGEST_SIDE };
+        let picture = Picture::of(part, longest).filter(|_| sees).map(|picture| picture.written(format, provider));
+        let heard = || audio(part).filter(|_| hears);
+        let read = || if reads { document(part, format) } else { None };
+        let part = picture.or_else(heard).or_else(read)?;
         Some(Self { line: line.into(), part: Arc::new(part), is_shown: true })
     }
 
@@ -87,7 +128,7 @@ impl Medium {
     }
 }
 
-/// How many pictures a prompt shows at the most.
+/// How many pictures, and how much else, a prompt shows at the most.
 pub(super) fn most(spec: &ResolvedSpec, state: &State) -> usize {
     let default = match (spec.format, spec.provider) {
         (Format::Text, _) => return 0,
@@ -124,14 +165,25 @@ fn text_part(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// Whether messages have pictures or audio.
+/// Takes from parts what they say for their count alone.
+pub(super) fn settle(messages: &mut [Value]) {
+    for part in messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten() {
+        if let Some(fields) = part.as_object_mut() {
+            fields.remove(PAGES);
+        }
+        // A result of Anthropic's has parts of its own.
+        settle(std::slice::from_mut(part));
+    }
+}
+
+/// Whether messages have pictures, audio or PDFs.
 pub(super) fn has_any(messages: &[Value]) -> bool {
     messages.iter().flat_map(parts_in).any(|part| is_medium(part) || parts_in(part).any(is_medium))
 }
 
 fn is_medium(part: &Value) -> bool {
     let kind = part.get("type").and_then(Value::as_str);
-    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio"))
+    matches!(kind, Some("image" | "image_url" | "input_image" | "input_audio" | "file" | "input_file" | "document"))
 }
 
 /// The parts of a message, or of a result.
@@ -140,23 +192,102 @@ fn parts_in(holder: &Value) -> impl Iterator<Item = &Value> {
     parts.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a part that is a picture or audio costs; others cost nothing here.
+/// What a part that is a picture, audio or a PDF costs; others cost nothing here.
 pub(super) fn tokens(part: &Value) -> Tokens {
-    let is_anthropics = match part.get("type").and_then(Value::as_str) {
-        Some("image") => true,
-        Some("image_url") => false,
+    let rule = match part.get("type").and_then(Value::as_str) {
+        Some("image") => Rule::Anthropic,
+        Some("image_url") if part.pointer("/image_url/detail").is_some() => Rule::OpenAi,
+        Some("image_url") => Rule::Any,
         Some("input_audio") => return Tokens(seconds(part).unwrap_or_default().saturating_mul(SECOND)),
+        Some("file" | "document") => return of_document(part),
         _ => return Tokens(0),
     };
     let address = address(part).unwrap_or_default();
     let data = address.rsplit_once(";base64,").map_or(address, |(_, data)| data);
-    let Some((width, height)) = size(data) else { return PICTURE };
-    let patches = |pixels: u64| width.div_ceil(pixels).saturating_mul(height.div_ceil(pixels));
-    let cost = match is_anthropics {
-        true => patches(28).max(width.saturating_mul(height).div_ceil(750)),
-        false => (85 + 258_u64.saturating_mul(patches(512))).max(patches(32).saturating_mul(246).div_ceil(100)),
+    Tokens(size(data).map_or(rule.most(), |(width, height)| rule.cost(width, height)))
+}
+
+/// Whose rule says what a picture costs.
+#[derive(Clone, Copy)]
+enum Rule {
+    Anthropic,
+    /// Where the detail is said.
+    OpenAi,
+    /// In the form of OpenAI's chat completions, for whatever model: the most of all.
+    Any,
+}
+
+impl Rule {
+    /// What a picture costs at the most, whatever its size.
+    fn most(self) -> u64 {
+        match self {
+            Self::Anthropic => 4784,
+            Self::OpenAi => 3779,
+            Self::Any => 6192,
+        }
+    }
+
+    /// What a picture of this size costs.
+    fn cost(self, width: u64, height: u64) -> u64 {
+        let patches = |pixels: u64| width.div_ceil(pixels).saturating_mul(height.div_ceil(pixels));
+        let cost = match self {
+            Self::Anthropic => patches(28).max(width.saturating_mul(height).div_ceil(750)),
+            Self::OpenAi => {
+                let of_tiles = 85 + 170 * patches(512).min(8);
+                patches(32).saturating_mul(246).div_ceil(100).max(of_tiles)
+            }
+            Self::Any => {
+                let gemini = tiles(width, height).saturating_mul(258).max(1120);
+                Self::Anthropic.cost(width, height).max(Self::OpenAi.cost(width, height)).max(gemini)
+            }
+        };
+        cost.min(self.most())
+    }
+}
+
+/// How many tiles Gemini makes of a picture.
+fn tiles(width: u64, height: u64) -> u64 {
+    let longest = width.max(height);
+    if longest <= 384 {
+        return 1;
+    }
+    let scaled = |side: u64| side.saturating_mul(3072).div_ceil(longest.max(3072));
+    let (width, height) = (scaled(width), scaled(height));
+    let tile = (width.min(height) * 2 / 3).clamp(256, 768);
+    width.div_ceil(tile).saturating_mul(height.div_ceil(tile))
+}
+
+/// The PDF that a part is, as a format takes it, with how many pages it counts as.
+fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
+    let pdf = Pdf::of(part)?;
+    let pages = match pdf.place {
+        PdfPlace::Inline(data) if is_base64(data) => pages(&decoded(data))?,
+        PdfPlace::At(address) if is_address(address) => UNKNOWN_PAGES,
+        PdfPlace::Uploaded(_) => UNKNOWN_PAGES,
+        PdfPlace::Inline(_) | PdfPlace::At(_) => return None,
     };
-    Tokens(cost).min(PICTURE)
+    let mut part = match (format, pdf.place) {
+        (Format::Anthropic, _) => pdf.anthropic()?,
+        (Format::Responses, PdfPlace::At(address)) => json!({"type": "file", "file": {"file_url": address}}),
+        _ => pdf.openai()?,
+    };
+    part.as_object_mut()?.insert(PAGES.to_owned(), pages.into());
+    Some(part)
+}
+
+/// What a part that is a PDF costs. No text beside it has more tokens than bytes.
+fn of_document(part: &Value) -> Tokens {
+    let pages = part.get(PAGES).and_then(Value::as_u64).unwrap_or(UNKNOWN_PAGES);
+    let beside = ["/file/filename", "/title", "/context"].map(|place| part.pointer(place).and_then(Value::as_str));
+    let bytes: usize = beside.into_iter().flatten().map(str::len).sum();
+    Tokens(pages.saturating_mul(PAGE).saturating_add(bytes as u64))
+}
+
+/// Whether providers take what is at an address.
+fn is_address(address: &str) -> bool {
+    address.starts_with("https://")
+        && address.len() <= LONGEST_ADDRESS
+        && address.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// The audio that a part is, as chat completions take it.
@@ -188,18 +319,10 @@ fn seconds(part: &Value) -> Option<u64> {
     Some((data.len() as u64).div_ceil(bytes_of_second))
 }
 
-/// Whether a text is data in base64.
-fn is_base64(data: &str) -> bool {
-    let digits = data.trim_end_matches('=');
-    data.len().is_multiple_of(4)
-        && data.len() - digits.len() <= 2
-        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
-}
-
-/// The data or the address of a picture or of audio in a prompt.
+/// The data or the address of a picture, of audio or of a PDF in a prompt.
 fn address(part: &Value) -> Option<&str> {
-    let source = part.get("source").or_else(|| part.get("input_audio"));
-    let source = source.and_then(|source| source.get("data").or_else(|| source.get("url")));
+    let source = ["source", "input_audio", "file"].iter().find_map(|field| part.get(*field));
+    let source = source.and_then(|source| ["data", "url", "file_data"].iter().find_map(|field| source.get(*field)));
     source.or_else(|| part.get("image_url")?.get("url"))?.as_str()
 }
 
@@ -230,21 +353,6 @@ fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-fn decoded(base64: &str) -> Vec<u8> {
-    let value = |digit: u8| match digit {
-        b'A'..=b'Z' => digit - b'A',
-        b'a'..=b'z' => digit - b'a' + 26,
-        b'0'..=b'9' => digit - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let three = |four: &[u8]| {
-        let bits = four.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(value(*digit)));
-        bits.to_be_bytes().into_iter().skip(1)
-    };
-    base64.as_bytes().chunks_exact(4).flat_map(three).collect()
-}
-
 /// A picture that all providers take.
 enum Picture<'a> {
     Inline { kind: &'static str, data: &'a str },
@@ -252,18 +360,18 @@ enum Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// The picture that a part is, in the shape of whichever provider.
-    fn of(part: &'a Map<String, Value>) -> Option<Self> {
+    /// The picture that a part is, in the shape of whichever provider, with at most `longest` pixels a side as far as that can be read.
+    fn of(part: &'a Map<String, Value>, longest: u64) -> Option<Self> {
         match part.get("type")?.as_str()? {
             "image_url" | "input_image" => {
                 let image = part.get("image_url")?;
-                Self::at(image.get("url").unwrap_or(image).as_str()?)
+                Self::at(image.get("url").unwrap_or(image).as_str()?, longest)
             }
             "image" => {
                 let source = part.get("source")?;
                 match source.get("type")?.as_str()? {
-                    "base64" => Self::inline(source.get("data")?.as_str()?),
-                    "url" => Self::at(source.get("url")?.as_str()?),
+                    "base64" => Self::inline(source.get("data")?.as_str()?, longest),
+                    "url" => Self::at(source.get("url")?.as_str()?, longest),
                     _ => None,
                 }
             }
@@ -271,34 +379,36 @@ impl<'a> Picture<'a> {
         }
     }
 
-    fn at(address: &'a str) -> Option<Self> {
+    fn at(address: &'a str, longest: u64) -> Option<Self> {
         if address.starts_with("data:") {
-            return Self::inline(address.split_once(";base64,")?.1);
+            return Self::inline(address.split_once(";base64,")?.1, longest);
         }
-        let is_address = address.starts_with("https://")
-            && address.len() <= LONGEST_ADDRESS
-            && address.bytes().all(|byte| byte.is_ascii_graphic());
-        is_address.then_some(Self::At(address))
+        is_address(address).then_some(Self::At(address))
     }
 
-    fn inline(data: &'a str) -> Option<Self> {
+    fn inline(data: &'a str, longest: u64) -> Option<Self> {
         let (_, kind) = KINDS.iter().find(|(begin, _)| data.starts_with(begin))?;
-        let sides = 1..=LONGEST_SIDE;
+        let sides = 1..=longest;
         let fits = size(data).is_none_or(|(width, height)| sides.contains(&width) && sides.contains(&height));
         (is_base64(data) && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
     }
 
-    /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made.
-    fn written(&self, format: Format) -> Value {
-        match (format, self) {
+    /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made. Others than
+    /// OpenAI are told no detail: not all of them know it.
+    fn written(&self, format: Format, provider: Provider) -> Value {
+        let url = match (format, self) {
             (Format::Anthropic, Self::Inline { kind, data }) => {
-                json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}})
+                return json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}});
             }
-            (Format::Anthropic, Self::At(url)) => json!({"type": "image", "source": {"type": "url", "url": url}}),
-            (_, Self::Inline { kind, data }) => {
-                json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
+            (Format::Anthropic, Self::At(url)) => {
+                return json!({"type": "image", "source": {"type": "url", "url": url}});
             }
-            (_, Self::At(url)) => json!({"type": "image_url", "image_url": {"url": url}}),
+            (_, Self::Inline { kind, data }) => format!("data:{kind};base64,{data}"),
+            (_, Self::At(url)) => (*url).to_owned(),
+        };
+        match provider {
+            Provider::OpenAi => json!({"type": "image_url", "image_url": {"url": url, "detail": DETAIL}}),
+            _ => json!({"type": "image_url", "image_url": {"url": url}}),
         }
     }
 }

@@ -68,6 +68,11 @@ impl Provider {
         !matches!(self, Self::OpenAiAudio | Self::OpenAiText | Self::DeepSeek | Self::Mistral)
     }
 
+    /// Whether its models take PDFs in chat completions and the Responses API.
+    pub(super) fn reads(self) -> bool {
+        self == Self::OpenAi
+    }
+
     /// Whether its models take audio in chat completions.
     pub(super) fn hears(self) -> bool {
         matches!(self, Self::OpenAiAudio | Self::Gemini)

@@ -1,12 +1,13 @@
 //! The format `responses`: the instructions and the items of OpenAI's Responses API. They are written as the messages of chat
 //! completions are, and counted as those.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use callboard_core::agent::Tool;
 
 use crate::{
     Body,
+    media::DETAIL,
     openai::{self, THOUGHT_ITEMS},
     placed::Joined,
 };
@@ -58,8 +59,12 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
 
 /// A part of what the user says or of a result, as the Responses API takes it.
 fn part(part: &Value) -> Value {
-    match part.pointer("/image_url/url") {
-        Some(url) => json!({"type": "input_image", "image_url": url, "detail": "auto"}),
-        None => json!({"type": "input_text", "text": part.get("text")}),
+    match (part.pointer("/image_url/url"), part.get("file").and_then(Value::as_object)) {
+        (Some(url), _) => json!({"type": "input_image", "image_url": url, "detail": DETAIL}),
+        (None, Some(file)) => {
+            let kind = [("type".to_owned(), "input_file".into())];
+            kind.into_iter().chain(file.clone()).collect::<Map<_, _>>().into()
+        }
+        (None, None) => json!({"type": "input_text", "text": part.get("text")}),
     }
 }

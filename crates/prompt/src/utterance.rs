@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, reasoning},
+    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, pdf::Pdf, reasoning},
     count::Tokens,
     directive::Received,
     entry::Hash,
@@ -47,7 +47,7 @@ pub(super) struct Utterance {
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
     pub(super) is_in_loop: bool,
-    /// The pictures and audio in its text that the provider takes, in their order.
+    /// The pictures, audio and PDFs in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
     /// Whether a note stands in the place of what it says.
     pub(super) replaced: bool,
@@ -104,8 +104,8 @@ pub(super) struct Reader<'a> {
     pub(super) reads: Reads,
     pub(super) format: Format,
     pub(super) provider: Provider,
-    /// Whether it is shown pictures or audio at all.
-    pub(super) sees: bool,
+    /// How many pictures, and how much else, it is shown at the most.
+    pub(super) media: usize,
 }
 
 impl Reader<'_> {
@@ -317,7 +317,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && message.agent.is_none();
     let mine = nameless || message.agent.as_ref() == Some(reader.name);
-    let takes_media = reader.sees
+    let takes_media = reader.media > 0
         && match message.role {
             Role::User => !mine,
             Role::Tool => true,
@@ -325,9 +325,11 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         };
     let mut media = Vec::new();
     let named = |part: &Map<String, Value>| {
-        let line = format!("[{} not shown; {place}]", part_type(part));
+        let name = Pdf::of(part).and_then(|pdf| pdf.shown_name());
+        let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+        let line = format!("[{}{name} not shown; {place}]", part_type(part));
         if takes_media {
-            media.extend(Medium::of(part, &line, reader.format, reader.provider));
+            media.extend(Medium::of(part, &line, reader.format, reader.provider, reader.media));
         }
         line
     };

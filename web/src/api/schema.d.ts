@@ -3349,7 +3349,7 @@ export interface components {
             /** @description The session's own layout: its parts in order. Prompts that name no layout use it. */
             layout_parts?: components["schemas"]["LayoutPart"][];
             /**
-             * @description How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and
+             * @description How many pictures, sounds and PDFs of a conversation, the newest, models are given; the others are named. If absent: 4, and
              *     none for models of which Callboard does not know whether they take any.
              */
             media?: number | null;

@@ -8,6 +8,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
+    conversation::pdf::Pdf,
     conversation::reasoning,
     conversation::{
         AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role,
@@ -179,6 +180,11 @@ fn faults(at: usize, message: &NewMessage) -> Vec<Fault> {
         && !parts.iter().all(|part| part.get("type").is_some_and(Value::is_string))
     {
         fault("content", "give each part a type, for instance {\"type\": \"text\", \"text\": \"…\"}".to_owned());
+    }
+    for (number, part) in message.content.iter().flat_map(NewContent::parts).enumerate() {
+        if let Some((field, problem)) = Pdf::of(part).and_then(|pdf| pdf.fault()) {
+            fault(&format!("content/{number}/{field}"), problem);
+        }
     }
     let mut parts = message.content.iter().flat_map(NewContent::parts).flat_map(Map::values);
     if !parts.all(json::is_shallow) {

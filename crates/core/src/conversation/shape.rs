@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     MessageShape, MessageView, Role, ToolCall,
     given::{ANSWER, CUSTOM_INPUT},
+    pdf::Pdf,
     reasoning,
 };
 
@@ -165,8 +166,14 @@ fn openai_part(part: &Value) -> Value {
             json!({"type": "image_url", "image_url": {"url": format!("data:{kind};base64,{data}")}})
         }
         (Some("image"), Some("url")) => json!({"type": "image_url", "image_url": {"url": text("/source/url")}}),
+        (Some("document"), _) => pdf(part).and_then(|pdf| pdf.openai()).unwrap_or_else(|| part.clone()),
         _ => part.clone(),
     }
+}
+
+/// The PDF that a part is.
+fn pdf(part: &Value) -> Option<Pdf<'_>> {
+    part.as_object().and_then(Pdf::of)
 }
 
 /// A part in Anthropic's shape.
@@ -182,6 +189,7 @@ fn anthropic_part(part: &Value) -> Value {
             json!({"type": "image", "source": source})
         }
         (Some("refusal"), _) => json!({"type": "text", "text": text("/refusal")}),
+        (Some("file" | "input_file"), _) => pdf(part).and_then(|pdf| pdf.anthropic()).unwrap_or_else(|| part.clone()),
         _ => part.clone(),
     }
 }

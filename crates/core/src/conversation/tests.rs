@@ -352,3 +352,38 @@ fn what_is_no_message_is_refused_with_what_to_do() {
     assert_snapshot!(taken(&json!([{"role": "user", "content": "x", "output": "y"}])), @"/messages/0/output: `output` is a field of items of the Responses API: say their `type`");
     assert!(taken(&json!([{"role": "user", "content": "x", "colour": "red"}])).starts_with("unknown field `colour`"));
 }
+
+#[test]
+fn a_pdf_that_is_damaged_or_too_large_is_refused_with_its_field() {
+    let mut board = Board::team("lead writer");
+    let mut say = |part: &Value| {
+        let content = json!([{"type": "text", "text": "Read:"}, part]);
+        told(board.user(post("main", &json!([{"role": "user", "content": content}]))))
+    };
+    let file = |data: &str| json!({"type": "file", "file": {"filename": "a.pdf", "file_data": data}});
+    let source = json!({"type": "base64", "media_type": "application/pdf", "data": "aGVsbG8h"});
+    for (part, expected) in [
+        (file("data:application/pdf;base64,JVBERi0"), "file/file_data: this is no base64"),
+        (file("aGVsbG8h"), "file/file_data: this is no PDF"),
+        (file(&"A".repeat(17 << 20)), "file/file_data: the PDF has 17825792 bytes in base64"),
+        (
+            json!({"type": "input_file", "file_data": "data:application/pdf;base64,aGVsbG8h"}),
+            "file_data: this is no PDF",
+        ),
+        (json!({"type": "document", "source": source}), "source/data: this is no PDF"),
+    ] {
+        let refused = say(&part);
+        assert!(refused.starts_with(&format!("invalid: /messages/0/content/1/{expected}")), "{refused}");
+    }
+    let other = json!({"filename": "a.docx", "file_data": "data:application/msword;base64,aGVsbG8h"});
+    for part in [
+        file("JVBERi0x"),
+        file("JVBERi0x[hidden]"),
+        json!({"type": "file", "file": other}),
+        json!({"type": "file", "file": {"file_id": "file-1"}}),
+        json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hello"}}),
+    ] {
+        let taken = say(&part);
+        assert!(taken.starts_with('m'), "{taken}");
+    }
+}

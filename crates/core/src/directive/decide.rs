@@ -26,6 +26,7 @@ impl Command for Direct {
     const RIGHT: Right = Right::manager("give directives");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
+        check_turn(decision)?;
         Ok(direct(decision, &self.0)?)
     }
 
@@ -70,6 +71,19 @@ impl Command for Direct {
 
 impl KeptAnswer for Directed {
     const NAME: &'static str = "directed";
+}
+
+/// Refuses a directive while the manager's turn waits for its answer: its outcomes would stand before what the manager says.
+fn check_turn(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
+    let manager = decision.state.team.manager().map(|manager| &manager.name);
+    let Some((manager, turn)) = manager.and_then(|name| Some((name, decision.state.runs.open_turn(name)?))) else {
+        return Ok(());
+    };
+    Err(Error::Conflict {
+        kind: ConflictKind::TurnOpen,
+        what: format!("turn {turn} of {manager} waits for its answer, and the directive would come before it"),
+        hint: "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`",
+    })
 }
 
 fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {

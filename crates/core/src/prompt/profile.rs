@@ -49,7 +49,7 @@ pub struct Profile {
     /// turn to the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changing_parts_last: bool,
-    /// How many pictures and sounds of a conversation, the newest, models are given; the others are named. If absent: 4, and
+    /// How many pictures, sounds and PDFs of a conversation, the newest, models are given; the others are named. If absent: 4, and
     /// none for models of which Callboard does not know whether they take any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0, maximum = 100))]

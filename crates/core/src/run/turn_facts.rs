@@ -209,7 +209,10 @@ impl TurnRequested {
         state.runs.requested.insert_mut(agent.clone(), header.seq);
         let asked = Asked { model: self.model.map(Arc::from), tokens: self.prompt.tokens };
         state.runs.asked.insert_mut(agent.clone(), asked);
-        let Some(run) = self.run else { return };
+        let Some(run) = self.run else {
+            state.runs.open.insert_mut(agent, header.seq);
+            return;
+        };
         let pending = Pending { agent, turn, requested: header.seq, at: header.at };
         state.runs.change(&run, |run| (run.turns, run.pending) = (turn, Some(pending)));
     }
@@ -234,6 +237,9 @@ impl TurnAnswered {
     fn change(self, state: &mut State, header: &Header) {
         let usage = self.usage.unwrap_or_default();
         state.runs.count(&self.agent, usage);
+        if self.run.is_none() {
+            state.runs.close(&self.agent, self.turn);
+        }
         if !state.session.settings.steps.is_empty() {
             Arc::make_mut(&mut state.steps).count(usage);
         }
@@ -264,6 +270,9 @@ impl TurnAnswered {
 impl TurnFailed {
     fn change(self, state: &mut State, header: &Header) {
         state.runs.count(&self.agent, self.usage.unwrap_or_default());
+        if self.run.is_none() {
+            state.runs.close(&self.agent, self.turn);
+        }
         match (self.run, self.usage) {
             (Some(run), usage) => state.runs.change(&run, |run| run.count(usage.unwrap_or_default(), header.at)),
             (None, Some(usage)) if !state.session.settings.steps.is_empty() => {

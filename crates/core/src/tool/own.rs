@@ -255,7 +255,12 @@ impl ToolCall {
 /// Shows the arguments of a call of the tool `name`. Models give them as an object, or as the text of one.
 fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let variable = own_tool(name).ok().and_then(|tool| tool.variable);
-    let Some(variable) = variable else { return visitor.json(arguments) };
+    let Some(variable) = variable else {
+        return match arguments {
+            Value::String(text) => visitor.answer(text),
+            arguments => visitor.json(arguments),
+        };
+    };
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(&quote_inexact(text)).ok());
     let is_text = parsed.is_some();
     let mut object = parsed.unwrap_or_else(|| std::mem::take(arguments));

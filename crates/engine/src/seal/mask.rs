@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use callboard_core::{api_words::API_WORDS, input::HideSecrets, variable::HIDDEN};
+use callboard_core::{api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, variable::HIDDEN};
 use serde_json::{Map, Value};
 
 use crate::seal::layer::{Hidden, Layer, TooMany};
@@ -12,6 +12,9 @@ pub(crate) const MIN_CHARS: usize = 6;
 
 /// How many bytes the beginnings of all forms of the values of a mask have at most. To find them takes fifty times as many.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// The key under which the arguments of a call stand. Models give them as the text of JSON, which has to stay JSON.
+const ARGUMENTS: &str = "arguments";
 
 /// Finds known values in texts, in all the forms that they may have.
 #[derive(Clone, Default)]
@@ -105,13 +108,16 @@ impl Mask {
     fn mask_under(&self, key: &str, value: &mut Value) -> bool {
         match value {
             Value::String(text) if API_WORDS.has_word(key, text) => false,
-            Value::String(text) => match self.mask(text) {
-                Some(masked) => {
-                    *text = masked;
-                    true
+            Value::String(text) => {
+                let masked = if key == ARGUMENTS { self.mask_answer(text) } else { self.mask(text) };
+                match masked.filter(|masked| *masked != *text) {
+                    Some(masked) => {
+                        *text = masked;
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             Value::Number(_) if API_WORDS.has_number(key) => false,
             // A number may be a secret as a whole.
             Value::Number(number) => match self.mask(&number.to_string()) {
@@ -163,11 +169,7 @@ impl Mask {
         if !self.finds(text) {
             return None;
         }
-        let json = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
-        let Some((json, mut value)) = json.and_then(|json| Some((json, serde_json::from_str::<Value>(json).ok()?)))
-        else {
-            return self.mask(text);
-        };
+        let Some((json, mut value)) = json_in(text) else { return self.mask(text) };
         let (before, after) = text.split_once(json)?;
         let is_masked = self.mask_json(&mut value);
         let json = if is_masked { value.to_string() } else { json.to_owned() };
@@ -180,6 +182,15 @@ impl fmt::Debug for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Mask({})", self.layers.iter().map(|layer| layer.hidden.len()).sum::<usize>())
     }
+}
+
+/// The JSON that a text is or holds: an object, or a list that is the whole text.
+fn json_in(text: &str) -> Option<(&str, Value)> {
+    let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
+    [Some(text.trim()), object].into_iter().flatten().find_map(|json| {
+        let value: Value = serde_json::from_str(&quote_inexact(json)).ok()?;
+        (value.is_object() || value.is_array()).then_some((json, value))
+    })
 }
 
 /// Whether a value is looked for. What stands in every placeholder cannot be.

@@ -5,6 +5,7 @@ use callboard_engine::{
     core::{
         audience::Audience,
         context_set::PutSet,
+        conversation::{NewMessage, Role, ToolCall},
         directive::Direct,
         entry::{Actor, Entry, Hash},
         event::EventType,
@@ -333,6 +334,39 @@ async fn i6_what_was_said_before_is_hidden_in_the_append_that_makes_a_value_secr
     assert_eq!(restore(&session, "password").await, Err("not_found"), "it is no secret any more");
     say(&session, CANARY).await;
     assert_eq!(texts(&store, &id("s")).await.last().unwrap(), CANARY);
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn i6_arguments_of_tools_that_others_execute_are_hidden_in_before_and_after_and_stay_json() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let arguments = json!({"login": {"with": [format!("it is {CANARY}")]}, "pin": 48_291_376, "tries": 3});
+    let calls = || {
+        [arguments.clone(), arguments.to_string().into()].map(|arguments| {
+            let call = ToolCall { id: "c1".to_owned(), name: "log_in".to_owned(), arguments };
+            add("main", vec![NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "I log in.") }])
+        })
+    };
+    for call in calls() {
+        run(&session, call).await;
+    }
+    assert_eq!(mark(&session, "password", CANARY).await, 2);
+    assert_eq!(mark(&session, "number", "48291376").await, 2);
+    for call in calls() {
+        run(&session, call).await;
+    }
+    assert!(!holds(&store, "s", CANARY).await && !holds(&store, "s", "48291376").await);
+    let said = journal(&store, &id("s")).await.into_iter().filter(|entry| &*entry.header.kind == "message.added");
+    let said = said.map(|entry| {
+        let data: Value = serde_json::from_str(&entry.json()).unwrap();
+        match &data["tool_calls"][0]["arguments"] {
+            Value::String(text) => serde_json::from_str(text).unwrap(),
+            arguments => arguments.clone(),
+        }
+    });
+    let hidden = json!({"login": {"with": ["it is [hidden]"]}, "pin": "[hidden]", "tries": 3});
+    assert_eq!(said.collect::<Vec<_>>(), vec![hidden; 4]);
     assert_sound(&session).await;
 }
 

@@ -1,4 +1,4 @@
-//! Pictures and audio of a conversation: which of them models are shown, in which form, and what they cost.
+//! Pictures, audio and PDFs of a conversation: which of them models are shown, in which form, and what they cost.
 
 use callboard_core::{count::Factor, run::PromptRecord, tool::own_names};
 
@@ -14,9 +14,32 @@ fn url(at: &str) -> Value {
     json!({"type": "image_url", "image_url": {"url": at}})
 }
 
+/// A picture as OpenAI's models get it: they are told how closely to look.
+fn seen(at: &str) -> Value {
+    json!({"type": "image_url", "image_url": {"url": at, "detail": "high"}})
+}
+
 fn inline() -> Value {
     // What a client says of the data is not always so.
     json!({"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": PICTURE}})
+}
+
+/// Bytes in base64, with line ends behind them where it would need padding.
+fn encoded(mut bytes: Vec<u8>) -> String {
+    bytes.resize(bytes.len().next_multiple_of(3), b'\n');
+    let six =
+        |three: &[u8], at: u32| (three.iter().fold(0_u32, |bits, byte| (bits << 8) | u32::from(*byte)) >> at) & 63;
+    let digit =
+        |value: u32| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[value as usize] as char;
+    bytes.chunks(3).flat_map(|three| [18, 12, 6, 0].map(|at| digit(six(three, at)))).collect()
+}
+
+/// A PDF of two pages, in base64.
+fn pdf() -> String {
+    encoded(
+        b"%PDF-1.4\n1 0 obj <</Type/Pages>> endobj 2 0 obj <</Type/Page>> endobj 3 0 obj <</Type/Page>> endobj"
+            .to_vec(),
+    )
 }
 
 fn board_with(said: &[(&str, Value)]) -> Board {
@@ -70,10 +93,13 @@ fn pictures_go_out_in_the_form_of_each_format() {
     let data = format!("data:image/png;base64,{PICTURE}");
     assert_eq!(
         last(&ask(&board, Format::OpenAi, 20_000, None)),
-        json!([text("Look:"), url(&data), text("and"), url("https://example.com/a.png")])
+        json!([text("Look:"), seen(&data), text("and"), seen("https://example.com/a.png")])
     );
+    let gemini = ResolvedSpec { provider: Provider::Gemini, ..spec(&board, Format::OpenAi, 20_000, None) };
+    let others = last(&board.prompt_for("lead", &gemini, 3).unwrap());
+    assert_eq!((&others[1], &others[3]), (&url(&data), &url("https://example.com/a.png")));
     let input = |text: &str| json!({"type": "input_text", "text": text});
-    let image = |url: &str| json!({"type": "input_image", "image_url": url, "detail": "auto"});
+    let image = |url: &str| json!({"type": "input_image", "image_url": url, "detail": "high"});
     assert_eq!(
         last(&ask(&board, Format::Responses, 20_000, None)),
         json!([input("Look:"), image(&data), input("and"), image("https://example.com/a.png")])
@@ -140,7 +166,7 @@ fn pictures_of_results_go_out_where_each_format_takes_them() {
     assert_eq!((&result["content"][0]["text"], &result["content"][1]["type"]), (&json!("done"), &json!("image")));
     let Body::Responses { input, .. } = ask(&board, Format::Responses, 20_000, None).body else { unreachable!() };
     let data = format!("data:image/png;base64,{PICTURE}");
-    let shown = json!({"type": "input_image", "image_url": data, "detail": "auto"});
+    let shown = json!({"type": "input_image", "image_url": data, "detail": "high"});
     assert_eq!(input.last().unwrap()["output"], json!([{"type": "input_text", "text": "done"}, shown]));
     let blind = ResolvedSpec { provider: Provider::DeepSeek, ..spec(&board, Format::OpenAi, 20_000, None) };
     let chat = last(&board.prompt_for("lead", &blind, 3).unwrap());
@@ -166,7 +192,8 @@ fn pictures_of_results_stand_in_one_message_behind_them_where_results_are_text()
             let content = format!("{id}\n[shown in the message behind the results]");
             assert_eq!((&message["role"], &message["content"]), (&json!("tool"), &json!(content)));
         }
-        let picture = url(&format!("data:image/png;base64,{PICTURE}"));
+        let data = format!("data:image/png;base64,{PICTURE}");
+        let picture = if provider == Provider::OpenAi { seen(&data) } else { url(&data) };
         let note = json!({"type": "text", "text": "[what the results above show]"});
         assert_eq!(*behind, json!({"role": "user", "content": [note, picture, picture]}), "{provider:?}");
     }
@@ -177,7 +204,7 @@ fn a_picture_is_named_where_there_is_no_room_for_it_or_no_provider_takes_it() {
     let picture = |at: &str| board_with(&[("user", json!({"role": "user", "content": [url(at)]}))]);
     let board = picture("https://example.com/a.png");
     for format in [Format::OpenAi, Format::Responses, Format::Anthropic] {
-        assert_eq!([4000, 20_000].map(|budget| shown_in(&board, format, budget)), [0, 1], "{format:?}");
+        assert_eq!([3800, 20_000].map(|budget| shown_in(&board, format, budget)), [0, 1], "{format:?}");
     }
     for odd in ["http://example.com/a.png", "file:///a.png", "data:image/png;base64,aGk=", "data:image/svg+xml,<svg/>"]
     {
@@ -202,15 +229,63 @@ fn shown_in(board: &Board, format: Format, budget: u64) -> usize {
 #[test]
 fn a_picture_costs_what_its_size_comes_to_and_the_most_where_that_is_not_known() {
     let source = json!({"type": "base64", "media_type": "image/png", "data": PICTURE});
+    let (png, jpeg) = (format!("data:image/png;base64,{PICTURE}"), format!("data:image/jpeg;base64,{JPEG}"));
+    let address = "https://example.com/a.png";
     let sizes = [
         json!({"type": "image", "source": source}),
-        url(&format!("data:image/png;base64,{PICTURE}")),
-        url(&format!("data:image/jpeg;base64,{JPEG}")),
-        json!({"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}),
-        url("https://example.com/a.png"),
+        json!({"type": "image", "source": {"type": "url", "url": address}}),
+        seen(&png),
+        seen(&jpeg),
+        seen(address),
+        url(&png),
+        url(address),
         json!({"type": "text", "text": "no picture"}),
     ];
-    assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 1260, 1260, 4784, 4784, 0]);
+    assert_eq!(sizes.map(|part| media::tokens(&part).0), [667, 4784, 1260, 1260, 3779, 2064, 6192, 0]);
+}
+
+/// The examples that providers document: none is counted too low.
+#[test]
+fn a_picture_costs_no_less_than_each_provider_documents() {
+    let sized = |width: u32, height: u32| {
+        // The first bytes of a PNG: its mark, the length and the name of its first piece, and its size.
+        let mut head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        head.extend([width, height].map(u32::to_be_bytes).concat());
+        head.extend([8, 6, 0]);
+        encoded(head)
+    };
+    let cost = |width: u32, height: u32| {
+        let data = sized(width, height);
+        let anthropic = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+        let inline = format!("data:image/png;base64,{data}");
+        [anthropic, seen(&inline), url(&inline)].map(|part| media::tokens(&part).0)
+    };
+    // Anthropic: 1,000 by 1,000 are 1,296; OpenAI: 1,024 by 1,024 are 765, or 1,024 times up to 2.46; Gemini: 960 by 540 are 1,548.
+    for (size, least) in [
+        ((1000, 1000), [1296, 765, 1120]),
+        ((1024, 1024), [1369, 2520, 2520]),
+        ((2048, 4096), [4784, 3779, 4784]),
+        ((1800, 2400), [4784, 3572, 4784]),
+        ((960, 540), [700, 425, 1548]),
+        ((8000, 1002), [4784, 3779, 6192]),
+        ((100, 100), [16, 255, 1120]),
+    ] {
+        let cost = cost(size.0, size.1);
+        assert!(cost.iter().zip(least).all(|(cost, least)| *cost >= least), "{size:?}: {cost:?}");
+    }
+    assert_eq!(cost(100, 100), [16, 255, 1120]);
+    assert_eq!(cost(8000, 8000), [4784, 3779, 4784]);
+}
+
+#[test]
+fn a_large_picture_is_named_where_anthropic_is_given_many() {
+    // The beginning of a picture of 4,096 by 500 pixels.
+    let large = "iVBORw0KGgoAAAANSUhEUgAAEAAAAAH0";
+    let picture = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": large}});
+    let board = board_with(&[("user", json!({"role": "user", "content": [picture]}))]);
+    let shows = |format, media| shown(&ask(&board, format, 20_000, Some(media)));
+    assert_eq!([20, 21].map(|media| shows(Format::Anthropic, media)), [1, 0]);
+    assert_eq!(shows(Format::OpenAi, 21), 1);
 }
 
 #[test]
@@ -234,4 +309,85 @@ fn audio_goes_out_to_models_that_hear() {
     let short = format!("UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAP////8BAAgA{}", "A".repeat(8000));
     let sounds = [audio(&wav, "wav"), audio(&short, "wav"), audio("SUQzBAAA", "mp3"), audio("SUQzBAAA", "wav")];
     assert_eq!(sounds.map(|part| media::tokens(&part).0), [64, 64, 32, 0]);
+}
+
+#[test]
+fn pdfs_go_out_in_the_form_of_each_format() {
+    let (data, name) = (pdf(), "report 1.pdf");
+    let inline = format!("data:application/pdf;base64,{data}");
+    let file = json!({"type": "file", "file": {"filename": name, "file_data": inline}});
+    let item = json!({"type": "input_file", "filename": name, "file_data": inline});
+    let source = json!({"type": "base64", "media_type": "application/pdf", "data": data});
+    let cited = json!({"enabled": true});
+    let document = json!({"type": "document", "source": source, "title": name, "citations": cited});
+    let read = json!({"type": "text", "text": "Read:"});
+    for given in [&file, &item, &document] {
+        let board = board_with(&[("user", json!({"role": "user", "content": [read, given]}))]);
+        let of = |format| last(&ask(&board, format, 40_000, None));
+        assert_eq!(of(Format::OpenAi), json!([read, file]));
+        assert_eq!(of(Format::Responses), json!([{"type": "input_text", "text": "Read:"}, item]));
+        let anthropic = of(Format::Anthropic);
+        let block = &anthropic[1];
+        assert_eq!((&block["type"], &block["source"], &block["title"]), (&json!("document"), &source, &json!(name)));
+        assert_eq!([block.get("pages"), block.get("citations")], [None, None]);
+        let line = " report 1.pdf not shown; it is message m";
+        assert!(of(Format::Text).as_str().unwrap().contains(line));
+        // Two pages are more than there is room for.
+        let small = last(&ask(&board, Format::OpenAi, 15_000, None));
+        assert!(small.as_str().unwrap().contains(line), "{small}");
+        // The provider's count of a PDF teaches nothing of texts.
+        assert!(ask(&board, Format::OpenAi, 40_000, None).record().has_media);
+        for provider in [
+            Provider::OpenAiText,
+            Provider::OpenAiAudio,
+            Provider::Anthropic,
+            Provider::Gemini,
+            Provider::Mistral,
+            Provider::Unknown,
+        ] {
+            let spec = ResolvedSpec { provider, ..spec(&board, Format::OpenAi, 40_000, Some(4)) };
+            let said = last(&board.prompt_for("lead", &spec, 3).unwrap());
+            assert!(said.as_str().unwrap().contains(line), "{provider:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_pdf_in_a_result_goes_out_with_it() {
+    let file = json!({"type": "file", "file": {"filename": "a.pdf", "file_data": pdf()}});
+    let board = board_with(&[
+        ("user", json!({"role": "user", "content": "Fetch it."})),
+        ("lead", json!({"role": "assistant", "tool_calls": [{"id": "c1", "name": "fetch", "arguments": {}}]})),
+        ("lead", json!({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "done"}, file]})),
+    ]);
+    let result = last(&ask(&board, Format::Anthropic, 40_000, None))[0].clone();
+    let document = &result["content"][1];
+    assert_eq!((&document["type"], document.get("pages")), (&json!("document"), None));
+    let Body::Responses { input, .. } = ask(&board, Format::Responses, 40_000, None).body else { unreachable!() };
+    assert_eq!(input.last().unwrap()["output"][1]["type"], "input_file");
+    let behind = last(&ask(&board, Format::OpenAi, 40_000, None));
+    assert_eq!(behind[1]["file"]["file_data"], format!("data:application/pdf;base64,{}", pdf()));
+}
+
+#[test]
+fn a_pdf_that_is_elsewhere_goes_out_where_there_is_room_for_a_hundred_pages() {
+    let at = |url: &str| json!({"type": "document", "source": {"type": "url", "url": url}});
+    let uploaded = json!({"type": "file", "file": {"file_id": "file-1"}});
+    let shown_of = |part: &Value, format, budget| {
+        let board = board_with(&[("user", json!({"role": "user", "content": [part]}))]);
+        let body = serde_json::to_string(&ask(&board, format, budget, None).body).unwrap();
+        ["file-1", "https://example.com/a.pdf"].into_iter().any(|place| body.contains(place))
+    };
+    let formats = [Format::OpenAi, Format::Responses, Format::Anthropic];
+    for (part, expected) in [
+        (&at("https://example.com/a.pdf"), [false, true, true]),
+        (&at("http://example.com/a.pdf"), [false; 3]),
+        (&uploaded, [true, true, false]),
+    ] {
+        assert_eq!(formats.map(|format| shown_of(part, format, 900_000)), expected, "{part}");
+        assert_eq!(formats.map(|format| shown_of(part, format, 100_000)), [false; 3], "{part}");
+    }
+    let document = json!({"type": "document", "source": {}, "title": "ab", "context": "cde", "pages": 3});
+    let tokens = [document, uploaded].map(|part| media::tokens(&part).0);
+    assert_eq!(tokens, [3 * 7784 + 5, 100 * 7784]);
 }

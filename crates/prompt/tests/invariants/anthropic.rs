@@ -90,6 +90,7 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
             "tool_use" => role == "assistant" && block["input"].is_object() && block["name"] != "",
             "tool_result" => role == "user" && block["content"].as_array().into_iter().flatten().all(is_said),
             "image" => role == "user" && is_picture(&block),
+            "document" => role == "user" && is_pdf(&block),
             _ => false,
         };
         prop_assert!(is_allowed, "{role}: {block}");
@@ -99,12 +100,20 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
     check_calls(messages)
 }
 
-/// A part of a result: a text that is not blank, or a picture.
+/// A part of a result: a text that is not blank, a picture or a PDF.
 fn is_said(part: &Value) -> bool {
     match part["type"].as_str() {
         Some("text") => !part["text"].as_str().unwrap().trim().is_empty(),
+        Some("document") => is_pdf(part),
         _ => is_picture(part),
     }
+}
+
+/// A PDF that the Messages API takes, with nothing beside it that it does not know.
+fn is_pdf(block: &Value) -> bool {
+    let known = ["type", "source", "title"];
+    block["source"]["media_type"] == "application/pdf"
+        && block.as_object().unwrap().keys().all(|field| known.contains(&field.as_str()))
 }
 
 /// A picture that the Messages API takes.

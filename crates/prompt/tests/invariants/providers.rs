@@ -111,9 +111,17 @@ fn pictures() -> impl Strategy<Value = Vec<Value>> {
             url("data:image/png;base64,aGk="),
             url(""),
             json!({"type": "input_audio", "input_audio": {"data": SOUND, "format": "mp3"}}),
+            json!({"type": "file", "file": pdf()}),
         ]),
         1..3,
     )
+}
+
+/// A PDF of one page, in base64.
+const PDF: &str = "JVBERi0xLjQKMiAwIG9iaiA8PC9UeXBlL1BhZ2U+PiBlbmRvYmogJSVFT0YK";
+
+fn pdf() -> Value {
+    json!({"filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{PDF}")})
 }
 
 /// The beginning of a sound.
@@ -291,6 +299,7 @@ fn check_parts(parts: &Value, text: &str, url: impl Fn(&Value) -> Option<&str>) 
                 url(part).is_some_and(|url| {
                     url.starts_with("https://") || url.strip_prefix("data:image/png;base64,") == Some(SMALL)
                 }) || part["input_audio"] == json!({"data": SOUND, "format": "mp3"})
+                    || is_pdf(part)
             }
         };
         prop_assert!(is_allowed, "{}", part);
@@ -298,17 +307,41 @@ fn check_parts(parts: &Value, text: &str, url: impl Fn(&Value) -> Option<&str>) 
     Ok(())
 }
 
-/// A prompt has so many pictures and so much audio at the most, and they are in its size, which is within its budget.
+/// A PDF as chat completions or the Responses API take it.
+fn is_pdf(part: &Value) -> bool {
+    let mut item = pdf();
+    item["type"] = json!("input_file");
+    *part == item || *part == json!({"type": "file", "file": pdf()})
+}
+
+/// A prompt has so many pictures, so much audio and so many PDFs at the most, and they are in its size, which is within its budget.
 fn check_media(provider: Provider, prompt: &Prompt, most: u8) -> Checked {
     let body = serde_json::to_string(&prompt.body).unwrap();
     let with_address = body.matches("https://example.com/a.png").count() as u64;
     let inline = body.matches(SMALL).count() as u64;
     let audio = body.matches(SOUND).count() as u64;
-    prop_assert!(with_address + inline + audio <= u64::from(most), "{} and {} and {}", with_address, inline, audio);
+    let pdfs = body.matches(PDF).count() as u64;
+    prop_assert!(with_address + inline + audio + pdfs <= u64::from(most), "{}", body);
+    let reads = match &prompt.body {
+        Body::Anthropic { .. } => true,
+        _ => provider == Provider::OpenAi,
+    };
+    prop_assert!(pdfs == 0 || reads, "{}", body);
     prop_assert!(audio == 0 || matches!(provider, Provider::OpenAiAudio | Provider::Gemini), "{}", body);
     let is_blind = matches!(provider, Provider::OpenAiAudio | Provider::OpenAiText);
     prop_assert!(with_address + inline == 0 || !is_blind, "{}", body);
-    prop_assert!(prompt.tokens.0 >= 4784 * with_address + inline + 32 * audio, "{}: {}", prompt.tokens, body);
+    // What a picture of unknown size costs at the most.
+    let most = match (&prompt.body, provider) {
+        (Body::Anthropic { .. }, _) => 4784,
+        (_, Provider::OpenAi) => 3779,
+        _ => 6192,
+    };
+    prop_assert!(
+        prompt.tokens.0 >= most * with_address + inline + 32 * audio + 7784 * pdfs,
+        "{}: {}",
+        prompt.tokens,
+        body
+    );
     prop_assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
     Ok(())
 }

@@ -50,6 +50,28 @@ async fn message_objects_are_taken_and_given_back() {
 }
 
 #[tokio::test]
+async fn a_pdf_is_a_file_for_openai_and_a_document_for_anthropic() {
+    let server = Server::start().await;
+    let at = format!("{}/threads/main/messages", server.team("s").await);
+    let file = json!({"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0x"});
+    let source = json!({"type": "base64", "media_type": "application/pdf", "data": "JVBERi0x"});
+    let parts =
+        [json!({"type": "file", "file": file}), json!({"type": "document", "source": source, "title": "a.pdf"})];
+    for part in &parts {
+        server.send("POST", &at, json!({"messages": [{"role": "user", "content": [part]}]})).await.is(200);
+    }
+    for (shape, part) in ["openai", "anthropic"].into_iter().zip(&parts) {
+        let shaped = server.get(&format!("{at}?shape={shape}")).await.is(200).body;
+        let expected = json!({"role": "user", "content": [part]});
+        assert_eq!(shaped["messages"], json!([expected, expected]), "{shape}");
+    }
+    let damaged = json!({"type": "file", "file": {"filename": "a.pdf", "file_data": "JVBERi0"}});
+    let refused = server.send("POST", &at, json!({"messages": [{"role": "user", "content": [damaged]}]})).await;
+    let refused = refused.problem(422, "invalid");
+    assert!(refused.raw.contains("/messages/0/content/0/file/file_data"), "{}", refused.raw);
+}
+
+#[tokio::test]
 async fn what_cannot_be_kept_is_refused_by_name() {
     let server = Server::start().await;
     let at = format!("{}/threads/main/messages", server.team("s").await);

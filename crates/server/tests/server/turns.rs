@@ -138,6 +138,32 @@ async fn a_managers_answer_is_its_directive_with_the_message_once_and_the_outcom
 }
 
 #[tokio::test]
+async fn a_directive_does_not_come_before_the_answer_of_the_managers_turn() {
+    let server = team().await;
+    let sets = json!({"contextSets": [{"name": "Brief", "context": "For sailors."}]});
+    let direct = async || {
+        let directive = json!({ "contextSetUpdate": sets });
+        server.send("POST", &format!("{S}/directives"), directive).await
+    };
+    direct().await.is(200);
+    let number = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
+    let length = journal(&server).await.len();
+    let refused = direct().await.problem(409, "turn_open");
+    assert!(refused.raw.contains(&format!("turn {number} of lead waits for its answer")), "{}", refused.raw);
+    assert_eq!(journal(&server).await.len(), length, "and nothing is added");
+    // The turn of a worker, and one whose answer is there or will not come, are in nobody's way.
+    answer(&server, number, json!({"text": "I think of sailors."})).await.is(200);
+    record(&server, json!({"agent": "writer"})).await.is(200);
+    direct().await.is(200);
+    let failed = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
+    answer(&server, failed, json!({"error": "no answer"})).await.is(200);
+    direct().await.is(200);
+    let open = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
+    answer(&server, open, json!({"directive": {"contextSetUpdate": sets}})).await.is(200);
+    direct().await.is(200);
+}
+
+#[tokio::test]
 async fn i5_the_prompt_of_a_turn_is_given_again_as_it_was_sent() {
     let server = team().await;
     let set = async |content: &str| {

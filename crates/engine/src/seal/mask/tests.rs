@@ -72,6 +72,23 @@ fn in_json_texts_and_keys_and_numbers_are_hidden() {
 }
 
 #[test]
+fn arguments_that_are_the_text_of_json_stay_json() {
+    let mask = mask(&[("pin", "482913"), ("pw", "hunter22"), ("end", "ndefgh")]);
+    let mut call = json!({"arguments": r#"{"pin": 482913, "to": ["x hunter22"], "n": 14829130, "text": "\ndefgh"}"#});
+    assert!(mask.mask_json(&mut call));
+    let masked = r#"{"pin":"[hidden]","to":["x [hidden]"],"n":14829130,"text":"\ndefgh"}"#;
+    assert_eq!(call, json!({ "arguments": masked }));
+    // What looks like a value is the end of an escape and the text behind it.
+    assert!(!mask.mask_json(&mut json!({"arguments": r#"[{"text": "\ndefgh"}, {"a": 1}]"#})));
+    let mut list = json!({"arguments": r#"[{"pin": 482913}, 18446744073709551616]"#});
+    assert!(mask.mask_json(&mut list));
+    assert_eq!(list, json!({"arguments": r#"[{"pin":"[hidden]"},"18446744073709551616"]"#}));
+    let mut broken = json!({"arguments": "{broken hunter22"});
+    assert!(mask.mask_json(&mut broken));
+    assert_eq!(broken, json!({"arguments": "{broken [hidden]"}));
+}
+
+#[test]
 fn keys_that_become_the_same_keep_all_their_values() {
     let mask = mask(&[("pin", "482913"), ("pw", "hunter22")]);
     let mut value = json!({"hunter22": 1, "[hidden]": 2, "aHVudGVyMj": 3, "z": 4});
