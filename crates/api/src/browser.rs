@@ -73,7 +73,7 @@ pub struct TakenScreenshot {
     pub path: String,
     /// The tab.
     pub tab_name: String,
-    /// How many places were painted over, since they show secrets.
+    /// How many places were painted over, since they show secrets or cannot be searched.
     pub covered: usize,
 }
 

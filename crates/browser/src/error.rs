@@ -176,6 +176,12 @@ pub enum BrowserError {
         /// What the script says.
         reason: String,
     },
+    /// What shows secrets could not be painted over in a picture.
+    #[error("there is no picture: the page shows secrets that could not be painted over; {reason}")]
+    NotCovered {
+        /// Why not.
+        reason: String,
+    },
     /// The file system or the network of this machine failed.
     #[error("cannot {what}")]
     Io {
@@ -212,6 +218,7 @@ impl BrowserError {
             Self::BadKey { .. } => "bad_key",
             Self::SecretNotAllowed { .. } => "secret_not_allowed",
             Self::Unreadable { .. } => "page_unreadable",
+            Self::NotCovered { .. } => "secrets_not_covered",
             Self::Io { .. } => "browser_io",
         }
     }

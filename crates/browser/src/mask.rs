@@ -1,21 +1,28 @@
 //! Hiding secrets in what comes out of the browser.
 
 use std::{
-    borrow::Cow,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-type HideSecrets = dyn Fn(&str) -> Option<String> + Send + Sync;
+type HasSecrets = dyn Fn() -> bool + Send + Sync;
+type FindSecrets = dyn Fn(&str) -> Vec<Range<usize>> + Send + Sync;
 
-/// Replaces the known secrets in a text; `None` where there are none.
+/// Finds the secrets that the caller knows.
 #[derive(Clone)]
-pub struct MaskFn(Arc<HideSecrets>);
+pub struct MaskFn {
+    any: Arc<HasSecrets>,
+    find: Arc<FindSecrets>,
+}
 
 impl MaskFn {
-    /// From a function.
-    pub fn new(mask: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(mask))
+    /// From two functions: whether there are any secrets, and where they stand in a text, as ranges of its bytes.
+    pub fn new(
+        any: impl Fn() -> bool + Send + Sync + 'static,
+        find: impl Fn(&str) -> Vec<Range<usize>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { any: Arc::new(any), find: Arc::new(find) }
     }
 }
 
@@ -44,17 +51,36 @@ impl Mask {
 
     /// Notes that a secret is about to be typed.
     pub(crate) fn add(&self, value: &str) {
-        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut typed = self.typed();
         if value.chars().count() >= SHORTEST && !typed.iter().any(|known| known == value) {
             typed.push(value.to_owned());
-            // A secret that is part of another must not leave the rest of it behind.
-            typed.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
     }
 
-    /// The secrets that were typed, for painting over what shows them.
-    pub(crate) fn typed_values(&self) -> Vec<String> {
-        self.typed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn typed(&self) -> MutexGuard<'_, Vec<String>> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is no secret to hide.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.typed().is_empty() && !self.given.as_ref().is_some_and(|given| (given.any)())
+    }
+
+    /// Where secrets stand in a text, in order. Those that overlap are one place.
+    pub(crate) fn found(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = self.given.as_ref().map_or_else(Vec::new, |given| (given.find)(text));
+        for known in self.typed().iter() {
+            found.extend(text.match_indices(known.as_str()).map(|(start, _)| start..start + known.len()));
+        }
+        found.sort_unstable_by_key(|place| place.start);
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for place in found {
+            match places.last_mut() {
+                Some(last) if place.start < last.end => last.end = last.end.max(place.end),
+                _ => places.push(place),
+            }
+        }
+        places
     }
 
     /// The text without secrets.
@@ -72,17 +98,19 @@ impl Mask {
     }
 
     fn hidden(&self, text: &str) -> Option<String> {
-        let masked = self.given.as_ref().and_then(|mask| (mask.0)(text));
-        let mut shown = Cow::Borrowed(masked.as_deref().unwrap_or(text));
-        for known in self.typed.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            if shown.contains(known) {
-                shown = Cow::Owned(shown.replace(known, HIDDEN));
-            }
+        let found = self.found(text);
+        if found.is_empty() {
+            return None;
         }
-        match shown {
-            Cow::Owned(hidden) => Some(hidden),
-            Cow::Borrowed(_) => masked,
+        let mut shown = String::with_capacity(text.len());
+        let mut end = 0;
+        for place in found {
+            shown.push_str(text.get(end..place.start).unwrap_or_default());
+            shown.push_str(HIDDEN);
+            end = place.end;
         }
+        shown.push_str(text.get(end..).unwrap_or_default());
+        Some(shown)
     }
 }
 
@@ -125,10 +153,22 @@ mod tests {
 
     #[test]
     fn asks_the_mask_of_the_caller_too() {
-        let mask =
-            Mask::new(Some(MaskFn::new(|text| text.contains("key-1").then(|| text.replace("key-1", "[hidden]")))));
+        let find =
+            |text: &str| text.match_indices("key-1").map(|(start, key)| start..start + key.len()).collect::<Vec<_>>();
+        let mask = Mask::new(Some(MaskFn::new(|| true, find)));
         mask.add("123456");
-        assert_eq!(mask.text("key-1 and 123456"), "[hidden] and [hidden]");
+        mask.add("1 and");
+        assert_eq!(mask.text("key-1, 123456"), "[hidden], [hidden]");
+        assert_eq!(mask.text("key-1 and 123456"), "[hidden] [hidden]", "no part is left of those that overlap");
         assert_eq!(mask.text("nothing"), "nothing");
+        assert!(!mask.is_empty());
+    }
+
+    #[test]
+    fn is_empty_until_there_is_a_secret() {
+        let mask = Mask::new(Some(MaskFn::new(|| false, |_| Vec::new())));
+        assert!(mask.is_empty());
+        mask.add("123456");
+        assert!(!mask.is_empty());
     }
 }

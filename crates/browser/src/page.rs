@@ -13,13 +13,14 @@ use crate::{
     watch::WORLD,
 };
 
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("page/tree.js"),
     include_str!("page/find.js"),
     include_str!("page/snapshot.js"),
     include_str!("page/look.js"),
     include_str!("page/act.js"),
     include_str!("page/query.js"),
+    include_str!("page/cover.js"),
 ];
 const TRIES: usize = 10;
 const BETWEEN: Duration = Duration::from_millis(50);

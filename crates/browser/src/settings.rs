@@ -25,7 +25,7 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// How many tabs there may be and how large their windows are.
     pub limits: Limits,
-    /// Hides secrets in everything that comes out of the browser.
+    /// Finds the secrets that are hidden in everything that comes out of the browser.
     pub mask: Option<MaskFn>,
 }
 

@@ -18,9 +18,16 @@ use crate::{
 
 /// The argument that names the session where the connection does not.
 const SESSION: &str = "session";
-/// Those of Callboard's own tools that read nothing but do something, outside of the journal.
-const DOING: &[&str] =
-    &["add_file", "debug_navigate", "debug_action", "debug_open_tab", "debug_close_tab", "test_single_node"];
+/// Those of Callboard's own tools that do something outside of the journal, or may: a picture of a page is kept as a file.
+const DOING: &[&str] = &[
+    "add_file",
+    "inspect_tab",
+    "debug_navigate",
+    "debug_action",
+    "debug_open_tab",
+    "debug_close_tab",
+    "test_single_node",
+];
 /// Those that take something away, or may.
 const DESTRUCTIVE: &[&str] = &[
     "write_context_set",

@@ -196,8 +196,9 @@ impl Browsers {
             None => Profile::Fresh,
         };
         let refuse = settings.rules.refuse.iter().chain(own).copied().collect();
-        let mask = place.mask.clone();
-        let hide = move |text: &str| mask.read().unwrap_or_else(PoisonError::into_inner).mask(text);
+        let (mask, same) = (place.mask.clone(), place.mask.clone());
+        let any = move || !mask.read().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let find = move |text: &str| same.read().unwrap_or_else(PoisonError::into_inner).found(text);
         callboard_browser::Settings {
             way,
             program: settings.program.clone(),
@@ -205,7 +206,7 @@ impl Browsers {
             profile,
             rules: Rules { refuse, ..settings.rules.clone() },
             reserved: reserved.clone(),
-            mask: Some(MaskFn::new(hide)),
+            mask: Some(MaskFn::new(any, find)),
             ..callboard_browser::Settings::default()
         }
     }

@@ -77,6 +77,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
         "denied" => (500, "The system does not allow access to a file"),
         "io" => (500, "A file cannot be read or written"),
         "page_unreadable" => (502, "The page cannot be read"),
+        "secrets_not_covered" => (502, "Secrets could not be painted over"),
         "browser_refused" => (502, "The browser refused"),
         "browser_not_understood" => (502, "The browser is not understood"),
         "browser_not_installed" => (503, "Chromium is not installed"),

@@ -6,7 +6,8 @@ use tokio::time::timeout;
 
 use crate::pages::{Answer, Site, html_of, settings, start};
 use callboard_browser::{
-    Action, Browser, BrowserError, LooksLike, Piece, Secret, SnapshotLimits, Timeouts, TokenLimit, WaitFor,
+    Action, Browser, BrowserError, LooksLike, MaskFn, Piece, QueryField, Secret, Settings, SnapshotLimits, Timeouts,
+    TokenLimit, WaitFor, Wanted,
 };
 
 fn click(selector: &str) -> Action {
@@ -75,6 +76,92 @@ async fn a_login_in_two_steps_with_a_secret_that_never_comes_back() {
     browser.navigate("main", &other.url("/")).await.unwrap();
     let refused = browser.act("main", typed("#x", secret(value, site.origin()))).await;
     assert_eq!(refused.unwrap_err().code(), "secret_not_allowed");
+    browser.stop().await.unwrap();
+}
+
+/// A mask that knows these values.
+fn knows(values: &'static [&'static str]) -> Option<MaskFn> {
+    let find = move |text: &str| {
+        let places = |value: &'static str| text.match_indices(value).map(move |(start, _)| start..start + value.len());
+        values.iter().copied().flat_map(places).collect::<Vec<_>>()
+    };
+    Some(MaskFn::new(move || !values.is_empty(), find))
+}
+
+/// Shows the first word of its query in all the ways in which pages show texts. The second one is the port of another site.
+const SHOWS: &str = "<title>Settings</title><style>* { font: 16px monospace } p { margin: 4px }
+    [popover] { display: none !important; opacity: .1 !important } #styled::after { content: 'at ' attr(data-key) }</style>
+    <body><script>const [key, port] = location.search.slice(1).split('&');
+    document.body.insertAdjacentHTML('beforeend', `<p>Your key is ${key}.</p><p>${key.slice(0, 5)}<b>${key.slice(5)}</b></p>
+    <p><input value='${key}'> <input placeholder='${key}'> <textarea>${key}</textarea></p>
+    <p><select><option>${key}</select> <img src=data: alt='${key}' width=200 height=40></p><p id=styled data-key='${key}'></p>
+    <div contenteditable>${key}</div><div id=box></div><iframe src='/in?${key}' height=60 style='padding: 9px'></iframe>
+    <iframe src='http://127.0.0.1:${port}/?${key}' height=60></iframe>`);
+    box.attachShadow({mode: 'open'}).innerHTML = `<p>${key}</p>`;
+    const told = node => { document.title = `${node.childNodes.length} nodes, ${node.shadowRoot}` };
+    const watch = new MutationObserver(changes => changes.forEach(change => change.addedNodes.forEach(told)));
+    watch.observe(document.documentElement, {childList: true})</script>";
+const WRITES: &str = "<style>* { font: 16px monospace }</style><body><script>document.write(location.search)</script>";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_shows_no_known_secret_wherever_it_stands() {
+    let site = Site::start([("/", html_of(SHOWS)), ("/in", html_of(WRITES))]).await;
+    let other = Site::page(WRITES).await;
+    let taken = async |browser: &Browser, key: &str| {
+        browser.navigate("main", &site.url(&format!("/?{key}&{}", other.port))).await.unwrap();
+        browser.screenshot("main").await.unwrap()
+    };
+    let browser = start(settings(&[&site, &other])).await;
+    browser.open("about:blank", "main").await.unwrap();
+    let plain = [taken(&browser, "key-111111").await, taken(&browser, "key-222222").await];
+    assert_eq!(plain.each_ref().map(|taken| taken.covered), [0, 0]);
+    assert!(plain[0].png != plain[1].png, "without a mask the pictures show them");
+    browser.stop().await.unwrap();
+
+    let mask = knows(&["key-111111", "key-222222"]);
+    let browser = start(Settings { mask, ..settings(&[&site, &other]) }).await;
+    browser.open("about:blank", "main").await.unwrap();
+    let masked = [taken(&browser, "key-111111").await, taken(&browser, "key-222222").await];
+    assert_eq!(masked[0].covered, 13, "two texts for the one that is split, and the frame that cannot be read");
+    assert!(masked[0] == masked[1], "the pictures do not tell which secret it is");
+    let unknown = taken(&browser, "key-333333").await;
+    assert_eq!(unknown.covered, 1, "the frame alone");
+    let title = QueryField { name: "title".into(), what: Wanted::Title };
+    let seen = browser.query("main", &[title]).await.unwrap();
+    assert_eq!(seen["title"], "0 nodes, null", "a page does not see what is painted over");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_no_picture_where_a_secret_cannot_be_painted_over() {
+    let site = Site::start([
+        (
+            "/",
+            html_of(
+                "<title>Moves</title><button id=stop onclick='go = false'>Stop</button>\
+            <p id=p style='position: absolute; top: 90px'>key-111111</p><script>let go = true, left = 0;\
+            const move = () => { if (go) p.style.left = (left += 40) + 'px' };\
+            const draw = () => { move(); requestAnimationFrame(draw) }; draw(); setInterval(move, 1)</script>",
+            ),
+        ),
+        (
+            "/tip",
+            html_of(
+                "<title>Tip</title><style>p::before { content: attr(title); position: absolute; top: 90px }</style>\
+            <p title=key-111111>Hint</p>",
+            ),
+        ),
+    ])
+    .await;
+    let browser = start(Settings { mask: knows(&["key-111111"]), ..settings(&[&site]) }).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let moving = browser.screenshot("main").await.unwrap_err();
+    assert_eq!(moving.code(), "secrets_not_covered", "{moving}");
+    browser.act("main", click("#stop")).await.unwrap();
+    assert_eq!(browser.screenshot("main").await.unwrap().covered, 1);
+    browser.navigate("main", &site.url("/tip")).await.unwrap();
+    let placed = browser.screenshot("main").await.unwrap_err();
+    assert_eq!(placed.code(), "secrets_not_covered", "{placed}");
     browser.stop().await.unwrap();
 }
 
@@ -170,7 +257,7 @@ async fn a_page_that_never_ends_loading_leaves_the_tab_usable() {
     ])
     .await;
     let timeouts = Timeouts { load: Duration::from_secs(2), settle: Duration::from_secs(1), ..Timeouts::default() };
-    let browser = start(callboard_browser::Settings { timeouts, ..settings(&[&site]) }).await;
+    let browser = start(Settings { timeouts, ..settings(&[&site]) }).await;
     browser.open(&site.url("/"), "main").await.unwrap();
     let address = site.url("/silent");
     let silent = timeout(Duration::from_secs(60), browser.navigate("main", &address)).await.unwrap().unwrap();

@@ -197,9 +197,8 @@ impl Memories {
             let text = file.text(decision, path)?;
             decision.quoted.extend(file.seq);
             let count = text.lines().count();
-            let line = |number: i64| usize::try_from(number).unwrap_or(count);
-            let (first, last) = lines.map_or((1, count), |(first, last)| (line(first), line(last)));
-            let shown = numbered(&text, first.saturating_sub(1), last);
+            let (skipped, last) = lines.map_or(Ok((0, count)), |range| range_of(range, count))?;
+            let shown = numbered(&text, skipped, last);
             return Ok(format!("Here's the content of {path} with line numbers:\n{shown}"));
         }
         if found.is_empty() && self.place(path, "/path")? != self.root {
@@ -247,7 +246,7 @@ impl Memories {
             let name = if within.is_empty() { to.clone() } else { joined(&to, within)? };
             check_free(decision, &name, "/new_path", &taken)?;
             self.check_own(decision, file)?;
-            moved.push((file, name, file.text(decision, old)?));
+            moved.push((file, name, file.text_at(decision, old, "/old_path")?));
         }
         for (file, name, text) in moved {
             let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
@@ -299,16 +298,21 @@ impl File {
         held.map_or_else(MediaType::plain, |held| held.media_type.clone())
     }
 
-    /// What it says. A long one, which only others can have put there, is read by another tool.
     fn text(&self, decision: &DecisionBuilder<'_>, path: &str) -> Result<Arc<str>, Undecided> {
-        let hidden = || Error::invalid("/path", format!("{path} is hidden from you"));
+        self.text_at(decision, path, "/path")
+    }
+
+    /// What it says. A long one, which only others can have put there, is read by another tool. `pointer` says where the path
+    /// was given.
+    fn text_at(&self, decision: &DecisionBuilder<'_>, path: &str, pointer: &str) -> Result<Arc<str>, Undecided> {
+        let hidden = || Error::invalid(pointer, format!("{path} is hidden from you"));
         let seq = self.seq.ok_or_else(hidden)?;
         let entry = decision.entry(seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
         match fact::read::<Added>(&entry)?.text {
             Text::Inline(text) => Ok(text),
             Text::Stored(_) => {
                 let told = format!("{path} is too long: read it with read_document, by the name {}", self.name);
-                Err(Error::invalid("/path", told).into())
+                Err(Error::invalid(pointer, told).into())
             }
         }
     }
@@ -393,6 +397,17 @@ fn with_inserted(text: &str, line: usize, inserted: &str) -> Result<String, Erro
         changed.push('\n');
     }
     Ok(changed + &behind.concat())
+}
+
+/// How many lines are not shown before this range of them, and the last one that is; there are `count`.
+fn range_of((first, last): (i64, i64), count: usize) -> Result<(usize, usize), Error> {
+    let skipped = first.checked_sub(1).and_then(|before| usize::try_from(before).ok()).filter(|before| *before < count);
+    let outside = || {
+        let range = format!("should be within the range of lines of the file: [1, {count}]");
+        let told = format!("Invalid `view_range`: [{first}, {last}]. Its first element `{first}` {range}");
+        Error::invalid("/view_range", told)
+    };
+    Ok((skipped.ok_or_else(outside)?, usize::try_from(last).unwrap_or(count)))
 }
 
 /// The lines of a text behind the first `skipped` ones and through the line `last`, with their numbers.

@@ -167,6 +167,14 @@ fn an_agent_keeps_files_of_its_own_as_documents() {
     assert_eq!(told("writer", view("/memories/a/tide.md")), shown);
     let part = told("writer", json!({"command": "view", "path": "/memories/a/tide.md", "view_range": [3, -1]}));
     assert!(part.ends_with("line numbers:\n     3\tLow at noon."), "{part}");
+    for first in [-2, 0, 4] {
+        let range = json!({"command": "view", "path": "/memories/a/tide.md", "view_range": [first, -1]});
+        let refused = format!(
+            "! /arguments/view_range: Invalid `view_range`: [{first}, -1]. Its first element `{first}` should be within the \
+             range of lines of the file: [1, 3]"
+        );
+        assert_eq!(told("writer", range), refused);
+    }
     let listed = told("writer", view("/memories"));
     assert!(listed.ends_with("43B\t/memories\n43B\t/memories/a/\n43B\t/memories/a/tide.md"), "{listed}");
     // Another agent has other files.
@@ -226,6 +234,15 @@ fn a_file_takes_no_place_that_is_taken_and_the_folder_of_all_stays() {
     let held = |name: &str| board.state.documents.get(&name.parse().unwrap()).unwrap();
     assert_eq!(held("memories/writer/b/hidden.md"), &before);
     assert_eq!(held("memories/writer/moved.md").media_type.as_str(), "text/markdown");
+    // The manager knows of what is hidden from it, and is told at which path it is.
+    board.user(put("memories/lead/hidden.md", "critic", "text/plain")).unwrap();
+    for (arguments, pointer) in [
+        (json!({"command": "view", "path": "/memories/hidden.md"}), "path"),
+        (rename("/memories/hidden.md", "/memories/a.md"), "old_path"),
+    ] {
+        let refused = format!("! /arguments/{pointer}: /memories/hidden.md is hidden from you");
+        assert_eq!(memory(&mut board, "lead", arguments), refused);
+    }
 }
 
 #[test]

@@ -77,8 +77,8 @@ impl Mask {
         Some(masked)
     }
 
-    /// Where known values stand in `text`, in order. Values that overlap are one place.
-    pub(crate) fn found(&self, text: &str) -> Vec<Range<usize>> {
+    /// Where known values stand in `text`, in order, as ranges of its bytes. Values that overlap are one place.
+    pub fn found(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<_> = self.layers.iter().flat_map(|layer| layer.found(text)).collect();
         found.sort_unstable_by_key(|range| range.start);
         let mut places: Vec<Range<usize>> = Vec::new();

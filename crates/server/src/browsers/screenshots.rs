@@ -10,7 +10,7 @@ use callboard_api as api;
 use callboard_core::{id::SessionId, time::Timestamp};
 use callboard_engine::{Board, Error};
 use tempfile::TempDir;
-use tokio::fs;
+use tokio::{fs, io::AsyncWriteExt as _};
 
 /// The pictures of all sessions.
 pub(crate) struct Screenshots {
@@ -88,11 +88,7 @@ impl Screenshots {
             let name = format!("{number}{PNG}");
             let mut options = fs::OpenOptions::new();
             match options.write(true).create_new(true).open(folder.join(&name)).await {
-                Ok(mut file) => {
-                    tokio::io::AsyncWriteExt::write_all(&mut file, png).await?;
-                    tokio::io::AsyncWriteExt::flush(&mut file).await?;
-                    return Ok(name);
-                }
+                Ok(file) => return fill(&folder.join(&name), file, png).await.map(|()| name),
                 // Another one was taken in the same millisecond.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
@@ -166,6 +162,19 @@ impl Screenshots {
     }
 }
 
+/// Writes a picture into its new file, which goes again where that fails.
+async fn fill(path: &Path, mut file: fs::File, png: &[u8]) -> io::Result<()> {
+    let written = async {
+        file.write_all(png).await?;
+        file.flush().await
+    };
+    let Err(error) = written.await else { return Ok(()) };
+    if let Err(left) = fs::remove_file(path).await {
+        tracing::warn!(path = %path.display(), error = %left, "a part of a picture of a page could not be removed");
+    }
+    Err(error)
+}
+
 fn there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -204,6 +213,17 @@ mod tests {
         assert_eq!(kept().await, ["5.png", "6.png"]);
         pictures.bound(&session, 0, 0).await.unwrap();
         assert_eq!(kept().await, ["6.png"], "the newest one stays");
+    }
+
+    #[tokio::test]
+    async fn of_one_that_cannot_be_written_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.png");
+        fs::write(&path, b"").await.unwrap();
+        // What is open for reading takes no bytes.
+        let file = fs::File::open(&path).await.unwrap();
+        fill(&path, file, b"png").await.unwrap_err();
+        assert!(!path.exists());
     }
 
     #[tokio::test]

@@ -119,8 +119,8 @@ async fn inspect(
 
 /// Take a picture of a tab
 ///
-/// It is a file beside the journal, and goes with the session. Fields and texts that show secrets that were typed are painted
-/// over.
+/// It is a file beside the journal, and goes with the session. Fields and texts that show secrets of the session are painted
+/// over, and so are frames that cannot be read where it has any.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/screenshot", tag = "browser",
     operation_id = "take_screenshot",
     params(InPath<SessionId>),

@@ -400,6 +400,19 @@ async fn i6_a_secret_is_typed_by_its_name_where_the_user_said_and_never_comes_ba
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i6_a_picture_does_not_show_a_secret_that_a_page_shows_by_itself() {
+    let site = Site::start([("/", "<title>Settings</title><p>Your key is <b>kestrel</b>-4471-basalt.")]).await;
+    let (server, team, browser) = start(&[&site]).await;
+    open(&server, &browser, &site.url("/"), "Main Tab").await.is(200);
+    let taken = async || server.send("POST", &format!("{browser}/screenshot"), json!({})).await.is(201);
+    assert_eq!(taken().await.body["covered"], 0);
+    let key = json!({"value": {"password": "kestrel-4471-basalt"}, "reason": "to call the service"});
+    server.send("PUT", &format!("{team}/variables/service"), key).await.is(200);
+    assert_eq!(taken().await.body["covered"], 2, "both texts that it is split into");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_looks_at_pages_and_they_are_data_and_no_part_of_the_workflow() {
     const COUNTER: &str = "<title>Count</title><p id=n>count 0</p>
         <button onclick=\"n.textContent = 'count 1'\">More</button>

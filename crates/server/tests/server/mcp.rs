@@ -63,6 +63,11 @@ async fn only_those_with_a_token_come_in_and_a_token_says_for_whom_and_where() {
     let of_all = connect(&server, "/mcp?tools=all", user).await;
     let listed = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
     let (_, listed, _) = ask(&server, "/mcp?tools=all", user, Some(&of_all), listed).await;
+    let only_reads = |name: &str| {
+        let tool = listed["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        tool["annotations"]["readOnlyHint"] == true
+    };
+    assert!(only_reads("recall") && !only_reads("inspect_tab"), "a picture of a page is kept as a file");
     let listed = listed.to_string();
     assert!(listed.contains("inspect_tab") && !listed.contains("deploy_scout"), "a scout needs a run: {listed}");
     let token =
