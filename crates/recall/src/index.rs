@@ -8,11 +8,11 @@ use std::{
 use callboard_core::{entry::Head, id::Seq};
 
 use crate::{
-    Error, english,
+    english,
     passage::{Passage, passages, sections},
-    postings::{Posting, Postings},
+    postings::{Packed, Postings},
     sight::Sight,
-    terms::{Key, Reader, Terms},
+    terms::{Reader, Terms},
     texts::{Class, Indexed, Item, Kind, Text, Texts, to_u16, to_u32},
     vectors::Vectors,
 };
@@ -43,7 +43,8 @@ pub struct Index {
 
 impl Index {
     /// An index that was written, and saved so often.
-    pub(crate) fn read(cursor: Head, texts: Texts, postings: Postings, saved: i64) -> Self {
+    pub(crate) fn read(cursor: Head, texts: Texts, packed: Packed, saved: i64) -> Self {
+        let postings = Postings::read(packed, to_u32(texts.passages.len()));
         Self { cursor, texts, postings, saved, ..Self::default() }
     }
 
@@ -99,6 +100,9 @@ impl Index {
         if first == to_u32(self.texts.passages.len()) {
             return;
         }
+        if self.postings.has_many_new(to_u32(self.texts.passages.len())) {
+            self.pack();
+        }
         self.revision += u64::from(self.texts.texts.last().is_some_and(|last| last.seq > item.seq));
         let class = self.texts.class(&item.class);
         let speaker = named.or(item.speaker).map(|name| self.texts.speaker(name));
@@ -134,7 +138,6 @@ impl Index {
         for text in self.texts.take_standing(subject) {
             if let Some(text) = self.texts.texts.get_mut(text as usize) {
                 text.until = Some(seq);
-                self.postings.touch(text.passages.start);
                 self.revision += 1;
             }
         }
@@ -145,28 +148,27 @@ impl Index {
         self.texts.standing()
     }
 
-    /// Takes away all words of the entry `seq`.
-    pub fn erase(&mut self, seq: Seq) -> Result<(), Error> {
-        let mut gone: Vec<Range<u32>> = Vec::new();
+    /// Takes away all words of the entry `seq`. Nobody sees them any more; where they stood goes when the index is packed.
+    pub fn erase(&mut self, seq: Seq) {
         for text in self.texts.texts.iter_mut().filter(|text| text.seq == seq && !text.erased) {
             text.erased = true;
-            gone.push(text.passages.clone());
-        }
-        for passages in gone {
             self.revision += 1;
             self.has_erased = true;
-            passages.clone().for_each(|passage| self.vectors.remove(passage));
-            self.postings.remove(passages.clone())?;
-            for passage in self.texts.passages.iter_mut().take(passages.end as usize).skip(passages.start as usize) {
-                (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);
+            for number in text.passages.clone() {
+                self.vectors.remove(number);
+                if let Some(passage) = self.texts.passages.get_mut(number as usize) {
+                    (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);
+                }
             }
         }
-        Ok(())
     }
 
-    /// Where the term stands.
-    pub(crate) fn postings(&self, key: Key) -> Result<Vec<Posting>, Error> {
-        self.postings.of(key)
+    /// Packs all postings but those of words that were taken away.
+    pub(crate) fn pack(&mut self) {
+        let (Texts { texts, passages, .. }, has_erased) = (&self.texts, self.has_erased);
+        let text_of = |passage: u32| texts.get(passages.get(passage as usize)?.text as usize);
+        let is_erased = |passage: u32| has_erased && text_of(passage).is_some_and(|text| text.erased);
+        self.postings.pack(to_u32(passages.len()), |passage| !is_erased(passage));
     }
 
     /// What a viewer sees of it, who sees each class from the entry on that `from` says, as of the entry `at`. What was made

@@ -127,7 +127,7 @@ impl Texts {
             known.learn(class, number);
         }
         for (number, text) in (0..).zip(&texts) {
-            let stands = text.kind == Kind::Text && text.until.is_none() && !text.erased;
+            let stands = text.kind == Kind::Text && text.until.is_none();
             if let (true, Some(class)) = (stands, classes.get(text.class as usize)) {
                 known.standing.entry(class.subject.clone()).or_default().push(number);
             }

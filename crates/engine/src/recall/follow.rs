@@ -12,7 +12,7 @@ use callboard_core::{
     rewriting::changed_by,
     text::Values,
 };
-use callboard_recall::{Class, Error as IndexError, Index, Item, Kind, Role};
+use callboard_recall::{Class, Index, Item, Kind, Role};
 
 use super::indices::Indices;
 use crate::{
@@ -40,7 +40,7 @@ struct Page {
 /// After how many pages of a journal what was read is saved.
 const SAVED_PAGES: usize = 20;
 
-/// How often an index is read anew that turns out to be damaged, or of another journal.
+/// How often an index is read anew that another process wrote, or that turns out to be of another journal.
 const TRIES: usize = 3;
 
 impl Indices {
@@ -76,13 +76,7 @@ impl Indices {
                 has_erased = true;
                 self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
             }
-            match self.with(id, move |index| page.add_to(index, cursor)).await? {
-                Ok(through) => cursor = through,
-                Err(error) => {
-                    self.drop_damaged(id, error).await?;
-                    return Ok(Read::Anew);
-                }
-            }
+            cursor = self.with(id, move |index| page.add_to(index, cursor)).await?;
             read_pages += 1;
             // So that a long journal is not read from its beginning again where it ends here.
             if read_pages % SAVED_PAGES == 0 {
@@ -139,12 +133,11 @@ impl Indices {
 }
 
 impl Page {
-    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. An error is one
-    /// of the index.
-    fn add_to(&self, index: &mut Index, before: Head) -> Result<Result<Head, IndexError>, Error> {
+    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now.
+    fn add_to(&self, index: &mut Index, before: Head) -> Result<Head, Error> {
         if index.cursor() != before {
             // Another process was faster.
-            return Ok(Ok(index.cursor()));
+            return Ok(index.cursor());
         }
         for entry in &self.entries {
             end_earlier(index, entry);
@@ -153,11 +146,9 @@ impl Page {
             }
             index.advance(entry.head());
         }
-        if let Err(error) = self.erasures.iter().try_for_each(|seq| index.erase(*seq)) {
-            return Ok(Err(error));
-        }
+        self.erasures.iter().for_each(|seq| index.erase(*seq));
         self.erased.iter().try_for_each(|entry| self.add(index, entry))?;
-        Ok(Ok(index.cursor()))
+        Ok(index.cursor())
     }
 
     fn add(&self, index: &mut Index, entry: &Entry) -> Result<(), Error> {

@@ -87,16 +87,6 @@ impl Indices {
         .await?
     }
 
-    /// Drops what is damaged of an index, so that it is read from the journal again.
-    pub(crate) async fn drop_damaged(
-        self: &Arc<Self>,
-        id: &SessionId,
-        error: impl Into<Arc<IndexError>>,
-    ) -> Result<(), Error> {
-        let (name, error) = (self.name(id), error.into());
-        self.with_all(move |all| all.drop_damaged(&name, &error)).await
-    }
-
     /// Writes what is new in an index to the file. Where that fails, it is read from the journal again later.
     pub(crate) async fn save(self: &Arc<Self>, id: &SessionId, has_erased: bool) -> Result<(), Error> {
         let (name, session) = (self.name(id), id.clone());

@@ -14,7 +14,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_recall::{Class, Error as IndexError, Hit, Index, IndexQuery, Scope, Vector, search};
+use callboard_recall::{Class, Hit, Index, IndexQuery, Scope, Vector, search};
 use tokio::{task::JoinHandle, time::timeout, try_join};
 
 use super::{
@@ -185,30 +185,19 @@ impl Session {
             }
             meaning => (meaning.and_then(Result::ok), None),
         };
-        let found = async || {
-            let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
-            let (viewer, query, vector) = (viewer.clone(), query.clone(), vector.clone());
-            let (hits, whole) = indices
-                .with_each(&corpus.ids(), move |all| {
-                    let found = found(all, &states, &viewer, &query, vector.as_ref())?;
-                    let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
-                    Ok((found, whole))
-                })
-                .await?;
-            for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
-                indices.vectors.want(journal.session.id());
-            }
-            Ok::<_, Error>(hits.map(|(hits, is_whole)| (hits, trouble.clone().or(indices.vectors.shown(is_whole)))))
-        };
-        let error = match found().await? {
-            Ok(hits) => return Ok(hits),
-            Err(error) => Arc::new(error),
-        };
-        for id in corpus.ids() {
-            indices.drop_damaged(&id, error.clone()).await?;
+        let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
+        let (viewer, query) = (viewer.clone(), query.clone());
+        let (hits, is_whole, whole) = indices
+            .with_each(&corpus.ids(), move |all| {
+                let (hits, is_whole) = found(all, &states, &viewer, &query, vector.as_ref())?;
+                let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
+                Ok((hits, is_whole, whole))
+            })
+            .await?;
+        for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
+            indices.vectors.want(journal.session.id());
         }
-        corpus.followed().await?;
-        Ok(found().await??)
+        Ok((hits, trouble.or(indices.vectors.shown(is_whole))))
     }
 }
 
@@ -245,7 +234,7 @@ fn found(
     viewer: &Viewer,
     query: &RecallQuery,
     vector: Option<&Vector>,
-) -> Result<Result<(Vec<Hit>, bool), IndexError>, Error> {
+) -> Result<(Vec<Hit>, bool), Error> {
     let sights = states.iter().map(|state| Sight::of(state, viewer)).collect::<Result<Vec<_>, _>>()?;
     let begins = |sight: &Sight<'_>, class: &Class| {
         let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
@@ -266,5 +255,5 @@ fn found(
     let asked =
         IndexQuery { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
-    Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
+    Ok((search(&scopes, &asked), is_whole))
 }
