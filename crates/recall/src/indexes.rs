@@ -5,7 +5,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{Error, database::is_of_file, file::IndexFile, index::Index};
+use crate::{
+    Error,
+    database::is_of_file,
+    file::IndexFile,
+    index::{Index, lock},
+};
 
 /// With so many new passages an index is written to the file, or with an eighth of all: each time, all of it is.
 const MANY: usize = 1024;
@@ -157,9 +162,4 @@ impl Indexes {
     fn loaded(&self) -> MutexGuard<'_, Vec<Loaded>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Locks an index. After a panic at worst one text lacks terms.
-pub fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
-    index.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,9 @@
 //! Following a journal: an index reads on from where it was.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
 use callboard_core::{
     conversation::Role as MessageRole,
@@ -12,7 +15,8 @@ use callboard_core::{
     rewriting::changed_by,
     text::Values,
 };
-use callboard_recall::{Class, Index, Item, Kind, Role};
+use callboard_recall::{Class, Index, Item, Kind, Role, add_shared, lock};
+use tokio::sync::OwnedMutexGuard;
 
 use super::indices::Indices;
 use crate::{
@@ -46,11 +50,10 @@ const TRIES: usize = 3;
 impl Indices {
     /// Reads the journal on up to `head`, at most so many pages. Says how far it was read.
     pub(crate) async fn follow(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Seq, Error> {
-        let lock = self.lock_of(id);
-        let _guard = lock.lock().await;
+        let only_one = Arc::new(self.lock_of(id).lock_owned().await);
         let mut tries = 0;
         loop {
-            match self.read_on(id, head, pages).await? {
+            match self.read_on(id, head, pages, &only_one).await? {
                 Read::Through(seq) => return Ok(seq),
                 Read::Anew if tries < TRIES => tries += 1,
                 Read::Anew => return Err(Error::Busy { session: id.clone() }),
@@ -58,7 +61,13 @@ impl Indices {
         }
     }
 
-    async fn read_on(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Read, Error> {
+    async fn read_on(
+        self: &Arc<Self>,
+        id: &SessionId,
+        head: Head,
+        pages: usize,
+        only_one: &Arc<OwnedMutexGuard<()>>,
+    ) -> Result<Read, Error> {
         let mut cursor = self.cursor(id).await?;
         if cursor.seq >= head.seq && !self.is_of(id, cursor, head).await? {
             return self.begin_anew(id).await;
@@ -76,7 +85,14 @@ impl Indices {
                 has_erased = true;
                 self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
             }
-            cursor = self.with(id, move |index| page.add_to(index, cursor)).await?;
+            // What is added goes on to its end, also where nobody waits for it any more, and nobody else adds meanwhile.
+            let only_one = only_one.clone();
+            let add = move |index: &Mutex<Index>| {
+                let added = page.add_to(index, cursor);
+                drop(only_one);
+                added
+            };
+            cursor = self.with_shared(id, add).await?;
             read_pages += 1;
             // So that a long journal is not read from its beginning again where it ends here.
             if read_pages % SAVED_PAGES == 0 {
@@ -133,29 +149,35 @@ impl Indices {
 }
 
 impl Page {
-    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now.
-    fn add_to(&self, index: &mut Index, before: Head) -> Result<Head, Error> {
-        if index.cursor() != before {
+    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. Others use the
+    /// index meanwhile: they find what was added so far, and that it is behind until all is.
+    fn add_to(&self, index: &Mutex<Index>, before: Head) -> Result<Head, Error> {
+        let cursor = lock(index).cursor();
+        if cursor != before {
             // Another process was faster.
-            return Ok(index.cursor());
+            return Ok(cursor);
         }
-        for entry in &self.entries {
-            end_earlier(index, entry);
+        let said = |entries: &[Entry]| entries.iter().map(recallable).collect::<Result<Vec<_>, _>>();
+        let (of_entries, of_erased) = (said(&self.entries)?, said(&self.erased)?);
+        self.erasures.iter().for_each(|seq| lock(index).erase(*seq));
+        for (entry, said) in self.entries.iter().zip(&of_entries) {
+            end_earlier(&mut lock(index), entry);
             if !self.erasures.contains(&entry.header.seq) {
-                self.add(index, entry)?;
+                self.add(index, entry, said.as_ref());
             }
-            index.advance(entry.head());
         }
-        self.erasures.iter().for_each(|seq| index.erase(*seq));
-        self.erased.iter().try_for_each(|entry| self.add(index, entry))?;
-        Ok(index.cursor())
+        for (entry, said) in self.erased.iter().zip(&of_erased) {
+            self.add(index, entry, said.as_ref());
+        }
+        let through = self.entries.last().map_or(before, Entry::head);
+        lock(index).advance(through);
+        Ok(through)
     }
 
-    fn add(&self, index: &mut Index, entry: &Entry) -> Result<(), Error> {
-        let Some(said) = recallable(entry)? else { return Ok(()) };
-        let Ok(text) = said.text(&self.values) else { return Ok(()) };
+    fn add(&self, index: &Mutex<Index>, entry: &Entry, said: Option<&Recallable>) {
+        let Some((said, text)) = said.and_then(|said| Some((said, said.text(&self.values).ok()?))) else { return };
         let header = &entry.header;
-        index.add(&Item {
+        let item = Item {
             seq: header.seq,
             kind: if said.source == Source::Message { Kind::Message } else { Kind::Text },
             class: Class {
@@ -164,12 +186,12 @@ impl Page {
                 audience: header.audience.clone(),
             },
             speaker: said.speaker.as_deref(),
-            role: role(&said),
+            role: role(said),
             time: header.time.unwrap_or(header.at),
             text: &text,
             has_headings: said.has_headings,
-        });
-        Ok(())
+        };
+        add_shared(index, &item);
     }
 }
 

@@ -111,7 +111,7 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
     let recall = RecallSettings { quiet: Some(Duration::ZERO), ..RecallSettings::default() };
     let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
     let session = board.create(new("s")).await.unwrap();
-    let reads = reads_of(&store);
+    let reads = calls_of(&store, Call::Read);
     say(&session, "the xylophonist").await;
     soon("the background", async {
         while reads.load(Ordering::SeqCst) == 0 {
@@ -127,7 +127,7 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
 async fn nothing_is_read_before_anybody_asks_where_that_is_off() {
     let store = Faulty::new(memory(&clock()));
     let session = Board::new(store.clone(), settings(&clock())).create(new("s")).await.unwrap();
-    let reads = reads_of(&store);
+    let reads = calls_of(&store, Call::Read);
     say(&session, "the xylophonist").await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(reads.load(Ordering::SeqCst), 0);
@@ -135,15 +135,34 @@ async fn nothing_is_read_before_anybody_asks_where_that_is_off() {
     assert_ne!(reads.load(Ordering::SeqCst), 0);
 }
 
-/// How often entries are read from now on.
-fn reads_of(store: &Faulty) -> Arc<AtomicUsize> {
-    let reads = Arc::new(AtomicUsize::new(0));
-    let counted = reads.clone();
+/// How often a store is called so from now on.
+pub(crate) fn calls_of(store: &Faulty, counted: Call) -> Arc<AtomicUsize> {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = calls.clone();
     store.play(move |call| {
-        counted.fetch_add(usize::from(call == Call::Read), Ordering::SeqCst);
+        count.fetch_add(usize::from(call == counted), Ordering::SeqCst);
         Act::Pass
     });
-    reads
+    calls
+}
+
+/// A document that has many passages, and stands beside the journal.
+pub(crate) fn long_document() -> PutDocument {
+    let text = "The harbour opens at nine, and the boats leave it one by one.\n".repeat(2000);
+    PutDocument { name: "guide.txt".parse().unwrap(), text: text.into(), visible_to: None, media_type: None }
+}
+
+#[tokio::test]
+async fn a_long_text_is_read_once_however_many_of_its_passages_are_found() {
+    let store = Faulty::new(memory(&clock()));
+    let session = Board::new(store.clone(), settings(&clock())).create(new("s")).await.unwrap();
+    run(&session, long_document()).await;
+    let reads = calls_of(&store, Call::Value);
+    for asked_times in 1..=2 {
+        assert_eq!(texts(&session, &Viewer::User, "harbour").await.len(), 10);
+        // Once for the index, and once for each answer.
+        assert_eq!(reads.load(Ordering::SeqCst), 1 + asked_times);
+    }
 }
 
 #[tokio::test(start_paused = true)]

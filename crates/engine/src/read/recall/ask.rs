@@ -1,24 +1,15 @@
 //! Asking: what in a session and its collections answers a question, as one viewer may see it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    entry::{Entry, Head},
-    id::Seq,
-    recall::Source,
-    state::State,
-    variable::HIDDEN,
-    view::View,
-    viewer::Viewer,
+    entry::Head, id::Seq, recall::Source, state::State, variable::HIDDEN, view::View, viewer::Viewer,
 };
 use callboard_recall::{Class, Hit, Index, IndexQuery, Scope, Vector, search};
 use tokio::{task::JoinHandle, time::timeout, try_join};
 
 use super::{
-    answer::{Place, RecallAnswer, RecallHit, show},
+    answer::{Place, RecallAnswer, RecallHit, said, show},
     corpus::Corpus,
     sight::Sight,
 };
@@ -201,30 +192,27 @@ impl Session {
     }
 }
 
-/// The hits with their texts, as they stand in the journals now.
+/// The hits with their texts, as they stand in the journals now. Each entry is read once, however many hits it has.
 async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
-    let mut wanted: BTreeMap<usize, BTreeSet<Seq>> = BTreeMap::new();
-    for hit in &hits {
-        wanted.entry(hit.scope).or_default().insert(hit.seq);
+    let mut wanted: BTreeMap<usize, BTreeMap<Seq, Vec<(usize, Hit)>>> = BTreeMap::new();
+    for (number, hit) in hits.into_iter().enumerate() {
+        wanted.entry(hit.scope).or_default().entry(hit.seq).or_default().push((number, hit));
     }
-    let mut entries: BTreeMap<(usize, Seq), Entry> = BTreeMap::new();
-    for (scope, seqs) in wanted {
-        let Some(session) = corpus.journal(scope).map(|journal| &journal.session) else { continue };
-        let seqs: Vec<Seq> = seqs.into_iter().collect();
-        let read = session.live.store.read_each(session.id(), &seqs).await?;
-        entries.extend(read.into_iter().map(|entry| ((scope, entry.header.seq), entry)));
+    let mut shown: BTreeMap<usize, RecallHit> = BTreeMap::new();
+    for (scope, mut wanted) in wanted {
+        let Some(journal) = corpus.journal(scope) else { continue };
+        let (session, seqs) = (&journal.session, wanted.keys().copied().collect::<Vec<_>>());
+        for entry in session.live.store.read_each(session.id(), &seqs).await? {
+            let values = session.values(texts::long_texts(&entry)).await?;
+            let Some((said, whole)) = said(&entry, &values)? else { continue };
+            for (number, Hit { bytes, score, why, .. }) in wanted.remove(&entry.header.seq).unwrap_or_default() {
+                let hit = show(Place { bytes, score, why }, &entry, &said, &whole);
+                let collection = journal.collection.clone();
+                shown.extend(hit.map(|hit| (number, RecallHit { collection, ..hit })));
+            }
+        }
     }
-    let mut shown = Vec::with_capacity(hits.len());
-    for hit in hits {
-        let Some((journal, entry)) = corpus.journal(hit.scope).zip(entries.get(&(hit.scope, hit.seq))) else {
-            continue;
-        };
-        let values = journal.session.values(texts::long_texts(entry)).await?;
-        let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
-        let hit = show(place, entry, &values)?;
-        shown.extend(hit.map(|hit| RecallHit { collection: journal.collection.clone(), ..hit }));
-    }
-    Ok(shown)
+    Ok(shown.into_values().collect())
 }
 
 /// The hits among what a viewer may see, by one score over all journals; and whether all that it sees has its vectors.
@@ -243,7 +231,7 @@ fn found(
     let begins: Vec<_> = sights.iter().map(|sight| move |class: &Class| begins(sight, class)).collect();
     let scopes = indexes.iter().zip(states).zip(&begins).map(|((index, state), from)| {
         // What was read of later entries does not count.
-        let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
+        let at = (index.newest() > state.head.seq).then_some(state.head.seq);
         Scope { index, from, at }
     });
     let scopes: Vec<Scope<'_>> = scopes.collect();
