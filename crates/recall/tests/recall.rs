@@ -101,6 +101,24 @@ fn texts_hold_until_others_take_their_place() {
 }
 
 #[test]
+fn what_an_old_text_says_otherwise_now_holds_no_longer_than_it_did() {
+    let mut index = Index::default();
+    index.add(&item(1, "set:facts", "The budget is 40 euros."));
+    index.end("set:facts", Seq(2));
+    index.add(&item(2, "set:facts", "The budget is 90 euros."));
+    index.erase(Seq(1));
+    index.add(&item(1, "set:facts", "The budget is [hidden]."));
+    assert_eq!(ask(&index, "budget"), [2]);
+    index.end("set:facts", Seq(4));
+    assert_eq!(ask(&index, "budget"), Vec::<u64>::new());
+    let as_of = |at| {
+        let scope = Scope { index: &index, from: &|_| Some(Seq::ZERO), at: Some(Seq(at)) };
+        ask_all(scope, "budget", 9).iter().map(|hit| hit.seq.0).collect::<Vec<_>>()
+    };
+    assert_eq!((as_of(1), as_of(3)), (vec![1], vec![2]));
+}
+
+#[test]
 fn every_passage_of_a_document_can_be_found_with_the_headings_above_it() {
     let filler = "Nothing of interest is said in this sentence at all. ".repeat(30);
     let text =

@@ -1,7 +1,7 @@
 //! Following a journal: an index reads on from where it was.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
 };
 
@@ -34,9 +34,9 @@ enum Read {
 /// A page of a journal, and what else must be read for it.
 struct Page {
     entries: Vec<Entry>,
-    /// The entries whose words were erased since they were read, as they are now.
-    erased: Vec<Entry>,
-    /// Which ones these are.
+    /// The entries before it whose words it changes, as they are now.
+    changed: Vec<Entry>,
+    /// All entries whose words it changes.
     erasures: BTreeSet<Seq>,
     values: Values,
 }
@@ -130,21 +130,28 @@ impl Indices {
         Ok(Read::Anew)
     }
 
-    async fn page(&self, id: &SessionId, entries: Vec<Entry>) -> Result<Page, Error> {
+    async fn page(&self, id: &SessionId, mut entries: Vec<Entry>) -> Result<Page, Error> {
         let mut erasures = BTreeSet::new();
         for entry in &entries {
             erasures.extend(changed_by(entry)?.iter().map(|changed| changed.seq));
         }
         let seqs: Vec<Seq> = erasures.iter().copied().collect();
-        let erased = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };
+        let changed = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };
+        let mut changed: BTreeMap<Seq, Entry> = changed.into_iter().map(|entry| (entry.header.seq, entry)).collect();
+        for entry in &mut entries {
+            if let Some(now) = changed.remove(&entry.header.seq) {
+                *entry = now;
+            }
+        }
+        let changed: Vec<Entry> = changed.into_values().collect();
         let mut values = Values::new();
-        for hash in entries.iter().chain(&erased).flat_map(texts::long_texts) {
+        for hash in entries.iter().chain(&changed).flat_map(texts::long_texts) {
             // A text that is not there any more was erased meanwhile.
             if let Some(text) = self.store.value(id, hash).await? {
                 values.insert(hash, text);
             }
         }
-        Ok(Page { entries, erased, erasures, values })
+        Ok(Page { entries, changed, erasures, values })
     }
 }
 
@@ -158,15 +165,13 @@ impl Page {
             return Ok(cursor);
         }
         let said = |entries: &[Entry]| entries.iter().map(recallable).collect::<Result<Vec<_>, _>>();
-        let (of_entries, of_erased) = (said(&self.entries)?, said(&self.erased)?);
+        let (of_entries, of_changed) = (said(&self.entries)?, said(&self.changed)?);
         self.erasures.iter().for_each(|seq| lock(index).erase(*seq));
         for (entry, said) in self.entries.iter().zip(&of_entries) {
             end_earlier(&mut lock(index), entry);
-            if !self.erasures.contains(&entry.header.seq) {
-                self.add(index, entry, said.as_ref());
-            }
+            self.add(index, entry, said.as_ref());
         }
-        for (entry, said) in self.erased.iter().zip(&of_erased) {
+        for (entry, said) in self.changed.iter().zip(&of_changed) {
             self.add(index, entry, said.as_ref());
         }
         let through = self.entries.last().map_or(before, Entry::head);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
+    Board, MasterKey, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
     core::{
         conversation::Role, count::Tokens, document::PutDocument, entry::Actor, id::Seq, recall::Source,
         variable::SetVariable, viewer::Viewer,
@@ -79,6 +79,24 @@ async fn what_was_replaced_or_deleted_is_not_found_but_as_of_then() {
     assert!(texts(&session, &agent("writer"), "Leixoes").await.is_empty());
     run(&session, set("Sines")).await;
     assert!(texts(&session, &Viewer::User, "Leixoes").await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_replaced_is_not_found_again_once_a_secret_is_hidden_in_it() {
+    let store = memory(&clock());
+    let with_keys = || Settings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..settings(&clock()) };
+    let session = Board::new(store.clone(), with_keys()).create(new("s")).await.unwrap();
+    run(&session, put("Brief", "The harbour opens with quokkafish.")).await;
+    run(&session, put("Brief", "The harbour opens at ten.")).await;
+    let is_the_new_one = async |session: &Session| {
+        let found = texts(session, &Viewer::User, "harbour").await;
+        assert!(found.len() == 1 && found[0].contains("ten"), "{found:?}");
+    };
+    is_the_new_one(&session).await;
+    run(&session, SetVariable::new("password".parse().unwrap(), "quokkafish".into(), None, "r".into()).unwrap()).await;
+    is_the_new_one(&session).await;
+    // In an index that is made at once, too.
+    is_the_new_one(&Board::new(store, with_keys()).session(session.id()).await.unwrap()).await;
 }
 
 #[tokio::test]
