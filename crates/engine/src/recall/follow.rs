@@ -74,6 +74,7 @@ impl Indices {
         }
         let (mut read_pages, mut has_erased) = (0, false);
         while cursor.seq < head.seq && read_pages < pages {
+            self.readings.note_behind(id, head.seq.0 - cursor.seq.0);
             let entries = read(&*self.store, id, cursor.seq, head.seq, PAGE).await?;
             match entries.first() {
                 Some(first) if follows(cursor, first) => {}
@@ -96,6 +97,8 @@ impl Indices {
             read_pages += 1;
             // So that a long journal is not read from its beginning again where it ends here.
             if read_pages % SAVED_PAGES == 0 {
+                let (read, of) = (cursor.seq.0, head.seq.0);
+                tracing::info!(session = %id, read, of, "a journal is read into its index of recall");
                 self.save(id, has_erased).await?;
             }
         }

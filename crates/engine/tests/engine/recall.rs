@@ -204,6 +204,7 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     for _ in 0..3 {
         assert_eq!(ask().await, (false, Some(said.0), 0));
     }
+    assert_eq!(board.recall_behind(), said.0);
     // A prompt says so too.
     store.mend();
     let (agent, query) = ("writer".parse().ok(), Some("a harpist".to_owned()));
@@ -213,7 +214,7 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     assert!(prompt.text().contains(&said), "{}", prompt.text());
     gate.add_permits(100);
     soon("the index", async {
-        while ask().await != (false, None, 1) {
+        while ask().await != (false, None, 1) || board.recall_behind() > 0 {
             moment().await;
         }
     })
