@@ -29,11 +29,17 @@ const WORDS: usize = 20_000;
 /// How many words a message has.
 const LENGTH: usize = 26;
 
+/// How many bytes one long text has: the most that a text can have.
+const LONG: usize = 16 << 20;
+
 /// How many sessions take messages while another one is indexed.
 const SESSIONS: usize = 16;
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    tokio::task::block_in_place(|| indexes(scale, report))?;
+    tokio::task::block_in_place(|| {
+        long_text(scale, report);
+        indexes(scale, report)
+    })?;
     appends(scale, report).await
 }
 
@@ -98,6 +104,10 @@ fn indexes(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
             Goal::AtMost(50.0),
             format!("{} ms", millis(opened)),
         );
+        let start = Instant::now();
+        indexes.of(JOURNAL)?;
+        let what = format!("reading the index of recall of {turns} messages into memory");
+        report.noted(what, format!("{} ms", millis(start.elapsed())));
         ask(&indexes, turns, goals, report)?;
     }
     Ok(())
@@ -109,16 +119,7 @@ fn index(indexes: &Indexes, turns: usize, report: &mut Report) -> anyhow::Result
     let shared = indexes.of(JOURNAL)?;
     let start = Instant::now();
     for (number, text) in (1..).zip(&texts) {
-        lock(&shared).add(&Item {
-            seq: Seq(number),
-            kind: Kind::Message,
-            class: Class { source: "message".into(), subject: "thread:main".into(), audience: Audience::All },
-            speaker: None,
-            role: Role::User,
-            time: Timestamp::nearest(i64::try_from(number)? * 30_000),
-            text,
-            has_headings: false,
-        });
+        lock(&shared).add(&item(number, text));
     }
     lock(&shared).advance(Head { seq: Seq(turns as u64), ..Head::default() });
     indexes.save(JOURNAL)?;
@@ -132,6 +133,43 @@ fn index(indexes: &Indexes, turns: usize, report: &mut Report) -> anyhow::Result
     Ok(texts.iter().map(String::len).sum())
 }
 
+fn item(number: u64, text: &str) -> Item<'_> {
+    Item {
+        seq: Seq(number),
+        kind: Kind::Message,
+        class: Class { source: "message".into(), subject: "thread:main".into(), audience: Audience::All },
+        speaker: None,
+        role: Role::User,
+        time: Timestamp::nearest(number.cast_signed() * 30_000),
+        text,
+        has_headings: false,
+    }
+}
+
+/// How long one long text takes, and whether one of four times the length takes four times as long.
+fn long_text(scale: Scale, report: &mut Report) {
+    let bytes = scale.of(LONG);
+    let mut long = String::with_capacity(bytes);
+    for number in 0.. {
+        long.push_str(&text(number));
+        if long.len() >= bytes {
+            break;
+        }
+        long.push('\n');
+    }
+    long.truncate(bytes);
+    let time = |text: &str| {
+        let start = Instant::now();
+        Index::default().add(&item(1, text));
+        start.elapsed()
+    };
+    let quarter = median(&(0..3).map(|_| time(long.get(..bytes / 4).unwrap_or_default())).collect::<Vec<_>>());
+    let whole = median(&(0..3).map(|_| time(&long)).collect::<Vec<_>>());
+    let measured = format!("{} ms for {} kB, {} ms for a quarter", millis(whole), bytes / 1000, millis(quarter));
+    let what = "indexing one text of 16 MB ÷ four times that of a quarter of it";
+    report.promised(what, ms(whole) / (4.0 * ms(quarter)), Goal::AtMost(1.5), measured);
+}
+
 fn ask(indexes: &Indexes, turns: usize, goals: Option<(f64, f64)>, report: &mut Report) -> anyhow::Result<()> {
     let shared = indexes.of(JOURNAL)?;
     let index = lock(&shared);
@@ -141,7 +179,7 @@ fn ask(indexes: &Indexes, turns: usize, goals: Option<(f64, f64)>, report: &mut 
         let question =
             format!("{} {}", question(number), text(number * 31).split(' ').take(5).collect::<Vec<_>>().join(" "));
         let start = Instant::now();
-        let found = hits(&index, &question)?;
+        let found = hits(&index, &question);
         times.push(start.elapsed());
         anyhow::ensure!(found > 0, "nothing is found for {question:?}");
     }
@@ -160,7 +198,7 @@ fn ask(indexes: &Indexes, turns: usize, goals: Option<(f64, f64)>, report: &mut 
     Ok(())
 }
 
-fn hits(index: &Index, question: &str) -> anyhow::Result<usize> {
+fn hits(index: &Index, question: &str) -> usize {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
     let query = IndexQuery {
         text: question,
@@ -170,7 +208,7 @@ fn hits(index: &Index, question: &str) -> anyhow::Result<usize> {
         wants: &|_| true,
         skips: &|_, _| false,
     };
-    Ok(search(&[scope], &query)?.len())
+    search(&[scope], &query).len()
 }
 
 fn question(number: usize) -> String {

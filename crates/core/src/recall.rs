@@ -3,7 +3,7 @@
 
 mod sight;
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +120,35 @@ impl Recallable {
                 .map(|text| text.whole(values).map(|text| &**text))
                 .collect::<Result<String, _>>()
                 .map(Into::into),
+        }
+    }
+
+    /// A part of [all that it says](Self::text), which is not put together for that; `None` where it has no such part.
+    pub fn part(&self, bytes: Range<usize>, values: &Values) -> Option<String> {
+        let (mut part, mut begins) = (String::new(), 0);
+        for text in &self.texts {
+            let text = text.whole(values).ok()?;
+            let at = |place: usize| place.saturating_sub(begins).min(text.len());
+            part.push_str(text.get(at(bytes.start)..at(bytes.end))?);
+            begins += text.len();
+        }
+        (part.len() == bytes.len()).then_some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_that_of_all_that_is_said() {
+        let said = Recallable::named(Source::Document, "a", vec!["héllo ".into(), "wörld".into()]).unwrap();
+        let values = Values::new();
+        let whole = said.text(&values).unwrap();
+        for start in 0..=whole.len() {
+            for end in start..=whole.len() + 1 {
+                assert_eq!(said.part(start..end, &values).as_deref(), whole.get(start..end), "{start} {end}");
+            }
         }
     }
 }

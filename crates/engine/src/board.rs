@@ -359,6 +359,11 @@ impl Board {
         &self.inner.settings
     }
 
+    /// How many entries are not in the indices of recall yet that are read into them for a question now.
+    pub fn recall_behind(&self) -> u64 {
+        self.inner.indices.readings.behind()
+    }
+
     /// Waits until a run begins, goes on or is taken over through this board, if none has since this was last asked. One
     /// caller at a time is told.
     pub async fn run_begun(&self) {

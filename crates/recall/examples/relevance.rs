@@ -156,7 +156,7 @@ fn main() -> Result<(), Failure> {
         }
         for (question, vector) in conversation.questions.iter().zip(&meanings) {
             let start = Instant::now();
-            let hits = hits(&index, &ids, &question.text, vector.as_ref())?;
+            let hits = hits(&index, &ids, &question.text, vector.as_ref());
             times.push(start.elapsed());
             all.add(&hits, &question.evidence);
             by_category.entry(question.category.clone()).or_default().add(&hits, &question.evidence);
@@ -202,12 +202,7 @@ fn index(conversation: &Conversation) -> (Index, Vec<String>) {
 }
 
 /// The ids of the texts that are found, the best first.
-fn hits<'a>(
-    index: &Index,
-    ids: &'a [String],
-    question: &str,
-    vector: Option<&Vector>,
-) -> Result<Vec<&'a str>, callboard_recall::Error> {
+fn hits<'a>(index: &Index, ids: &'a [String], question: &str, vector: Option<&Vector>) -> Vec<&'a str> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
     let query = IndexQuery {
         text: question,
@@ -217,9 +212,9 @@ fn hits<'a>(
         wants: &|_| true,
         skips: &|_, _| false,
     };
-    let hits = search(&[scope], &query)?;
+    let hits = search(&[scope], &query);
     let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
-    Ok(hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect())
+    hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect()
 }
 
 fn show_misses(conversation: &Conversation, question: &Question, hits: &[&str]) {

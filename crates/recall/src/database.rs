@@ -17,19 +17,20 @@ pub(crate) struct DatabaseForm {
     pub(crate) page_bytes: u32,
 }
 
-/// Opens the database at `path`, or one in memory, and prepares it. Says why it was made anew, if it was.
+/// Opens the database at `path`, or one in memory, and prepares it. One that is damaged or has another form is made anew.
 pub(crate) fn open(
     path: Option<&Path>,
     form: &DatabaseForm,
     prepare: impl Fn(&Transaction<'_>) -> Result<(), Error>,
-) -> Result<(Connection, Option<String>), Error> {
+) -> Result<Connection, Error> {
     let connect = || made(path.map_or_else(Connection::open_in_memory, Connection::open)?, form, &prepare);
     match (connect(), path) {
         (Err(error), Some(path)) if is_of_file(&error) => {
+            tracing::warn!(?path, %error, "a file of recall is made anew");
             remove(path)?;
-            Ok((connect()?, Some(error.to_string())))
+            connect()
         }
-        (connection, _) => Ok((connection?, None)),
+        (connection, _) => connection,
     }
 }
 
@@ -43,13 +44,10 @@ pub(crate) fn open_again(
     tracing::warn!(?path, "a file of recall was deleted or replaced while it was in use: it is made anew");
     // What SQLite kept beside a file that is gone is not of the next one.
     let is_clear = if identity(path).is_none() { remove(path) } else { Ok(()) };
-    match is_clear.and_then(|()| open(Some(path), form, &prepare)) {
-        Ok((connection, _)) => Ok(connection),
-        Err(error) => {
-            tracing::warn!(?path, %error, "a file of recall cannot be made anew: it is in memory alone");
-            Ok(open(None, form, prepare)?.0)
-        }
-    }
+    is_clear.and_then(|()| open(Some(path), form, &prepare)).or_else(|error| {
+        tracing::warn!(?path, %error, "a file of recall cannot be made anew: it is in memory alone");
+        open(None, form, &prepare)
+    })
 }
 
 /// Which file it is, whatever its name.

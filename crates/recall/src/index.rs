@@ -2,17 +2,17 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use callboard_core::{entry::Head, id::Seq};
 
 use crate::{
-    Error, english,
+    english,
     passage::{Passage, passages, sections},
-    postings::{Posting, Postings},
+    postings::{Packed, Postings},
     sight::Sight,
-    terms::{Key, Reader, Terms},
+    terms::{Reader, Terms},
     texts::{Class, Indexed, Item, Kind, Text, Texts, to_u16, to_u32},
     vectors::Vectors,
 };
@@ -20,10 +20,15 @@ use crate::{
 /// The sights of so many viewers are kept.
 const SIGHTS: usize = 8;
 
+/// So many passages are added at once while others may wait for the index.
+const STEP: usize = 64;
+
 /// The index of one journal.
 #[derive(Debug, Default)]
 pub struct Index {
     pub(crate) cursor: Head,
+    /// The newest entry of which it has something.
+    newest: Seq,
     pub(crate) texts: Texts,
     pub(crate) postings: Postings,
     /// The vectors of its passages, where a model gives them. They are not written with it.
@@ -43,13 +48,19 @@ pub struct Index {
 
 impl Index {
     /// An index that was written, and saved so often.
-    pub(crate) fn read(cursor: Head, texts: Texts, postings: Postings, saved: i64) -> Self {
+    pub(crate) fn read(cursor: Head, texts: Texts, packed: Packed, saved: i64) -> Self {
+        let postings = Postings::read(packed, to_u32(texts.passages.len()));
         Self { cursor, texts, postings, saved, ..Self::default() }
     }
 
     /// How far the journal was read.
     pub fn cursor(&self) -> Head {
         self.cursor
+    }
+
+    /// The newest entry of which it has something: the cursor, or one behind that while some of the journal is added.
+    pub fn newest(&self) -> Seq {
+        self.newest.max(self.cursor.seq)
     }
 
     /// Notes how far the journal was read.
@@ -73,68 +84,28 @@ impl Index {
     /// Adds a text. One that is not a message takes the place of those about the same before it only where
     /// [`end`](Self::end) says so.
     pub fn add(&mut self, item: &Item<'_>) {
-        let (named, body) = match item.kind {
-            Kind::Message => named_speaker(item.text),
-            Kind::Text => (None, 0),
-        };
-        let first = to_u32(self.texts.passages.len());
-        let text = to_u32(self.texts.texts.len());
-        let said = item.text.get(body..).unwrap_or_default();
-        let mut words = 0;
-        for (passage, headings) in passages_under_headings(said, item.has_headings) {
-            let bytes = body + passage.bytes.start..body + passage.bytes.end;
-            let terms = self.terms_of(item, bytes.clone(), &headings);
-            let number = to_u32(self.texts.passages.len());
-            self.postings.add(number, &terms);
-            words += passage.words;
-            self.unsaved += 1;
-            self.texts.passages.push(Indexed {
-                text,
-                start: to_u32(bytes.start),
-                end: to_u32(bytes.end),
-                words: to_u16(passage.words),
-                terms: to_u16(terms.words.len()),
-            });
-        }
-        if first == to_u32(self.texts.passages.len()) {
-            return;
-        }
-        self.revision += u64::from(self.texts.texts.last().is_some_and(|last| last.seq > item.seq));
-        let class = self.texts.class(&item.class);
-        let speaker = named.or(item.speaker).map(|name| self.texts.speaker(name));
-        let end = said.trim_end();
-        self.texts.push(Text {
-            seq: item.seq,
-            kind: item.kind,
-            class,
-            speaker,
-            role: item.role,
-            time: item.time,
-            words: to_u32(words),
-            asks: end.chars().rev().take(40).any(is_question_mark),
-            ends_asking: end.ends_with(is_question_mark),
-            passages: first..to_u32(self.texts.passages.len()),
-            until: None,
-            erased: false,
-        });
+        add_in_steps(item, |step| step(self));
     }
 
-    /// The terms of a passage, with those of the headings above it.
-    fn terms_of(&mut self, item: &Item<'_>, bytes: Range<usize>, headings: &[&str]) -> Terms {
-        let mut terms = Terms::default();
-        for heading in headings {
-            self.reader.read(heading, &mut terms);
-        }
-        self.reader.read(item.text.get(bytes).unwrap_or_default(), &mut terms);
-        terms
+    /// Adds a passage of the text that is added next.
+    fn add_passage(&mut self, bytes: &Range<usize>, words: usize, terms: &Terms) {
+        self.postings.add(to_u32(self.texts.passages.len()), terms);
+        self.unsaved += 1;
+        self.texts.passages.push(Indexed {
+            text: to_u32(self.texts.texts.len()),
+            start: to_u32(bytes.start),
+            end: to_u32(bytes.end),
+            words: to_u16(words),
+            terms: to_u16(terms.words.len()),
+        });
     }
 
     /// Notes that what was said before about `subject` no longer holds since the entry `seq`; messages stay as they are.
     pub fn end(&mut self, subject: &str, seq: Seq) {
+        self.newest = self.newest.max(seq);
         for text in self.texts.take_standing(subject) {
             if let Some(text) = self.texts.texts.get_mut(text as usize) {
                 text.until = Some(seq);
-                self.postings.touch(text.passages.start);
                 self.revision += 1;
             }
         }
@@ -145,28 +116,27 @@ impl Index {
         self.texts.standing()
     }
 
-    /// Takes away all words of the entry `seq`.
-    pub fn erase(&mut self, seq: Seq) -> Result<(), Error> {
-        let mut gone: Vec<Range<u32>> = Vec::new();
+    /// Takes away all words of the entry `seq`. Nobody sees them any more; where they stood goes when the index is packed.
+    pub fn erase(&mut self, seq: Seq) {
         for text in self.texts.texts.iter_mut().filter(|text| text.seq == seq && !text.erased) {
             text.erased = true;
-            gone.push(text.passages.clone());
-        }
-        for passages in gone {
             self.revision += 1;
             self.has_erased = true;
-            passages.clone().for_each(|passage| self.vectors.remove(passage));
-            self.postings.remove(passages.clone())?;
-            for passage in self.texts.passages.iter_mut().take(passages.end as usize).skip(passages.start as usize) {
-                (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);
+            for number in text.passages.clone() {
+                self.vectors.remove(number);
+                if let Some(passage) = self.texts.passages.get_mut(number as usize) {
+                    (passage.start, passage.end, passage.words, passage.terms) = (0, 0, 0, 0);
+                }
             }
         }
-        Ok(())
     }
 
-    /// Where the term stands.
-    pub(crate) fn postings(&self, key: Key) -> Result<Vec<Posting>, Error> {
-        self.postings.of(key)
+    /// Packs all postings but those of words that were taken away.
+    pub(crate) fn pack(&mut self) {
+        let (Texts { texts, passages, .. }, has_erased) = (&self.texts, self.has_erased);
+        let text_of = |passage: u32| texts.get(passages.get(passage as usize)?.text as usize);
+        let is_erased = |passage: u32| has_erased && text_of(passage).is_some_and(|text| text.erased);
+        self.postings.pack(to_u32(passages.len()), |passage| !is_erased(passage));
     }
 
     /// What a viewer sees of it, who sees each class from the entry on that `from` says, as of the entry `at`. What was made
@@ -189,6 +159,82 @@ impl Index {
         sights.truncate(SIGHTS);
         sight
     }
+}
+
+/// Adds a text to an index that others use meanwhile: they wait for a few of its passages, and find it once it is whole.
+/// Nobody else may add one before that.
+pub fn add_shared(index: &Mutex<Index>, item: &Item<'_>) {
+    add_in_steps(item, |step| step(&mut lock(index)));
+}
+
+/// Adds a text. All that `with` does with an index takes little time: reading the text is done without it.
+fn add_in_steps(item: &Item<'_>, mut with: impl FnMut(&mut dyn FnMut(&mut Index))) {
+    let (named, body) = match item.kind {
+        Kind::Message => named_speaker(item.text),
+        Kind::Text => (None, 0),
+    };
+    let said = item.text.get(body..).unwrap_or_default();
+    let cut = passages_under_headings(said, item.has_headings);
+    if cut.is_empty() {
+        return;
+    }
+    let mut reader = Reader::default();
+    with(&mut |index: &mut Index| reader = std::mem::take(&mut index.reader));
+    for step in cut.chunks(STEP) {
+        let terms = step.iter().map(|(passage, headings)| {
+            let bytes = body + passage.bytes.start..body + passage.bytes.end;
+            let terms = terms_of(headings, item.text.get(bytes.clone()).unwrap_or_default(), &mut reader);
+            (bytes, terms)
+        });
+        let all: Vec<(Range<usize>, Terms)> = terms.collect();
+        with(&mut |index: &mut Index| {
+            for ((passage, _), (bytes, terms)) in step.iter().zip(&all) {
+                index.add_passage(bytes, passage.words, terms);
+            }
+            if index.postings.has_many_new(to_u32(index.passages())) {
+                index.pack();
+            }
+        });
+    }
+    let end = said.trim_end();
+    let words = to_u32(cut.iter().map(|(passage, _)| passage.words).sum());
+    with(&mut |index: &mut Index| {
+        index.newest = index.newest.max(item.seq);
+        index.reader = std::mem::take(&mut reader);
+        index.revision += u64::from(index.texts.texts.last().is_some_and(|last| last.seq > item.seq));
+        let class = index.texts.class(&item.class);
+        let speaker = named.or(item.speaker).map(|name| index.texts.speaker(name));
+        let passages = to_u32(index.passages() - cut.len())..to_u32(index.passages());
+        index.texts.push(Text {
+            seq: item.seq,
+            kind: item.kind,
+            class,
+            speaker,
+            role: item.role,
+            time: item.time,
+            words,
+            asks: end.chars().rev().take(40).any(is_question_mark),
+            ends_asking: end.ends_with(is_question_mark),
+            passages,
+            until: None,
+            erased: false,
+        });
+    });
+}
+
+/// The terms of a passage, with those of the headings above it.
+fn terms_of(headings: &[&str], passage: &str, reader: &mut Reader) -> Terms {
+    let mut terms = Terms::default();
+    for heading in headings {
+        reader.read(heading, &mut terms);
+    }
+    reader.read(passage, &mut terms);
+    terms
+}
+
+/// Locks an index. After a panic at worst one text is missing.
+pub fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
+    index.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The passages of a text, each with the headings above it.
@@ -230,14 +276,4 @@ fn is_question_mark(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_before_a_colon_is_the_speaker() {
-        assert_eq!(named_speaker("Ann Lee: I do"), (Some("Ann Lee"), 9));
-        assert_eq!(named_speaker("Error: no such file"), (None, 0));
-        assert_eq!(named_speaker("see: this"), (None, 0));
-        assert_eq!(named_speaker("Ann: "), (None, 0));
-    }
-}
+mod tests;

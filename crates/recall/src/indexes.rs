@@ -5,9 +5,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{Error, database::is_of_file, file::IndexFile, index::Index};
+use crate::{
+    Error,
+    database::is_of_file,
+    file::IndexFile,
+    index::{Index, lock},
+};
 
-/// So many passages are written to the file together; each time, all of the newest segment is.
+/// With so many new passages an index is written to the file, or with an eighth of all: each time, all of it is.
 const MANY: usize = 1024;
 
 /// The indexes of all journals.
@@ -30,12 +35,8 @@ impl Indexes {
     /// Opens the indexes in the file at `path`, or in memory. About `memory_bytes` of them are kept in memory. A file that is
     /// damaged or was written by another version is made anew.
     pub fn open(path: Option<&Path>, memory_bytes: u64) -> Result<Self, Error> {
-        let file = IndexFile::open(path, memory_bytes / 2)?;
-        if let Some(reason) = file.replaced() {
-            tracing::warn!(reason, "the recall index is made anew");
-        }
-        let path = path.map(Path::to_owned);
-        Ok(Self { file: Mutex::new(Arc::new(file)), loaded: Mutex::default(), memory_bytes: memory_bytes / 2, path })
+        let file = Mutex::new(Arc::new(IndexFile::open(path)?));
+        Ok(Self { file, loaded: Mutex::default(), memory_bytes, path: path.map(Path::to_owned) })
     }
 
     /// The index of a journal. What cannot be read of it is made anew.
@@ -50,8 +51,7 @@ impl Indexes {
         }
         let index = match self.file().load(journal) {
             Err(error) if is_of_file(&error) => {
-                tracing::warn!(journal, %error, "the recall index of a journal is made anew");
-                self.start_anew(journal)?;
+                self.start_anew(journal, &error)?;
                 Index::default()
             }
             read => read?,
@@ -62,13 +62,14 @@ impl Indexes {
         Ok(index)
     }
 
-    /// Writes what is new of the index of a journal, once that is much: a little is read from the journal again. Where another process wrote it meanwhile, what is in memory is dropped,
-    /// to be read again.
+    /// Writes the index of a journal, once much of it is new: a little is read from the journal again. Where another process
+    /// wrote it meanwhile, what is in memory is dropped, to be read again.
     pub fn save(&self, journal: &str) -> Result<(), Error> {
         let found = self.loaded().iter().find(|one| &*one.journal == journal).map(|one| one.index.clone());
         let Some(index) = found else { return Ok(()) };
         let mut index = lock(&index);
-        let is_due = index.saved == 0 || index.has_erased || index.unsaved >= MANY;
+        let is_much = index.unsaved >= MANY.max(index.passages() / 8);
+        let is_due = index.saved == 0 || index.has_erased || is_much;
         let saved = if is_due { self.file().save(journal, &mut index) } else { Ok(()) };
         drop(index);
         self.after(journal, saved)
@@ -78,13 +79,6 @@ impl Indexes {
     pub fn save_erased(&self, journal: &str) -> Result<(), Error> {
         self.save(journal)?;
         self.file().forget()
-    }
-
-    /// Drops what is in memory of a journal after an error in reading it, and where it is damaged what is in the file too.
-    pub fn drop_damaged(&self, journal: &str, error: &Error) -> Result<(), Error> {
-        tracing::warn!(journal, %error, "the recall index of a journal is read again");
-        self.forget(journal);
-        if is_of_file(error) { self.start_anew(journal) } else { Ok(()) }
     }
 
     /// Takes away all of a journal.
@@ -106,7 +100,7 @@ impl Indexes {
         if file.is_at(path) {
             return Ok(());
         }
-        *file = Arc::new(IndexFile::again(path, self.memory_bytes)?);
+        *file = Arc::new(IndexFile::again(path)?);
         drop(file);
         self.loaded().clear();
         Ok(())
@@ -118,7 +112,10 @@ impl Indexes {
                 self.forget(journal);
                 Ok(())
             }
-            Err(error) if is_of_file(&error) => self.drop_damaged(journal, &error),
+            Err(error) if is_of_file(&error) => {
+                self.forget(journal);
+                self.start_anew(journal, &error)
+            }
             saved => saved,
         }
     }
@@ -128,12 +125,13 @@ impl Indexes {
     }
 
     /// Takes away what is in the file of a journal; where that fails since the file is damaged, the whole file.
-    fn start_anew(&self, journal: &str) -> Result<(), Error> {
+    fn start_anew(&self, journal: &str, error: &Error) -> Result<(), Error> {
+        tracing::warn!(journal, %error, "the recall index of a journal is made anew");
         let removed = self.file().remove(journal);
         match removed {
             Err(error) if is_of_file(&error) => {
                 tracing::warn!(%error, "the recall index is made anew");
-                let anew = IndexFile::anew(self.path.as_deref(), self.memory_bytes)?;
+                let anew = IndexFile::anew(self.path.as_deref())?;
                 *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(anew);
                 Ok(())
             }
@@ -148,8 +146,12 @@ impl Indexes {
             // One that is in use stays, for it cannot be dropped anyway.
             let Ok(mut index) = one.index.try_lock() else { return true };
             bytes += index.bytes();
-            let stays = bytes <= self.memory_bytes || Arc::strong_count(&one.index) > 1;
-            stays || self.file().save(&one.journal, &mut index).is_err_and(|error| !matches!(error, Error::Stale))
+            if bytes <= self.memory_bytes || Arc::strong_count(&one.index) > 1 {
+                return true;
+            }
+            let has_new = index.unsaved > 0 || index.has_erased;
+            let saved = if has_new { self.file().save(&one.journal, &mut index) } else { Ok(()) };
+            saved.is_err_and(|error| !matches!(error, Error::Stale))
         });
     }
 
@@ -160,9 +162,4 @@ impl Indexes {
     fn loaded(&self) -> MutexGuard<'_, Vec<Loaded>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Locks an index. After a panic at worst one text lacks terms.
-pub fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
-    index.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -26,8 +26,8 @@ mod window;
 pub use self::{
     dense::MissingVector,
     error::Error,
-    index::Index,
-    indexes::{Indexes, lock},
+    index::{Index, add_shared, lock},
+    indexes::Indexes,
     passage::{Passage, passages},
     score::{Hit, HitWhy, IndexQuery, Scope, is_blank, search},
     signals::Prefer,

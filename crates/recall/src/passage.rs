@@ -13,6 +13,9 @@ const LONGEST_WORDS: usize = 240;
 /// How many characters of an unbroken run of letters count as a word more.
 const LONG_WORD: usize = 32;
 
+/// The longest line that is a heading, in characters: all passages under a heading have its terms.
+const LONGEST_HEADING: usize = 200;
+
 /// How many characters of a script that is written without spaces count as a word.
 const CHARACTERS_OF_A_WORD: usize = 2;
 
@@ -179,6 +182,9 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
 
 /// The level and the words of a line that is a heading.
 fn heading(line: &str) -> Option<(usize, &str)> {
+    if line.chars().nth(LONGEST_HEADING).is_some() {
+        return None;
+    }
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let words = line.get(level..)?.strip_prefix(' ')?.trim().trim_end_matches('#').trim_end();
     ((1..=6).contains(&level) && !words.is_empty()).then_some((level, words))
@@ -234,6 +240,8 @@ mod tests {
                 (end, vec![], vec!["Licence"]),
             ]
         );
+        let long = format!("# {}\nit is a paragraph", "word ".repeat(50));
+        assert_eq!(cut(&long), [(&*long, vec![], vec![])]);
         assert_eq!(cut("no heading\nat all"), [("no heading\nat all", vec![], vec![])]);
         assert_eq!(cut(""), []);
     }

@@ -1,202 +1,189 @@
-//! Postings: for each term the passages in which it stands, in segments. The newest segment is in memory; full ones are
-//! encoded in buckets, and read one bucket at a time.
-
-use std::{fmt, ops::Range, sync::Arc};
+//! Postings: for each term the passages in which it stands. They are packed into one run of bytes, which is also what the file
+//! has; those of the newest passages are in a map until they are packed too.
 
 use integer_encoding::VarInt;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    Error,
     terms::{Key, Terms},
+    texts::to_u32,
 };
 
-/// How many passages a full segment has.
-pub(crate) const SEGMENT: u32 = 8192;
+/// So many passages are not packed at the most, or an eighth of those that are.
+const UNPACKED: u32 = 8192;
 
-/// How many buckets a segment has, as bits of the terms' keys.
-const BUCKET_BITS: u32 = 9;
-
-/// How many buckets a segment has.
-pub(crate) const BUCKETS: u32 = 1 << BUCKET_BITS;
+/// How many bytes are unpacked to find the postings of a term, about, and how many a posting takes.
+const RANGE_BYTES: usize = 512;
+const POSTING_BYTES: usize = 4;
 
 /// A passage in which a term stands, and how often.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     pub(crate) passage: u32,
     pub(crate) count: u16,
 }
 
-/// Where full segments are kept.
-pub(crate) trait Buckets: fmt::Debug + Send + Sync {
-    /// What was written of a bucket.
-    fn bucket(&self, segment: u32, bucket: u32) -> Result<Arc<[u8]>, Error>;
-
-    /// The numbers under which the segments were written.
-    fn segments(&self) -> &[i64];
-}
-
 /// All postings of an index.
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
-    /// The number of the segment in memory. Those before it are full.
-    pub(crate) newest: u32,
-    /// The segment in memory.
-    open: FxHashMap<Key, Vec<Posting>>,
-    /// Segments that are full, or were changed, and are not yet written.
-    pub(crate) unwritten: FxHashMap<u32, Vec<Arc<[u8]>>>,
-    /// Segments of which only what is known of texts and passages was changed.
-    pub(crate) touched: Vec<u32>,
-    /// Where the others are.
-    pub(crate) written: Option<Arc<dyn Buckets>>,
+    pub(crate) packed: Packed,
+    /// How many passages were there when they were packed.
+    packed_passages: u32,
+    /// Those of the passages since.
+    new: FxHashMap<Key, Vec<Posting>>,
 }
 
 impl Postings {
+    /// Those of the first `passages` passages, as they were packed.
+    pub(crate) fn read(packed: Packed, passages: u32) -> Self {
+        Self { packed, packed_passages: passages, new: FxHashMap::default() }
+    }
+
     /// Adds the terms of the next passage.
     pub(crate) fn add(&mut self, passage: u32, terms: &Terms) {
-        let segment = passage / SEGMENT;
-        if segment > self.newest {
-            let full = std::mem::take(&mut self.open);
-            self.unwritten.insert(self.newest, encode(self.newest, full));
-            self.newest = segment;
-        }
         for key in terms.words.iter().copied().chain(terms.pairs()).chain(terms.identifiers.iter().copied()) {
-            let postings = self.open.entry(key).or_default();
+            let postings = self.new.entry(key).or_default();
             match postings.last_mut() {
                 Some(last) if last.passage == passage => last.count = last.count.saturating_add(1),
                 _ => postings.push(Posting { passage, count: 1 }),
             }
         }
-        self.touch(passage);
-    }
-
-    /// Notes that something changed in the segment of a passage.
-    pub(crate) fn touch(&mut self, passage: u32) {
-        let segment = passage / SEGMENT;
-        if !self.touched.contains(&segment) {
-            self.touched.push(segment);
-        }
     }
 
     /// Where a term stands, in order.
-    pub(crate) fn of(&self, key: Key) -> Result<Vec<Posting>, Error> {
-        let mut found = Vec::new();
-        for segment in 0..self.newest {
-            let bucket = bucket_of(key);
-            decode(&self.bucket(segment, bucket)?, segment, bucket, |other, posting| {
-                if other == key {
-                    found.push(posting);
-                }
-                other <= key
-            })?;
-        }
-        found.extend(self.open.get(&key).into_iter().flatten());
-        Ok(found)
+    pub(crate) fn of(&self, key: Key) -> Vec<Posting> {
+        let range = self.packed.range(self.packed.range_of(key));
+        let packed = range.skip_while(|(other, _)| *other < key).take_while(|(other, _)| *other == key);
+        packed.map(|(_, posting)| posting).chain(self.new.get(&key).into_iter().flatten().copied()).collect()
     }
 
-    /// Takes away all postings of these passages.
-    pub(crate) fn remove(&mut self, passages: Range<u32>) -> Result<(), Error> {
-        for segment in passages.start / SEGMENT..=passages.end.saturating_sub(1) / SEGMENT {
-            self.touch(segment * SEGMENT);
-            if segment < self.newest {
-                let mut kept: FxHashMap<Key, Vec<Posting>> = FxHashMap::default();
-                for bucket in 0..BUCKETS {
-                    decode(&self.bucket(segment, bucket)?, segment, bucket, |key, posting| {
-                        if !passages.contains(&posting.passage) {
-                            kept.entry(key).or_default().push(posting);
-                        }
-                        true
-                    })?;
-                }
-                self.unwritten.insert(segment, encode(segment, kept));
-            } else {
-                self.open.retain(|_, postings| {
-                    postings.retain(|posting| !passages.contains(&posting.passage));
-                    !postings.is_empty()
-                });
-            }
-        }
-        Ok(())
+    /// Whether many of the first `passages` passages are not packed.
+    pub(crate) fn has_many_new(&self, passages: u32) -> bool {
+        passages - self.packed_passages >= UNPACKED.max(self.packed_passages / 8)
     }
 
-    fn bucket(&self, segment: u32, bucket: u32) -> Result<Arc<[u8]>, Error> {
-        if let Some(buckets) = self.unwritten.get(&segment) {
-            return Ok(buckets.get(bucket as usize).cloned().unwrap_or_default());
-        }
-        let written = self.written.as_ref().ok_or_else(|| Error::damaged(format!("segment {segment} is missing")))?;
-        written.bucket(segment, bucket)
+    /// Packs all of them, but those of passages that `keeps` does not want. There are `passages` passages.
+    pub(crate) fn pack(&mut self, passages: u32, keeps: impl Fn(u32) -> bool) {
+        let new = std::mem::take(&mut self.new).into_iter();
+        let new = new.flat_map(|(key, postings)| postings.into_iter().map(move |posting| (key, posting)));
+        *self = Self::read(self.packed.with(new.collect(), keeps), passages);
     }
 
-    /// Notes that all of it is written.
-    pub(crate) fn note_written(&mut self, written: Arc<dyn Buckets>) {
-        self.unwritten.clear();
-        self.touched.clear();
-        self.written = Some(written);
-    }
-
-    /// How much memory it takes, about.
+    /// How much memory they take, about.
     pub(crate) fn bytes(&self) -> u64 {
-        let unwritten = self.unwritten.values().flatten().map(|bucket| bucket.len()).sum::<usize>();
-        let open = self.open.len() * (size_of::<(Key, Vec<Posting>)>() + 4 * size_of::<Posting>());
-        (unwritten + open) as u64
-    }
-
-    /// The buckets of the segment in memory.
-    pub(crate) fn encode_open(&self) -> Vec<Arc<[u8]>> {
-        encode(self.newest, self.open.clone())
-    }
-
-    /// The postings that were written, with the buckets of the segment that is in memory.
-    pub(crate) fn read(newest: u32, written: Arc<dyn Buckets>, open: Vec<Arc<[u8]>>) -> Result<Self, Error> {
-        let mut postings = Self { newest, written: Some(written), ..Self::default() };
-        for (bucket, bytes) in (0..).zip(open) {
-            decode(&bytes, newest, bucket, |key, posting| {
-                postings.open.entry(key).or_default().push(posting);
-                true
-            })?;
-        }
-        Ok(postings)
+        let packed = self.packed.bytes.len() + self.packed.starts.len() * size_of::<u32>();
+        (packed + self.new.len() * (size_of::<(Key, Vec<Posting>)>() + 4 * size_of::<Posting>())) as u64
     }
 }
 
-fn bucket_of(key: Key) -> u32 {
-    u32::try_from(key.0 >> (Key::BITS - BUCKET_BITS)).unwrap_or_default()
+/// Postings in the order of their terms. A posting is how far its term is from the one before, how far its passage is from the
+/// one before of the same term, and how often the term stands there.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Packed {
+    /// Where each range of terms begins in the bytes. The first bits of a term say which range has it, so they are as many as
+    /// a power of two.
+    pub(crate) starts: Vec<u32>,
+    pub(crate) bytes: Vec<u8>,
 }
 
-/// The buckets of a segment. Each says how many terms it has, and then has them in order: how far from the one before, how
-/// many passages, and for each how far from the one before, and how often.
-fn encode(segment: u32, postings: FxHashMap<Key, Vec<Posting>>) -> Vec<Arc<[u8]>> {
-    let mut buckets: Vec<Vec<(Key, Vec<Posting>)>> = (0..BUCKETS).map(|_| Vec::new()).collect();
-    for (key, postings) in postings {
-        if let Some(bucket) = buckets.get_mut(bucket_of(key) as usize) {
-            bucket.push((key, postings));
-        }
+impl Packed {
+    /// These and other postings, but for those of passages that `keeps` does not want.
+    fn with(&self, mut others: Vec<(Key, Posting)>, keeps: impl Fn(u32) -> bool) -> Self {
+        others.sort_unstable();
+        let bytes = self.bytes.len() + others.len() * POSTING_BYTES;
+        let (mut these, mut others) = (self.all().peekable(), others.into_iter().peekable());
+        let all = std::iter::from_fn(|| {
+            let is_other_next = match (these.peek(), others.peek()) {
+                (Some(one), Some(other)) => other < one,
+                (one, _) => one.is_none(),
+            };
+            if is_other_next { others.next() } else { these.next() }
+        });
+        Self::of(all.filter(|(_, posting)| keeps(posting.passage)), bytes)
     }
-    (0..).zip(buckets).map(|(bucket, terms)| encode_bucket(segment, bucket, terms).into()).collect()
-}
 
-fn encode_bucket(segment: u32, bucket: u32, mut terms: Vec<(Key, Vec<Posting>)>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if terms.is_empty() {
-        return bytes;
-    }
-    terms.sort_unstable_by_key(|(key, _)| *key);
-    push(&mut bytes, terms.len() as u64);
-    let mut before = u64::from(bucket) << (Key::BITS - BUCKET_BITS);
-    for (key, postings) in terms {
-        push(&mut bytes, key.0 - before);
-        push(&mut bytes, postings.len() as u64);
-        before = key.0;
-        let mut last = segment * SEGMENT;
-        for Posting { passage, count } in postings {
-            push(&mut bytes, u64::from(passage - last) << 1 | u64::from(count > 1));
-            if count > 1 {
-                push(&mut bytes, u64::from(count));
+    /// Packs postings, which are in order, into so many bytes, about.
+    fn of(all: impl Iterator<Item = (Key, Posting)>, bytes: usize) -> Self {
+        let ranges = (bytes / RANGE_BYTES).next_power_of_two();
+        let mut packed = Self { starts: vec![0; ranges], bytes: Vec::with_capacity(bytes) };
+        let mut rest = all.peekable();
+        for range in 0..ranges {
+            let start = to_u32(packed.bytes.len());
+            let (mut last_key, mut last_passage) = (packed.first_of(range), 0);
+            while let Some((key, Posting { passage, count })) = rest.next_if(|(key, _)| packed.range_of(*key) == range)
+            {
+                if key != last_key {
+                    last_passage = 0;
+                }
+                push(&mut packed.bytes, key.0 - last_key.0);
+                push(&mut packed.bytes, u64::from(passage - last_passage) << 1 | u64::from(count > 1));
+                if count > 1 {
+                    push(&mut packed.bytes, u64::from(count));
+                }
+                (last_key, last_passage) = (key, passage);
             }
-            last = passage;
+            if let Some(place) = packed.starts.get_mut(range) {
+                *place = start;
+            }
         }
+        packed
     }
-    bytes
+
+    /// All of them, in order.
+    fn all(&self) -> impl Iterator<Item = (Key, Posting)> {
+        (0..self.starts.len()).flat_map(move |range| self.range(range))
+    }
+
+    /// Those of a range of terms.
+    fn range(&self, range: usize) -> Unpacked<'_> {
+        let at = |range: usize| self.starts.get(range).map_or(self.bytes.len(), |start| *start as usize);
+        let bytes = self.bytes.get(at(range)..at(range + 1)).unwrap_or_default();
+        Unpacked { bytes, key: self.first_of(range), passage: 0 }
+    }
+
+    /// Which range has a term.
+    fn range_of(&self, key: Key) -> usize {
+        usize::try_from(key.0 >> self.bits_in_range()).unwrap_or(usize::MAX)
+    }
+
+    /// The first term that a range can have.
+    fn first_of(&self, range: usize) -> Key {
+        Key((range as u64) << self.bits_in_range())
+    }
+
+    fn bits_in_range(&self) -> u32 {
+        Key::BITS - self.starts.len().max(1).ilog2()
+    }
+}
+
+/// Postings that are unpacked one by one, as far as they can be read.
+struct Unpacked<'a> {
+    bytes: &'a [u8],
+    key: Key,
+    passage: u32,
+}
+
+impl Unpacked<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (number, length) = u64::decode_var(self.bytes)?;
+        self.bytes = self.bytes.get(length..)?;
+        Some(number)
+    }
+}
+
+impl Iterator for Unpacked<'_> {
+    type Item = (Key, Posting);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let further = self.number()?;
+        if further > 0 {
+            (self.key, self.passage) = (Key(self.key.0.checked_add(further)?), 0);
+        }
+        let number = self.number()?;
+        self.passage = self.passage.checked_add(u32::try_from(number >> 1).ok()?)?;
+        let count = if number & 1 == 1 { u16::try_from(self.number()?).ok()? } else { 1 };
+        Some((self.key, Posting { passage: self.passage, count }))
+    }
 }
 
 fn push(bytes: &mut Vec<u8>, number: u64) {
@@ -205,78 +192,84 @@ fn push(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend(buffer.iter().take(length));
 }
 
-/// Reads a bucket, as long as `found` wants more.
-pub(crate) fn decode(
-    bytes: &[u8],
-    segment: u32,
-    bucket: u32,
-    mut found: impl FnMut(Key, Posting) -> bool,
-) -> Result<(), Error> {
-    let mut rest = bytes;
-    let mut next = || -> Result<u64, Error> {
-        let (number, length) = u64::decode_var(rest).ok_or_else(|| Error::damaged("a bucket is cut short"))?;
-        rest = rest.get(length..).unwrap_or_default();
-        Ok(number)
-    };
-    // A bucket without terms is empty.
-    let terms = if bytes.is_empty() { 0 } else { next()? };
-    let mut key = u64::from(bucket) << (Key::BITS - BUCKET_BITS);
-    for _ in 0..terms {
-        key = key.saturating_add(next()?);
-        let mut passage = segment * SEGMENT;
-        for _ in 0..next()? {
-            let gap = next()?;
-            passage = u32::try_from(gap >> 1).ok().and_then(|gap| passage.checked_add(gap)).ok_or_else(outside)?;
-            let count = if gap & 1 == 1 { u16::try_from(next()?).map_err(|_| outside())? } else { 1 };
-            if passage / SEGMENT != segment {
-                return Err(outside());
-            }
-            if !found(Key(key), Posting { passage, count }) {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn outside() -> Error {
-    Error::damaged("a bucket names a passage that is not in its segment")
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
 
+    /// A passage with these terms, each so often.
+    fn terms(counts: &BTreeMap<u64, u16>) -> Terms {
+        let key = |key: u64| Key(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Key::BITS));
+        let identifiers = counts.iter().flat_map(|(at, count)| vec![key(*at); usize::from(*count)]);
+        Terms { identifiers: identifiers.collect(), ..Terms::default() }
+    }
+
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(terms in prop::collection::btree_map(
-            0..1_u64 << 40,
-            prop::collection::btree_map(0..SEGMENT, 1..400_u16, 1..9),
-            0..60,
-        )) {
-            let postings = |found: &std::collections::BTreeMap<u32, u16>| -> Vec<Posting> {
-                found.iter().map(|(at, count)| Posting { passage: 3 * SEGMENT + at, count: *count }).collect()
-            };
-            let given = terms.iter().map(|(key, found)| (Key(*key), postings(found))).collect();
-            let mut read: FxHashMap<Key, Vec<Posting>> = FxHashMap::default();
-            for (bucket, bytes) in (0..).zip(encode(3, given)) {
-                decode(&bytes, 3, bucket, |key, posting| {
-                    read.entry(key).or_default().push(posting);
-                    true
-                })
-                .unwrap();
+        fn postings_are_those_of_a_list_whenever_they_are_packed_and_whatever_is_taken_away(
+            passages in prop::collection::vec(
+                (prop::collection::btree_map(0..400_u64, 1..4_u16, 0..40), any::<bool>(), prop::bool::weighted(0.1)),
+                0..60,
+            ),
+        ) {
+            let (mut postings, mut naive) = (Postings::default(), BTreeMap::<Key, Vec<Posting>>::new());
+            for (passage, (counts, is_packed, is_gone)) in (0..).zip(&passages) {
+                let terms = terms(counts);
+                postings.add(passage, &terms);
+                for key in &terms.identifiers {
+                    let all = naive.entry(*key).or_default();
+                    match all.last_mut() {
+                        Some(last) if last.passage == passage => last.count += 1,
+                        _ => all.push(Posting { passage, count: 1 }),
+                    }
+                }
+                if *is_gone {
+                    postings.pack(passage + 1, |other| other != passage / 2);
+                    naive.values_mut().for_each(|all| all.retain(|posting| posting.passage != passage / 2));
+                } else if *is_packed {
+                    postings.pack(passage + 1, |_| true);
+                }
             }
-            prop_assert_eq!(read, terms.iter().map(|(key, found)| (Key(*key), postings(found))).collect());
+            for key in (0..400).flat_map(|at| terms(&BTreeMap::from([(at, 1)])).identifiers) {
+                prop_assert_eq!(postings.of(key), naive.get(&key).cloned().unwrap_or_default());
+            }
+            let count = to_u32(passages.len());
+            postings.pack(count, |_| true);
+            let all = naive.iter().flat_map(|(key, all)| all.iter().map(move |posting| (*key, *posting)));
+            prop_assert_eq!(postings.packed.all().collect::<Vec<_>>(), all.collect::<Vec<_>>());
+            // As it is written, so it is read.
+            let Postings { packed: Packed { starts, bytes }, .. } = postings;
+            let again = Postings::read(Packed { starts, bytes }, count);
+            for (key, all) in &naive {
+                prop_assert_eq!(&again.of(*key), all);
+            }
         }
 
         #[test]
-        fn noise_is_an_error_or_some_terms(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = decode(&bytes, 1, 7, |_, posting| {
-                assert_eq!(posting.passage / SEGMENT, 1);
-                true
-            });
+        fn noise_is_some_postings(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            starts in prop::collection::vec(0..300_u32, 0..9),
+        ) {
+            let noise = Packed { starts, bytes };
+            let all = noise.all().count();
+            prop_assert!(Postings::read(noise, 1).of(Key(77)).len() <= all);
+        }
+    }
+
+    #[test]
+    fn few_bytes_are_unpacked_to_find_a_term_however_many_there_are() {
+        for passages in [10, 1000, 5000] {
+            let mut postings = Postings::default();
+            for passage in 0..passages {
+                postings.add(passage, &terms(&(u64::from(passage) * 20..).take(20).map(|at| (at, 1)).collect()));
+            }
+            postings.pack(passages, |_| true);
+            let ranges = 0..postings.packed.starts.len();
+            let longest = ranges.map(|range| postings.packed.range(range).bytes.len()).max();
+            assert!(longest < Some(4 * RANGE_BYTES), "{passages} passages: {longest:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use callboard_core::id::Seq;
 
 use crate::{
-    Error, dense,
+    dense,
     index::Index,
     postings::Posting,
     sight::Sight,
@@ -123,13 +123,13 @@ struct Common {
 
 /// Finds the passages that answer a question best, the best first: of each message its best one, of other texts all.
 /// Statistics are over all scopes together.
-pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Result<Vec<Hit>, Error> {
+pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Vec<Hit> {
     let (asked, signals) = (asked(query.text), Signals::of(query.text, query.prefer));
     let mut searched: Vec<Searched<'_>> = scopes.iter().map(Searched::new).collect();
     let passages = searched.iter().map(|scope| f64::from(scope.sight.count)).sum::<f64>();
     for term in &asked {
         for scope in &mut searched {
-            scope.read(term)?;
+            scope.read(term);
         }
     }
     let terms = asked.iter().filter(|it| it.field == Field::Word).count();
@@ -172,7 +172,7 @@ pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Result<Vec<Hit>, 
         b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
     });
     best.truncate(query.limit);
-    Ok(best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked, meant)).collect())
+    best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked, meant)).collect()
 }
 
 /// Puts passages that have the words of a question from others alone behind those, unless they answer a question, and messages
@@ -271,8 +271,8 @@ impl<'a> Searched<'a> {
     }
 
     /// Reads in which of the passages that are seen the next term stands.
-    fn read(&mut self, term: &Asked) -> Result<(), Error> {
-        let mut postings = self.index.postings(term.key)?;
+    fn read(&mut self, term: &Asked) {
+        let mut postings = self.index.postings.of(term.key);
         postings.retain(|posting| self.sight.sees(posting.passage));
         for posting in postings.iter().filter(|_| term.field == Field::Word) {
             if let Some(common) = self.common.get_mut(posting.passage as usize) {
@@ -281,7 +281,6 @@ impl<'a> Searched<'a> {
             }
         }
         self.postings.push(postings);
-        Ok(())
     }
 
     /// Notes which messages only repeat the question, which has so many words: all their words are words of it, and they ask,

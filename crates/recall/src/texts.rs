@@ -127,7 +127,7 @@ impl Texts {
             known.learn(class, number);
         }
         for (number, text) in (0..).zip(&texts) {
-            let stands = text.kind == Kind::Text && text.until.is_none() && !text.erased;
+            let stands = text.kind == Kind::Text && text.until.is_none();
             if let (true, Some(class)) = (stands, classes.get(text.class as usize)) {
                 known.standing.entry(class.subject.clone()).or_default().push(number);
             }
@@ -135,9 +135,12 @@ impl Texts {
         Self { classes, speakers, texts, passages, known }
     }
 
-    /// Adds a text.
-    pub(crate) fn push(&mut self, text: Text) {
-        if let (Kind::Text, Some(class)) = (text.kind, self.classes.get(text.class as usize)) {
+    /// Adds a text. What an older entry says now holds as long as what it said before.
+    pub(crate) fn push(&mut self, mut text: Text) {
+        if self.texts.last().is_some_and(|last| last.seq >= text.seq) {
+            text.until = self.texts.iter().find(|before| before.seq == text.seq).and_then(|before| before.until);
+        }
+        if let (Kind::Text, None, Some(class)) = (text.kind, text.until, self.classes.get(text.class as usize)) {
             self.known.standing.entry(class.subject.clone()).or_default().push(to_u32(self.texts.len()));
         }
         self.texts.push(text);

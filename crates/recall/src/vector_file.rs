@@ -48,10 +48,7 @@ impl VectorFile {
     /// Opens the file at `path`, or one in memory, for the vectors of `model`; those of another model are dropped. Without a
     /// model, it is only for taking away. A file that is damaged is made anew.
     pub fn open(path: Option<&Path>, model: Option<&str>) -> Result<Self, Error> {
-        let (connection, replaced) = database::open(path, &FORM, |transaction| begin(transaction, model))?;
-        if let Some(reason) = replaced {
-            tracing::warn!(reason, "the file of vectors is made anew");
-        }
+        let connection = database::open(path, &FORM, |transaction| begin(transaction, model))?;
         let opened = Opened { connection, identity: path.and_then(identity) };
         Ok(Self { path: path.map(Path::to_owned), model: model.map(str::to_owned), opened: Mutex::new(opened) })
     }

@@ -62,11 +62,13 @@ impl Metrics {
     }
 
     /// All metrics as text.
-    pub(crate) fn text(&self, runs: usize, panics: &[(&str, u64)]) -> String {
+    pub(crate) fn text(&self, runs: usize, recall_behind: u64, panics: &[(&str, u64)]) -> String {
         let mut text = String::new();
         gauge(&mut text, "callboard_connections", "Open connections.", self.connections.now());
         gauge(&mut text, "callboard_streams", "Open event streams.", self.streams.now());
         gauge(&mut text, "callboard_runs", "Runs that this server drives.", i64::try_from(runs).unwrap_or(0));
+        let help = "Entries that are not in the index of recall yet, of sessions that are read into it for a question.";
+        gauge(&mut text, "callboard_recall_behind_entries", help, i64::try_from(recall_behind).unwrap_or(i64::MAX));
         text.push_str("# HELP callboard_task_panics_total Panics of background tasks.\n");
         text.push_str("# TYPE callboard_task_panics_total counter\n");
         for (task, count) in panics {

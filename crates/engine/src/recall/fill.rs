@@ -31,12 +31,14 @@ impl Indices {
     /// Gives the passages of a session their vectors.
     pub(crate) async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
         let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
+        // Where a text has many passages, it is read once for all of them.
+        let mut values = Values::new();
         loop {
             let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
             if wanted.is_empty() {
                 return Ok(Filled::Wholly);
             }
-            let texts = self.texts(id, &wanted).await?;
+            let texts = self.texts(id, &wanted, &mut values).await?;
             let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
             let (known, dimension) = (hashes.clone(), self.vectors.dimension.get().copied());
             let mut vectors = self.vectors.with_file(move |file| file.find(&known)).await?;
@@ -93,12 +95,15 @@ impl Indices {
         self.vectors.with_file(kept).await
     }
 
-    /// What gets the vectors of passages: who says it, and the words, empty where they are gone.
-    async fn texts(&self, id: &SessionId, wanted: &[MissingVector]) -> Result<Vec<String>, Error> {
+    /// What gets the vectors of passages: who says it, and the words, empty where they are gone. Of the long texts, `values`
+    /// has those that were read before, and then those of these passages.
+    async fn texts(&self, id: &SessionId, wanted: &[MissingVector], values: &mut Values) -> Result<Vec<String>, Error> {
         let seqs: BTreeSet<Seq> = wanted.iter().map(|wanted| wanted.seq).collect();
         let entries = self.store.read_each(id, &seqs.into_iter().collect::<Vec<_>>()).await?;
-        let mut values = Values::new();
-        for hash in entries.iter().flat_map(texts::long_texts) {
+        let hashes: BTreeSet<Hash> = entries.iter().flat_map(texts::long_texts).collect();
+        values.retain(|hash, _| hashes.contains(hash));
+        let missing: Vec<Hash> = hashes.into_iter().filter(|hash| !values.contains_key(hash)).collect();
+        for hash in missing {
             if let Some(text) = self.store.value(id, hash).await? {
                 values.insert(hash, text);
             }
@@ -106,12 +111,10 @@ impl Indices {
         let entries: BTreeMap<Seq, &Entry> = entries.iter().map(|entry| (entry.header.seq, entry)).collect();
         let text = |wanted: &MissingVector| {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();
-            let whole = said.and_then(|said| said.text(&values).ok());
-            let whole = whole.as_deref().unwrap_or_default();
-            let passage = whole.get(wanted.bytes.clone()).unwrap_or_default();
+            let passage = said.and_then(|said| said.part(wanted.bytes.clone(), values)).unwrap_or_default();
             Ok(match &wanted.speaker {
                 Some(speaker) if !passage.is_empty() => format!("{speaker}: {passage}"),
-                _ => passage.to_owned(),
+                _ => passage,
             })
         };
         wanted.iter().map(text).collect()

@@ -1,6 +1,9 @@
 //! Following a journal: an index reads on from where it was.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+};
 
 use callboard_core::{
     conversation::Role as MessageRole,
@@ -12,7 +15,8 @@ use callboard_core::{
     rewriting::changed_by,
     text::Values,
 };
-use callboard_recall::{Class, Error as IndexError, Index, Item, Kind, Role};
+use callboard_recall::{Class, Index, Item, Kind, Role, add_shared, lock};
+use tokio::sync::OwnedMutexGuard;
 
 use super::indices::Indices;
 use crate::{
@@ -30,9 +34,9 @@ enum Read {
 /// A page of a journal, and what else must be read for it.
 struct Page {
     entries: Vec<Entry>,
-    /// The entries whose words were erased since they were read, as they are now.
-    erased: Vec<Entry>,
-    /// Which ones these are.
+    /// The entries before it whose words it changes, as they are now.
+    changed: Vec<Entry>,
+    /// All entries whose words it changes.
     erasures: BTreeSet<Seq>,
     values: Values,
 }
@@ -40,17 +44,16 @@ struct Page {
 /// After how many pages of a journal what was read is saved.
 const SAVED_PAGES: usize = 20;
 
-/// How often an index is read anew that turns out to be damaged, or of another journal.
+/// How often an index is read anew that another process wrote, or that turns out to be of another journal.
 const TRIES: usize = 3;
 
 impl Indices {
     /// Reads the journal on up to `head`, at most so many pages. Says how far it was read.
     pub(crate) async fn follow(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Seq, Error> {
-        let lock = self.lock_of(id);
-        let _guard = lock.lock().await;
+        let only_one = Arc::new(self.lock_of(id).lock_owned().await);
         let mut tries = 0;
         loop {
-            match self.read_on(id, head, pages).await? {
+            match self.read_on(id, head, pages, &only_one).await? {
                 Read::Through(seq) => return Ok(seq),
                 Read::Anew if tries < TRIES => tries += 1,
                 Read::Anew => return Err(Error::Busy { session: id.clone() }),
@@ -58,13 +61,20 @@ impl Indices {
         }
     }
 
-    async fn read_on(self: &Arc<Self>, id: &SessionId, head: Head, pages: usize) -> Result<Read, Error> {
+    async fn read_on(
+        self: &Arc<Self>,
+        id: &SessionId,
+        head: Head,
+        pages: usize,
+        only_one: &Arc<OwnedMutexGuard<()>>,
+    ) -> Result<Read, Error> {
         let mut cursor = self.cursor(id).await?;
         if cursor.seq >= head.seq && !self.is_of(id, cursor, head).await? {
             return self.begin_anew(id).await;
         }
         let (mut read_pages, mut has_erased) = (0, false);
         while cursor.seq < head.seq && read_pages < pages {
+            self.readings.note_behind(id, head.seq.0 - cursor.seq.0);
             let entries = read(&*self.store, id, cursor.seq, head.seq, PAGE).await?;
             match entries.first() {
                 Some(first) if follows(cursor, first) => {}
@@ -76,16 +86,19 @@ impl Indices {
                 has_erased = true;
                 self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
             }
-            match self.with(id, move |index| page.add_to(index, cursor)).await? {
-                Ok(through) => cursor = through,
-                Err(error) => {
-                    self.drop_damaged(id, error).await?;
-                    return Ok(Read::Anew);
-                }
-            }
+            // What is added goes on to its end, also where nobody waits for it any more, and nobody else adds meanwhile.
+            let only_one = only_one.clone();
+            let add = move |index: &Mutex<Index>| {
+                let added = page.add_to(index, cursor);
+                drop(only_one);
+                added
+            };
+            cursor = self.with_shared(id, add).await?;
             read_pages += 1;
             // So that a long journal is not read from its beginning again where it ends here.
             if read_pages % SAVED_PAGES == 0 {
+                let (read, of) = (cursor.seq.0, head.seq.0);
+                tracing::info!(session = %id, read, of, "a journal is read into its index of recall");
                 self.save(id, has_erased).await?;
             }
         }
@@ -120,51 +133,59 @@ impl Indices {
         Ok(Read::Anew)
     }
 
-    async fn page(&self, id: &SessionId, entries: Vec<Entry>) -> Result<Page, Error> {
+    async fn page(&self, id: &SessionId, mut entries: Vec<Entry>) -> Result<Page, Error> {
         let mut erasures = BTreeSet::new();
         for entry in &entries {
             erasures.extend(changed_by(entry)?.iter().map(|changed| changed.seq));
         }
         let seqs: Vec<Seq> = erasures.iter().copied().collect();
-        let erased = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };
+        let changed = if seqs.is_empty() { Vec::new() } else { self.store.read_each(id, &seqs).await? };
+        let mut changed: BTreeMap<Seq, Entry> = changed.into_iter().map(|entry| (entry.header.seq, entry)).collect();
+        for entry in &mut entries {
+            if let Some(now) = changed.remove(&entry.header.seq) {
+                *entry = now;
+            }
+        }
+        let changed: Vec<Entry> = changed.into_values().collect();
         let mut values = Values::new();
-        for hash in entries.iter().chain(&erased).flat_map(texts::long_texts) {
+        for hash in entries.iter().chain(&changed).flat_map(texts::long_texts) {
             // A text that is not there any more was erased meanwhile.
             if let Some(text) = self.store.value(id, hash).await? {
                 values.insert(hash, text);
             }
         }
-        Ok(Page { entries, erased, erasures, values })
+        Ok(Page { entries, changed, erasures, values })
     }
 }
 
 impl Page {
-    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. An error is one
-    /// of the index.
-    fn add_to(&self, index: &mut Index, before: Head) -> Result<Result<Head, IndexError>, Error> {
-        if index.cursor() != before {
+    /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. Others use the
+    /// index meanwhile: they find what was added so far, and that it is behind until all is.
+    fn add_to(&self, index: &Mutex<Index>, before: Head) -> Result<Head, Error> {
+        let cursor = lock(index).cursor();
+        if cursor != before {
             // Another process was faster.
-            return Ok(Ok(index.cursor()));
+            return Ok(cursor);
         }
-        for entry in &self.entries {
-            end_earlier(index, entry);
-            if !self.erasures.contains(&entry.header.seq) {
-                self.add(index, entry)?;
-            }
-            index.advance(entry.head());
+        let said = |entries: &[Entry]| entries.iter().map(recallable).collect::<Result<Vec<_>, _>>();
+        let (of_entries, of_changed) = (said(&self.entries)?, said(&self.changed)?);
+        self.erasures.iter().for_each(|seq| lock(index).erase(*seq));
+        for (entry, said) in self.entries.iter().zip(&of_entries) {
+            end_earlier(&mut lock(index), entry);
+            self.add(index, entry, said.as_ref());
         }
-        if let Err(error) = self.erasures.iter().try_for_each(|seq| index.erase(*seq)) {
-            return Ok(Err(error));
+        for (entry, said) in self.changed.iter().zip(&of_changed) {
+            self.add(index, entry, said.as_ref());
         }
-        self.erased.iter().try_for_each(|entry| self.add(index, entry))?;
-        Ok(Ok(index.cursor()))
+        let through = self.entries.last().map_or(before, Entry::head);
+        lock(index).advance(through);
+        Ok(through)
     }
 
-    fn add(&self, index: &mut Index, entry: &Entry) -> Result<(), Error> {
-        let Some(said) = recallable(entry)? else { return Ok(()) };
-        let Ok(text) = said.text(&self.values) else { return Ok(()) };
+    fn add(&self, index: &Mutex<Index>, entry: &Entry, said: Option<&Recallable>) {
+        let Some((said, text)) = said.and_then(|said| Some((said, said.text(&self.values).ok()?))) else { return };
         let header = &entry.header;
-        index.add(&Item {
+        let item = Item {
             seq: header.seq,
             kind: if said.source == Source::Message { Kind::Message } else { Kind::Text },
             class: Class {
@@ -173,12 +194,12 @@ impl Page {
                 audience: header.audience.clone(),
             },
             speaker: said.speaker.as_deref(),
-            role: role(&said),
+            role: role(said),
             time: header.time.unwrap_or(header.at),
             text: &text,
             has_headings: said.has_headings,
-        });
-        Ok(())
+        };
+        add_shared(index, &item);
     }
 }
 

@@ -58,14 +58,23 @@ impl Indices {
         Ok(self.all.get_or_init(|| Arc::new(all)).clone())
     }
 
-    /// Does something with the index of a session, as far as that is. One that turns out to be damaged is dropped.
+    /// Does something with the index of a session, as far as that is.
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         id: &SessionId,
         work: impl FnOnce(&mut Index) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        self.with_shared(id, move |index| work(&mut lock(index))).await
+    }
+
+    /// The same, where others use the index meanwhile whenever it is not locked.
+    pub(crate) async fn with_shared<T: Send + 'static>(
+        self: &Arc<Self>,
+        id: &SessionId,
+        work: impl FnOnce(&Mutex<Index>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
         let name = self.name(id);
-        self.with_all(move |all| Ok(work(&mut lock(&*all.of(&name)?)))).await?
+        self.with_all(move |all| Ok(work(&*all.of(&name)?))).await?
     }
 
     /// Does something with the indices of several journals, which stand as they are meanwhile.
@@ -85,16 +94,6 @@ impl Indices {
             Ok(work(&locked.iter().map(|(_, index)| &**index).collect::<Vec<_>>()))
         })
         .await?
-    }
-
-    /// Drops what is damaged of an index, so that it is read from the journal again.
-    pub(crate) async fn drop_damaged(
-        self: &Arc<Self>,
-        id: &SessionId,
-        error: impl Into<Arc<IndexError>>,
-    ) -> Result<(), Error> {
-        let (name, error) = (self.name(id), error.into());
-        self.with_all(move |all| all.drop_damaged(&name, &error)).await
     }
 
     /// Writes what is new in an index to the file. Where that fails, it is read from the journal again later.

@@ -19,6 +19,8 @@ struct Readers {
     count: usize,
     /// Whether a question waited in vain for one of them.
     take_long: bool,
+    /// How many entries are not read yet.
+    behind: u64,
 }
 
 /// Somebody who reads a journal on.
@@ -44,6 +46,18 @@ impl Readings {
     /// Whether it is of no use to wait.
     pub(crate) fn take_long(&self, id: &SessionId) -> bool {
         self.lock().get(id).is_some_and(|readers| readers.take_long)
+    }
+
+    /// Notes how many entries of a journal are not read yet.
+    pub(crate) fn note_behind(&self, id: &SessionId, entries: u64) {
+        if let Some(readers) = self.lock().get_mut(id) {
+            readers.behind = entries;
+        }
+    }
+
+    /// How many entries of all journals are not read yet.
+    pub(crate) fn behind(&self) -> u64 {
+        self.lock().values().map(|readers| readers.behind).sum()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Readers>> {
@@ -79,5 +93,19 @@ mod tests {
         assert!(readings.take_long(&id) && !readings.take_long(&"other".parse().unwrap()));
         drop(two);
         assert!(!readings.take_long(&id) && readings.lock().is_empty());
+    }
+
+    #[test]
+    fn what_is_not_read_yet_is_counted_over_all_journals_until_nobody_reads_them() {
+        let readings = Arc::new(Readings::default());
+        let ids: [SessionId; 2] = ["a", "b"].map(|id| id.parse().unwrap());
+        let reading: Vec<Reading> = ids.iter().map(|id| readings.begin(id)).collect();
+        readings.note_behind(&ids[0], 700);
+        readings.note_behind(&ids[1], 50);
+        readings.note_behind(&ids[0], 200);
+        readings.note_behind(&"other".parse().unwrap(), 9);
+        assert_eq!(readings.behind(), 250);
+        drop(reading);
+        assert_eq!(readings.behind(), 0);
     }
 }

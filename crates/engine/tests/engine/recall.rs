@@ -10,7 +10,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
+    Board, MasterKey, PromptSpec, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
     core::{
         conversation::Role, count::Tokens, document::PutDocument, entry::Actor, id::Seq, recall::Source,
         variable::SetVariable, viewer::Viewer,
@@ -82,6 +82,24 @@ async fn what_was_replaced_or_deleted_is_not_found_but_as_of_then() {
 }
 
 #[tokio::test]
+async fn what_was_replaced_is_not_found_again_once_a_secret_is_hidden_in_it() {
+    let store = memory(&clock());
+    let with_keys = || Settings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..settings(&clock()) };
+    let session = Board::new(store.clone(), with_keys()).create(new("s")).await.unwrap();
+    run(&session, put("Brief", "The harbour opens with quokkafish.")).await;
+    run(&session, put("Brief", "The harbour opens at ten.")).await;
+    let is_the_new_one = async |session: &Session| {
+        let found = texts(session, &Viewer::User, "harbour").await;
+        assert!(found.len() == 1 && found[0].contains("ten"), "{found:?}");
+    };
+    is_the_new_one(&session).await;
+    run(&session, SetVariable::new("password".parse().unwrap(), "quokkafish".into(), None, "r".into()).unwrap()).await;
+    is_the_new_one(&session).await;
+    // In an index that is made at once, too.
+    is_the_new_one(&Board::new(store, with_keys()).session(session.id()).await.unwrap()).await;
+}
+
+#[tokio::test]
 async fn bad_questions_are_refused_and_empty_ones_answered_with_a_note() {
     let session = session().await;
     say(&session, "hello there").await;
@@ -111,7 +129,7 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
     let recall = RecallSettings { quiet: Some(Duration::ZERO), ..RecallSettings::default() };
     let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
     let session = board.create(new("s")).await.unwrap();
-    let reads = reads_of(&store);
+    let reads = calls_of(&store, Call::Read);
     say(&session, "the xylophonist").await;
     soon("the background", async {
         while reads.load(Ordering::SeqCst) == 0 {
@@ -127,7 +145,7 @@ async fn what_is_quiet_is_read_before_anybody_asks() {
 async fn nothing_is_read_before_anybody_asks_where_that_is_off() {
     let store = Faulty::new(memory(&clock()));
     let session = Board::new(store.clone(), settings(&clock())).create(new("s")).await.unwrap();
-    let reads = reads_of(&store);
+    let reads = calls_of(&store, Call::Read);
     say(&session, "the xylophonist").await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(reads.load(Ordering::SeqCst), 0);
@@ -135,15 +153,34 @@ async fn nothing_is_read_before_anybody_asks_where_that_is_off() {
     assert_ne!(reads.load(Ordering::SeqCst), 0);
 }
 
-/// How often entries are read from now on.
-fn reads_of(store: &Faulty) -> Arc<AtomicUsize> {
-    let reads = Arc::new(AtomicUsize::new(0));
-    let counted = reads.clone();
+/// How often a store is called so from now on.
+pub(crate) fn calls_of(store: &Faulty, counted: Call) -> Arc<AtomicUsize> {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = calls.clone();
     store.play(move |call| {
-        counted.fetch_add(usize::from(call == Call::Read), Ordering::SeqCst);
+        count.fetch_add(usize::from(call == counted), Ordering::SeqCst);
         Act::Pass
     });
-    reads
+    calls
+}
+
+/// A document that has many passages, and stands beside the journal.
+pub(crate) fn long_document() -> PutDocument {
+    let text = "The harbour opens at nine, and the boats leave it one by one.\n".repeat(2000);
+    PutDocument { name: "guide.txt".parse().unwrap(), text: text.into(), visible_to: None, media_type: None }
+}
+
+#[tokio::test]
+async fn a_long_text_is_read_once_however_many_of_its_passages_are_found() {
+    let store = Faulty::new(memory(&clock()));
+    let session = Board::new(store.clone(), settings(&clock())).create(new("s")).await.unwrap();
+    run(&session, long_document()).await;
+    let reads = calls_of(&store, Call::Value);
+    for asked_times in 1..=2 {
+        assert_eq!(texts(&session, &Viewer::User, "harbour").await.len(), 10);
+        // Once for the index, and once for each answer.
+        assert_eq!(reads.load(Ordering::SeqCst), 1 + asked_times);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -167,6 +204,7 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     for _ in 0..3 {
         assert_eq!(ask().await, (false, Some(said.0), 0));
     }
+    assert_eq!(board.recall_behind(), said.0);
     // A prompt says so too.
     store.mend();
     let (agent, query) = ("writer".parse().ok(), Some("a harpist".to_owned()));
@@ -176,7 +214,7 @@ async fn while_an_index_is_made_anew_one_question_waits_and_the_others_are_answe
     assert!(prompt.text().contains(&said), "{}", prompt.text());
     gate.add_permits(100);
     soon("the index", async {
-        while ask().await != (false, None, 1) {
+        while ask().await != (false, None, 1) || board.recall_behind() > 0 {
             moment().await;
         }
     })

@@ -2,7 +2,7 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::Ordering},
 };
 
 use async_trait::async_trait;
@@ -19,7 +19,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
+    faulty::{Call, Faulty},
     fixture::{agent, clock, memory, moment, new, run, say, settings, soon},
+    recall::{calls_of, long_document},
     recall_sight::{Shared, finds_the_same, steps, take, without_hidden},
 };
 
@@ -84,6 +86,25 @@ async fn kept(folder: &Path, text: &str) {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_long_text_is_read_once_for_the_vectors_of_its_passages() {
+    let (store, letters) = (Faulty::new(memory(&clock())), Arc::new(Letters::default()));
+    let session = Board::new(store.clone(), settings_with(&letters, None)).create(new("s")).await.unwrap();
+    run(&session, long_document()).await;
+    let reads = calls_of(&store, Call::Value);
+    // Of messages, so that no answer shows what the document says.
+    let query = RecallQuery { sources: vec!["message".to_owned()], ..RecallQuery::new("harbour") };
+    soon("vectors of all passages", async {
+        while session.recall(&Viewer::User, query.clone()).await.unwrap().embedder.as_deref() != Some("letters") {
+            moment().await;
+        }
+    })
+    .await;
+    let passages = letters.asked.lock().unwrap().iter().filter(|text| text.contains("harbour opens")).count();
+    assert!(passages > 128, "{passages}");
+    assert_eq!(reads.load(Ordering::SeqCst), 2, "for the index, and for the vectors");
 }
 
 #[tokio::test]

@@ -59,7 +59,8 @@ async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> 
     responses((status = OK, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
-    let text = server.app.metrics.text(server.app.drivers.len(), &server.app.supervisor().panics());
+    let app = &server.app;
+    let text = app.metrics.text(app.drivers.len(), app.board.recall_behind(), &app.supervisor().panics());
     ([kind], text).into_response()
 }
 

@@ -292,6 +292,7 @@ async fn the_server_says_how_it_is() {
     assert!(wrong.headers.contains_key("allow"));
     let metrics = server.get("/metrics").await.is(200);
     assert!(metrics.raw.contains("route=\"/v1/sessions\",status=\"405\"} 1"), "{}", metrics.raw);
+    assert!(metrics.raw.contains("callboard_recall_behind_entries 0\n"), "{}", metrics.raw);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use callboard_core::{
     entry::Entry,
     event::recallable,
     id::{AgentName, CollectionName, MessageId, Seq, ThreadId},
-    recall::Source,
+    recall::{Recallable, Source},
     text::Values,
     time::Timestamp,
 };
@@ -73,16 +73,20 @@ pub(super) struct Place {
     pub(super) why: HitWhy,
 }
 
-/// A hit with its text; `None` where that was erased meanwhile.
-pub(super) fn show(place: Place, entry: &Entry, values: &Values) -> Result<Option<RecallHit>, Error> {
-    let Some(said) = recallable(entry)? else { return Ok(None) };
-    let Ok(whole) = said.text(values) else { return Ok(None) };
+/// What an entry says; `None` where that was erased meanwhile.
+pub(super) fn said(entry: &Entry, values: &Values) -> Result<Option<(Recallable, Arc<str>)>, Error> {
+    let said = recallable(entry)?;
+    Ok(said.and_then(|said| said.text(values).ok().map(|whole| (said, whole))))
+}
+
+/// A hit with its text; `None` where that was changed meanwhile.
+pub(super) fn show(place: Place, entry: &Entry, said: &Recallable, whole: &str) -> Option<RecallHit> {
     let (name, Place { bytes, score, why }) = (said.name_bytes, place);
     // The name of a thing is no part of what it says, unless nothing else was found.
     let bytes = if bytes.end > name { bytes.start.max(name)..bytes.end } else { bytes };
-    let Some(passage) = whole.get(bytes.clone()) else { return Ok(None) };
+    let passage = whole.get(bytes.clone())?;
     let header = &entry.header;
-    Ok(Some(RecallHit {
+    Some(RecallHit {
         origin: said.origin(&header.subject),
         source: said.source,
         seq: header.seq,
@@ -94,9 +98,9 @@ pub(super) fn show(place: Place, entry: &Entry, values: &Values) -> Result<Optio
         why,
         collection: None,
         at: header.time.unwrap_or(header.at),
-        message_id: said.message_id,
+        message_id: said.message_id.clone(),
         thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),
-        agent: said.speaker.and_then(|name| name.parse().ok()),
+        agent: said.speaker.as_ref().and_then(|name| name.parse().ok()),
         role: said.role,
-    }))
+    })
 }

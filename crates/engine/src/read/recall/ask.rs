@@ -1,24 +1,15 @@
 //! Asking: what in a session and its collections answers a question, as one viewer may see it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    entry::{Entry, Head},
-    id::Seq,
-    recall::Source,
-    state::State,
-    variable::HIDDEN,
-    view::View,
-    viewer::Viewer,
+    entry::Head, id::Seq, recall::Source, state::State, variable::HIDDEN, view::View, viewer::Viewer,
 };
-use callboard_recall::{Class, Error as IndexError, Hit, Index, IndexQuery, Scope, Vector, search};
+use callboard_recall::{Class, Hit, Index, IndexQuery, Scope, Vector, search};
 use tokio::{task::JoinHandle, time::timeout, try_join};
 
 use super::{
-    answer::{Place, RecallAnswer, RecallHit, show},
+    answer::{Place, RecallAnswer, RecallHit, said, show},
     corpus::Corpus,
     sight::Sight,
 };
@@ -185,57 +176,43 @@ impl Session {
             }
             meaning => (meaning.and_then(Result::ok), None),
         };
-        let found = async || {
-            let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
-            let (viewer, query, vector) = (viewer.clone(), query.clone(), vector.clone());
-            let (hits, whole) = indices
-                .with_each(&corpus.ids(), move |all| {
-                    let found = found(all, &states, &viewer, &query, vector.as_ref())?;
-                    let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
-                    Ok((found, whole))
-                })
-                .await?;
-            for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
-                indices.vectors.want(journal.session.id());
-            }
-            Ok::<_, Error>(hits.map(|(hits, is_whole)| (hits, trouble.clone().or(indices.vectors.shown(is_whole)))))
-        };
-        let error = match found().await? {
-            Ok(hits) => return Ok(hits),
-            Err(error) => Arc::new(error),
-        };
-        for id in corpus.ids() {
-            indices.drop_damaged(&id, error.clone()).await?;
+        let states: Vec<Arc<State>> = corpus.all().map(|journal| journal.state.clone()).collect();
+        let (viewer, query) = (viewer.clone(), query.clone());
+        let (hits, is_whole, whole) = indices
+            .with_each(&corpus.ids(), move |all| {
+                let (hits, is_whole) = found(all, &states, &viewer, &query, vector.as_ref())?;
+                let whole: Vec<bool> = all.iter().map(|index| index.vectors() >= index.passages()).collect();
+                Ok((hits, is_whole, whole))
+            })
+            .await?;
+        for (journal, _) in corpus.all().zip(&whole).filter(|(_, is_whole)| !**is_whole) {
+            indices.vectors.want(journal.session.id());
         }
-        corpus.followed().await?;
-        Ok(found().await??)
+        Ok((hits, trouble.or(indices.vectors.shown(is_whole))))
     }
 }
 
-/// The hits with their texts, as they stand in the journals now.
+/// The hits with their texts, as they stand in the journals now. Each entry is read once, however many hits it has.
 async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
-    let mut wanted: BTreeMap<usize, BTreeSet<Seq>> = BTreeMap::new();
-    for hit in &hits {
-        wanted.entry(hit.scope).or_default().insert(hit.seq);
+    let mut wanted: BTreeMap<usize, BTreeMap<Seq, Vec<(usize, Hit)>>> = BTreeMap::new();
+    for (number, hit) in hits.into_iter().enumerate() {
+        wanted.entry(hit.scope).or_default().entry(hit.seq).or_default().push((number, hit));
     }
-    let mut entries: BTreeMap<(usize, Seq), Entry> = BTreeMap::new();
-    for (scope, seqs) in wanted {
-        let Some(session) = corpus.journal(scope).map(|journal| &journal.session) else { continue };
-        let seqs: Vec<Seq> = seqs.into_iter().collect();
-        let read = session.live.store.read_each(session.id(), &seqs).await?;
-        entries.extend(read.into_iter().map(|entry| ((scope, entry.header.seq), entry)));
+    let mut shown: BTreeMap<usize, RecallHit> = BTreeMap::new();
+    for (scope, mut wanted) in wanted {
+        let Some(journal) = corpus.journal(scope) else { continue };
+        let (session, seqs) = (&journal.session, wanted.keys().copied().collect::<Vec<_>>());
+        for entry in session.live.store.read_each(session.id(), &seqs).await? {
+            let values = session.values(texts::long_texts(&entry)).await?;
+            let Some((said, whole)) = said(&entry, &values)? else { continue };
+            for (number, Hit { bytes, score, why, .. }) in wanted.remove(&entry.header.seq).unwrap_or_default() {
+                let hit = show(Place { bytes, score, why }, &entry, &said, &whole);
+                let collection = journal.collection.clone();
+                shown.extend(hit.map(|hit| (number, RecallHit { collection, ..hit })));
+            }
+        }
     }
-    let mut shown = Vec::with_capacity(hits.len());
-    for hit in hits {
-        let Some((journal, entry)) = corpus.journal(hit.scope).zip(entries.get(&(hit.scope, hit.seq))) else {
-            continue;
-        };
-        let values = journal.session.values(texts::long_texts(entry)).await?;
-        let place = Place { bytes: hit.bytes, score: hit.score, why: hit.why };
-        let hit = show(place, entry, &values)?;
-        shown.extend(hit.map(|hit| RecallHit { collection: journal.collection.clone(), ..hit }));
-    }
-    Ok(shown)
+    Ok(shown.into_values().collect())
 }
 
 /// The hits among what a viewer may see, by one score over all journals; and whether all that it sees has its vectors.
@@ -245,7 +222,7 @@ fn found(
     viewer: &Viewer,
     query: &RecallQuery,
     vector: Option<&Vector>,
-) -> Result<Result<(Vec<Hit>, bool), IndexError>, Error> {
+) -> Result<(Vec<Hit>, bool), Error> {
     let sights = states.iter().map(|state| Sight::of(state, viewer)).collect::<Result<Vec<_>, _>>()?;
     let begins = |sight: &Sight<'_>, class: &Class| {
         let source = Source::ALL.into_iter().find(|source| source.as_str() == &*class.source)?;
@@ -254,7 +231,7 @@ fn found(
     let begins: Vec<_> = sights.iter().map(|sight| move |class: &Class| begins(sight, class)).collect();
     let scopes = indexes.iter().zip(states).zip(&begins).map(|((index, state), from)| {
         // What was read of later entries does not count.
-        let at = (index.cursor().seq > state.head.seq).then_some(state.head.seq);
+        let at = (index.newest() > state.head.seq).then_some(state.head.seq);
         Scope { index, from, at }
     });
     let scopes: Vec<Scope<'_>> = scopes.collect();
@@ -266,5 +243,5 @@ fn found(
     let asked =
         IndexQuery { text: &text, vector, limit: query.limit, prefer: query.prefer, wants: &wants, skips: &skips };
     let is_whole = vector.is_none() || scopes.iter().all(|scope| scope.index.has_vectors_for(scope.from, scope.at));
-    Ok(search(&scopes, &asked).map(|hits| (hits, is_whole)))
+    Ok((search(&scopes, &asked), is_whole))
 }

@@ -7,7 +7,6 @@ use callboard_core::{
     error::Error as Refusal,
     event::{self, recallable},
     id::Seq,
-    text::Values,
     time::Timestamp,
     viewer::Viewer,
 };
@@ -62,23 +61,16 @@ impl SearchedJournal {
                 if hits.len() == limit {
                     break;
                 }
-                if let Some((place, values)) = self.found_in(&sight, search, entry).await? {
-                    let hit = show(place, entry, &values)?;
-                    let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
-                    hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
-                }
+                let hit = self.found_in(&sight, search, entry).await?;
+                let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
+                hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
             }
         }
         Ok(hits)
     }
 
     /// Where the words stand in an entry, if its viewer may find it.
-    async fn found_in(
-        &self,
-        sight: &Sight<'_>,
-        search: &Search,
-        entry: &Entry,
-    ) -> Result<Option<(Place, Values)>, Error> {
+    async fn found_in(&self, sight: &Sight<'_>, search: &Search, entry: &Entry) -> Result<Option<RecallHit>, Error> {
         let header = &entry.header;
         let Some(said) = recallable(entry)? else { return Ok(None) };
         let from = sight.begins(said.source, &header.subject, &header.audience);
@@ -89,6 +81,6 @@ impl SearchedJournal {
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
         let why = HitWhy { terms: search.words().to_vec(), ..HitWhy::default() };
-        Ok(Some((Place { bytes: found.bytes, score: found.times as f32, why }, values)))
+        Ok(show(Place { bytes: found.bytes, score: found.times as f32, why }, entry, &said, &text))
     }
 }
