@@ -25,7 +25,6 @@ use crate::{
     run::turn_facts::TurnRequested,
     secret::facts::Hidden,
     text::Text,
-    time::Timestamp,
 };
 
 /// A search for copies of the words of an entry. It looks at the entries behind it in order.
@@ -37,7 +36,6 @@ pub struct CopySearch {
     pub through: Seq,
     words: Vec<String>,
     json: Vec<Value>,
-    at: Timestamp,
     /// What the entry is about, and what later entries are about that say some of its words anew.
     things: BTreeSet<Arc<str>>,
     /// The entry, and the messages with copies, each with its subject: a summary may cover them.
@@ -59,7 +57,7 @@ pub struct CopySearch {
 impl CopySearch {
     /// Begins after `entry`.
     pub fn of(entry: &Entry) -> Self {
-        let Header { seq, at, subject, .. } = &entry.header;
+        let Header { seq, subject, .. } = &entry.header;
         let data = data_of(entry);
         let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
         let (mut words, long) = (Vec::new(), long_texts(entry).into_iter().collect());
@@ -69,8 +67,8 @@ impl CopySearch {
         words.retain(|text| !text.trim().is_empty());
         let (copies, versions, turns, needed, sealed) = Default::default();
         let (things, covered) = ([subject.clone()].into(), [(*seq, subject.clone())].into());
-        let (seq, through, at) = (*seq, *seq, *at);
-        Self { seq, through, words, json, at, things, covered, copies, versions, turns, long, needed, sealed }
+        let (seq, through) = (*seq, *seq);
+        Self { seq, through, words, json, things, covered, copies, versions, turns, long, needed, sealed }
     }
 
     /// Looks at the next entry. Of a damaged one nobody can tell what it repeats.
@@ -199,7 +197,7 @@ impl CopySearch {
         let is_of_type = || match repeats_of(entry) {
             Repeats::Nothing | Repeats::Unchanged => false,
             Repeats::Covered => fact::read(entry).is_ok_and(|summary| self.is_in(&summary, &entry.header.subject)),
-            Repeats::Answer => fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header)),
+            Repeats::Answer => fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered)),
         };
         self.is_copied(entry) || is_of_type()
     }

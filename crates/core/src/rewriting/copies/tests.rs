@@ -14,9 +14,7 @@ use crate::{
     run::{FinishTool, StartTool, TurnFailure, Used},
     session::Settings,
     testing::Board,
-    workflow::{
-        CreateNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
-    },
+    workflow::{CreateNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
 };
 
 fn data(board: &Board, seq: Seq) -> Value {
