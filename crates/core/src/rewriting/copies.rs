@@ -16,6 +16,7 @@ use super::words::{data_of, long_texts, strings, take_fields};
 use crate::{
     compression::Compressed,
     conversation::facts::MessageAdded,
+    document::facts::Added,
     entry::{Entry, Hash, Header},
     error::Error,
     event::{self, EventType},
@@ -24,7 +25,7 @@ use crate::{
     idempotency::facts::Answered,
     run::turn_facts::TurnRequested,
     secret::facts::Hidden,
-    text::Text,
+    text::{SHORTENED, Text},
 };
 
 /// A search for copies of the words of an entry. It looks at the entries behind it in order.
@@ -84,6 +85,9 @@ impl CopySearch {
             self.sealed.extend(hidden.iter().filter_map(|one| Some((one.seq, one.sealed?))));
         }
         let is_version = self.is_version(entry);
+        if is_version && self.is_copied(entry) {
+            self.add_changed_texts(entry);
+        }
         if !is_version && self.is_copy(entry) {
             self.copies.insert(*seq);
             self.long.extend(long_texts(entry));
@@ -100,6 +104,16 @@ impl CopySearch {
         let shown = **kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
         self.turns.extend(shown.then_some(*seq));
         Ok(())
+    }
+
+    /// Adds the texts of a copy in which only some of the words are left, and nobody can tell which: those of a memory that was
+    /// edited, and those that were shortened. They count as words of the entry.
+    fn add_changed_texts(&mut self, entry: &Entry) {
+        let data = data_of(entry);
+        let words = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
+        let is_document = *entry.header.kind == *Added::TYPE;
+        let texts = words.into_iter().filter_map(Value::as_str);
+        self.words.extend(texts.filter(|text| is_document || text.contains(SHORTENED)).map(str::to_owned));
     }
 
     /// Notes which long texts an entry refers to that is not erased.
