@@ -228,7 +228,7 @@ impl CopySearch {
 
     /// Whether a summary was made from the entry or from a copy, or from a summary that was.
     fn is_in(&self, summary: &Compressed, subject: &Arc<str>) -> bool {
-        let replaces = summary.replaced.as_ref().is_some_and(|replaced| self.copies.contains(&replaced.seq));
+        let replaces = summary.replaced.as_ref().is_some_and(|replaced| self.holds(replaced.seq));
         let covers = |seq: &Seq| (summary.from..=summary.through).contains(seq);
         replaces || self.covered.iter().any(|(seq, thread)| thread == subject && covers(seq))
     }
