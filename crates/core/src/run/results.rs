@@ -6,7 +6,9 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     conversation::{self, MessageReceipt, ToolCall, ToolResult},
     entry::Actor,
+    erasure::Erased,
     error::{ConflictKind, Error, Fault},
+    fact::Fact,
     id::{AgentName, RunId, Seq, ThreadId},
     input::InputVisitor,
     rights::Right,
@@ -65,7 +67,7 @@ impl Command for FinishTool {
 }
 
 /// What a model is told where a tool read what was erased before its result could be recorded.
-const ERASED_MEANWHILE: &str = "[not shown: some of it was erased meanwhile; call the tool again]";
+const ERASED_MEANWHILE: &str = "[not shown: some of it was erased meanwhile]";
 
 /// Whether words of these entries were erased after the entry `since`.
 fn was_erased(
@@ -78,7 +80,9 @@ fn was_erased(
     }
     for seq in entries {
         let erasure = decision.entry(seq)?.and_then(|entry| entry.erasure());
-        if erasure.is_some_and(|erasure| erasure.by > since) {
+        let Some(erasure) = erasure.filter(|erasure| erasure.by > since) else { continue };
+        // Where only a secret was hidden in it, that is hidden in what is recorded, too.
+        if decision.entry(erasure.by)?.is_some_and(|by| *by.header.kind == *Erased::TYPE) {
             return Ok(true);
         }
     }
