@@ -429,7 +429,8 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
-    /// Its format.
+    /// Its format. Exports of earlier development versions do not say that it is `openai`.
+    #[serde(default = "openai")]
     pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
@@ -455,6 +456,10 @@ pub struct PromptRecord {
     /// What it shows that was observed outside of the session.
     #[serde(default, skip_serializing_if = "Observations::is_empty")]
     pub observed: Observations,
+}
+
+fn openai() -> String {
+    "openai".to_owned()
 }
 
 /// The command to record the answer of a model.
