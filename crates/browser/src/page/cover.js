@@ -15,7 +15,8 @@ function shownTexts() {
       apart = false;
       return;
     }
-    if (!isElement(node) || SKIPPED.has(node.tagName)) return;
+    if (!isElement(node)) return;
+    // Also styles and scripts are shown where a page says so.
     if (!node.checkVisibility() && getComputedStyle(node).display !== 'contents') return;
     for (const {text, placed} of ownTexts(node)) {
       alone.push(text);

@@ -95,7 +95,8 @@ const SHOWS: &str = "<title>Settings</title><style>* { font: 16px monospace } p 
     document.body.insertAdjacentHTML('beforeend', `<p>Your key is ${key}.</p><p>${key.slice(0, 5)}<b>${key.slice(5)}</b></p>
     <p><input value='${key}'> <input placeholder='${key}'> <textarea>${key}</textarea></p>
     <p><select><option>${key}</select> <img src=data: alt='${key}' width=200 height=40></p><p id=styled data-key='${key}'></p>
-    <div contenteditable>${key}</div><div id=box></div><iframe src='/in?${key}' height=60 style='padding: 9px'></iframe>
+    <div contenteditable>${key}</div><style style='display: block'>${key}</style>
+    <div id=box></div><iframe src='/in?${key}' height=60 style='padding: 9px'></iframe>
     <iframe src='http://127.0.0.1:${port}/?${key}' height=60></iframe>`);
     box.attachShadow({mode: 'open'}).innerHTML = `<p>${key}</p>`;
     const told = node => { document.title = `${node.childNodes.length} nodes, ${node.shadowRoot}` };
@@ -122,7 +123,7 @@ async fn a_picture_shows_no_known_secret_wherever_it_stands() {
     let browser = start(Settings { mask, ..settings(&[&site, &other]) }).await;
     browser.open("about:blank", "main").await.unwrap();
     let masked = [taken(&browser, "key-111111").await, taken(&browser, "key-222222").await];
-    assert_eq!(masked[0].covered, 13, "two texts for the one that is split, and the frame that cannot be read");
+    assert_eq!(masked[0].covered, 14, "two texts for the one that is split, and the frame that cannot be read");
     assert!(masked[0] == masked[1], "the pictures do not tell which secret it is");
     let unknown = taken(&browser, "key-333333").await;
     assert_eq!(unknown.covered, 1, "the frame alone");
