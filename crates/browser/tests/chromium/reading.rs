@@ -188,6 +188,14 @@ async fn there_is_no_picture_where_a_secret_cannot_be_painted_over() {
             ),
         ),
         ("/list", html_of("<title>List</title><style>li::marker { content: 'key-111111 ' }</style><li>Hint")),
+        (
+            "/alone",
+            html_of(
+                "<title>Alone</title><p>key-111111</p><script>const remove = node => node.remove();\
+            const watch = new MutationObserver(changes => changes.forEach(change => change.addedNodes.forEach(remove)));\
+            watch.observe(document.documentElement, {childList: true})</script>",
+            ),
+        ),
     ])
     .await;
     let browser = start(Settings { mask: knows(&["key-111111"]), ..settings(&[&site]) }).await;
@@ -196,7 +204,7 @@ async fn there_is_no_picture_where_a_secret_cannot_be_painted_over() {
     assert_eq!(moving.code(), "secrets_not_covered", "{moving}");
     browser.act("main", click("#stop")).await.unwrap();
     assert_eq!(browser.screenshot("main").await.unwrap().covered, 1);
-    for path in ["/tip", "/narrow", "/list"] {
+    for path in ["/tip", "/narrow", "/list", "/alone"] {
         browser.navigate("main", &site.url(path)).await.unwrap();
         let placed = browser.screenshot("main").await.unwrap_err();
         assert_eq!(placed.code(), "secrets_not_covered", "{path}: {placed}");
