@@ -13,8 +13,10 @@ use crate::{
     erasure,
     error::Error,
     fact::{self, Description, Earlier, Fact, Repeats, Seen, TextField, TextKind, read},
-    file, idempotency, plan,
-    recall::Recallable,
+    file,
+    id::Seq,
+    idempotency, plan,
+    recall::{Recallable, Source},
     run, secret, session,
     state::State,
     step,
@@ -112,7 +114,15 @@ macro_rules! facts {
 
         /// The types of entries of which something can be found again.
         pub fn recallable_types() -> impl Iterator<Item = &'static str> {
-            [$((<$fact>::TYPE, <$fact>::IS_RECALLABLE)),*].into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind)
+            [$((<$fact>::TYPE, <$fact>::SOURCE)),*].into_iter().filter(|(_, of)| of.is_some()).map(|(kind, _)| kind)
+        }
+
+        /// From which entry on a viewer may find what such things say; see [`Fact::recalls_from`].
+        fn recalls_from(view: &View<'_>, source: Source, subject: &str, audience: &Audience) -> Option<Seq> {
+            $(if <$fact>::SOURCE == Some(source) {
+                return <$fact>::recalls_from(view, subject, audience);
+            })*
+            None
         }
 
         /// What an entry says that can be found again, whether or not it was erased.
@@ -254,6 +264,12 @@ impl State {
 }
 
 impl View<'_> {
+    /// From which entry on the viewer may find what entries with this subject and audience say of such a thing; see
+    /// [`Fact::recalls_from`].
+    pub fn recalls_from(&self, source: Source, subject: &str, audience: &Audience) -> Option<Seq> {
+        recalls_from(self, source, subject, audience)
+    }
+
     /// What the viewer gets of an entry: nothing if it was not in the audience then, or may not see the subject now. The
     /// user gets all of it.
     pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {

@@ -9,9 +9,10 @@ use crate::{
     audience::Audience,
     entry::{Draft, Entry, Header},
     error::Error,
+    id::Seq,
     input::HideSecrets,
     json::{text_of, value_of},
-    recall::Recallable,
+    recall::{Recallable, Source},
     state::State,
     time::Timestamp,
     view::View,
@@ -29,8 +30,9 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// What readers must know of the type, whatever one entry says.
     const DESCRIPTION: Description;
 
-    /// Whether something of it may be found again later; see [`recallable`](Self::recallable).
-    const IS_RECALLABLE: bool = false;
+    /// What kind of thing is found where something of it is found again; see [`recallable`](Self::recallable). Each kind is that
+    /// of one type.
+    const SOURCE: Option<Source> = None;
 
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
@@ -53,6 +55,12 @@ pub trait Fact: Serialize + DeserializeOwned {
 
     /// What of it can be found again later.
     fn recallable(&self) -> Option<Recallable> {
+        None
+    }
+
+    /// From which entry on the viewer may find what entries with this subject and audience say; `None` where it may find none of
+    /// them. What was said before was hidden from the viewer since, is replaced, or is gone.
+    fn recalls_from(_view: &View<'_>, _subject: &str, _audience: &Audience) -> Option<Seq> {
         None
     }
 

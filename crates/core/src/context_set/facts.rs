@@ -38,17 +38,6 @@ impl<'a> View<'a> {
         held.ok_or_else(|| Error::not_found("context set", name))
     }
 
-    /// From which entry on the viewer may find what the set with this subject says: only what it says now. A set that is
-    /// switched off is found by the user alone.
-    pub(crate) fn recalls_set(&self, subject: &str) -> Option<Seq> {
-        let held = self.state.sets.get(&subject.strip_prefix(SET)?.parse().ok()?)?;
-        let may = |agent| {
-            let set = &held.set;
-            held.sight.audience.contains(agent) && set.enabled && (!set.is_open_form() || self.is_in_charge())
-        };
-        self.agent().is_none_or(may).then_some(held.seq)
-    }
-
     fn see(&self, held: &'a HeldSet) -> Option<SetView<'a>> {
         match self.agent() {
             Some(agent) if !held.sight.audience.contains(agent) => {
@@ -100,7 +89,7 @@ impl Fact for Updated {
         ])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::ContextSet);
 
     fn subject(&self) -> String {
         format!("{SET}{}", self.0.name)
@@ -134,6 +123,16 @@ impl Fact for Updated {
             fields.flat_map(|field| ["\n", &field.label, " ", field.description.as_deref().unwrap_or_default()]);
         let labels: String = labels.collect();
         Recallable::named(Source::ContextSet, set.name.as_str(), vec![set.content.clone(), labels.as_str().into()])
+    }
+
+    /// Only what it says now. A set that is switched off is found by the user alone.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let held = view.state.sets.get(&subject.strip_prefix(SET)?.parse().ok()?)?;
+        let may = |agent| {
+            let set = &held.set;
+            held.sight.audience.contains(agent) && set.enabled && (!set.is_open_form() || view.is_in_charge())
+        };
+        view.agent().is_none_or(may).then_some(held.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     fact::{Description, Fact, Repeats, Seen, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
-    recall::Recallable,
+    recall::{Recallable, Source},
     state::State,
     time::Timestamp,
     view::View,
@@ -53,14 +53,6 @@ impl<'a> View<'a> {
     pub fn sees_reasoning_of(&self, author: Option<&AgentName>) -> bool {
         self.agent().is_none_or(|viewer| author.map_or(self.state.team.agents().len() == 1, |author| author == viewer))
     }
-
-    /// From which entry on the viewer may find messages with this subject that `audience` could see.
-    pub(crate) fn recalls_messages(&self, subject: &str, audience: &Audience) -> Option<Seq> {
-        let Some(agent) = self.agent() else { return Some(Seq::ZERO) };
-        let thread = subject.strip_prefix(THREAD)?.parse().ok()?;
-        let thread = self.state.threads.get(&thread).filter(|_| audience.contains(agent))?;
-        thread.sight.reaches_from(agent)
-    }
 }
 
 /// A message was added.
@@ -89,7 +81,7 @@ impl Fact for MessageAdded {
         json("as_given.fields"),
     ]);
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Message);
 
     fn subject(&self) -> String {
         thread_subject(&self.0.thread_id)
@@ -129,6 +121,13 @@ impl Fact for MessageAdded {
 
     fn recallable(&self) -> Option<Recallable> {
         Recallable::of_message(&self.0)
+    }
+
+    fn recalls_from(view: &View<'_>, subject: &str, audience: &Audience) -> Option<Seq> {
+        let Some(agent) = view.agent() else { return Some(Seq::ZERO) };
+        let thread = subject.strip_prefix(THREAD)?.parse().ok()?;
+        let thread = view.state.threads.get(&thread).filter(|_| audience.contains(agent))?;
+        thread.sight.reaches_from(agent)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -32,12 +32,6 @@ impl<'a> View<'a> {
         held.ok_or_else(|| Error::not_found("document", name))
     }
 
-    /// From which entry on the viewer may find what the document with this subject says: only what it says now.
-    pub(crate) fn recalls_document(&self, subject: &str) -> Option<Seq> {
-        let held = self.state.documents.get(&subject.strip_prefix(DOCUMENT)?.parse().ok()?)?;
-        self.is_in(&held.sight.audience).then_some(held.seq)
-    }
-
     fn see_document(&self, held: &'a HeldDocument) -> Option<DocumentView<'a>> {
         match self.agent() {
             Some(agent) if !held.sight.audience.contains(agent) => {
@@ -113,7 +107,7 @@ impl Fact for Added {
         ..Description::of(&[text("text")])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Document);
 
     fn subject(&self) -> String {
         subject(&self.name)
@@ -147,6 +141,12 @@ impl Fact for Added {
         let has_headings = has_headings(self.name.as_str(), &self.media_type);
         let said = Recallable::named(Source::Document, self.name.as_str(), vec![self.text.clone()])?;
         Some(Recallable { has_headings, ..said })
+    }
+
+    /// Only what it says now.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let held = view.state.documents.get(&subject.strip_prefix(DOCUMENT)?.parse().ok()?)?;
+        view.is_in(&held.sight.audience).then_some(held.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

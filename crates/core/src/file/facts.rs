@@ -18,14 +18,6 @@ use crate::{
 /// What the subjects of files begin with.
 const FILE: &str = "file:";
 
-impl View<'_> {
-    /// From which entry on the viewer may find what entries say of the file with this subject that `audience` could see.
-    pub(crate) fn recalls_file(&self, subject: &str, audience: &Audience) -> Option<Seq> {
-        let held = self.state.files.get(subject.strip_prefix(FILE)?)?;
-        self.is_in(audience).then_some(held.seq)
-    }
-}
-
 /// A file is there that was not there before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -44,7 +36,7 @@ impl Fact for Added {
 
     const DESCRIPTION: Description = Description::of(&[text("keywords.*")]);
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::File);
 
     fn subject(&self) -> String {
         format!("{FILE}{}", self.0.path)
@@ -63,6 +55,11 @@ impl Fact for Added {
         let ContextFile { path, recipient, keywords, .. } = &self.0;
         let line = format!("{path} (for {recipient}): {}", keywords.join(", "));
         Recallable::new(Source::File, vec![line.as_str().into()])
+    }
+
+    fn recalls_from(view: &View<'_>, subject: &str, audience: &Audience) -> Option<Seq> {
+        let held = view.state.files.get(subject.strip_prefix(FILE)?)?;
+        view.is_in(audience).then_some(held.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -52,12 +52,6 @@ impl<'a> View<'a> {
         plan.ok_or_else(|| Error::not_found("plan", ""))
     }
 
-    /// From which entry on the viewer may find versions of the plan: only the newest, also where that is older than the
-    /// session's sharing it.
-    pub(crate) fn recalls_plan(&self) -> Option<Seq> {
-        Some(self.plan().ok()?.seq)
-    }
-
     /// The same as prompts show it.
     pub fn plan_document(&self) -> Result<PlanDocument, Error> {
         Ok(self.plan()?.document(&self.state.session.workflow_id))
@@ -83,7 +77,7 @@ impl Fact for Updated {
         ])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Plan);
 
     fn subject(&self) -> String {
         SUBJECT.to_owned()
@@ -104,6 +98,11 @@ impl Fact for Updated {
 
     fn recallable(&self) -> Option<Recallable> {
         Recallable::new(Source::Plan, vec![self.plan.lines().as_str().into()])
+    }
+
+    /// Only the newest version, also where that is older than the session's sharing it.
+    fn recalls_from(view: &View<'_>, _: &str, _: &Audience) -> Option<Seq> {
+        Some(view.plan().ok()?.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -48,15 +48,6 @@ impl<'a> View<'a> {
     }
 }
 
-impl View<'_> {
-    /// From which entry on the viewer may find values of the variable with this subject: only the one that it has now, also
-    /// where that is older than the session's sharing it.
-    pub(crate) fn recalls_variable(&self, subject: &str) -> Option<Seq> {
-        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
-        Some(self.variable(&name).ok()?.seq)
-    }
-}
-
 /// A variable was set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Set {
@@ -112,7 +103,7 @@ impl Fact for Set {
         ..Description::of(&[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Variable);
 
     fn subject(&self) -> String {
         subject(Some(&self.name))
@@ -151,6 +142,12 @@ impl Fact for Set {
         };
         let name = format!("{} = ", self.name);
         (!self.secret).then(|| Recallable::new(Source::Variable, vec![name.as_str().into(), value]))?
+    }
+
+    /// Only the value that it has now, also where that is older than the session's sharing it.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
+        Some(view.variable(&name).ok()?.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
