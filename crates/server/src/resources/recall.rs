@@ -15,7 +15,7 @@ use crate::{
     caller::Authorized,
     params::{InPath, Query},
     resources::prompt::whose,
-    rights::{Rank, Recall},
+    rights::{Rank, ReadSession},
 };
 
 /// The calls on this resource.
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     request_body = api::RecallBody,
     responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
 async fn recall(
-    caller: Authorized<Recall>,
+    caller: Authorized<ReadSession>,
     RequestBody { body, .. }: RequestBody<api::RecallBody>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
@@ -65,7 +65,7 @@ async fn recall(
     params(InPath<SessionId>, api::SearchQuery),
     responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(
-    caller: Authorized<Recall>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::SearchQuery>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     let limit = query.limit.unwrap_or(HITS);
