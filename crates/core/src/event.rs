@@ -9,15 +9,17 @@ use crate::{
     access_token, agent,
     audience::Audience,
     compression, context_set, conversation, directive, document,
-    entry::{Entry, Hash, Header},
+    entry::{Actor, Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, TextField, TextKind, read},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, TextKind, read},
     file,
     id::Seq,
     idempotency, plan,
     recall::{Recallable, Source},
-    run, secret, session,
+    run, secret,
+    sentence::{Statement, shortened},
+    session,
     state::State,
     step,
     text::Text,
@@ -109,6 +111,14 @@ macro_rules! facts {
             match &*entry.header.kind {
                 $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.project(view, &entry.header)),)*
                 _ => Err(unknown(entry)),
+            }
+        }
+
+        /// The sentence of an entry of this type.
+        fn sentence_of(kind: &str) -> Option<Sentence> {
+            match kind {
+                $(<$fact>::TYPE => Some(<$fact>::SENTENCE),)*
+                _ => None,
             }
         }
 
@@ -234,6 +244,18 @@ facts! {
 /// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
 pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
     if is_erased(entry) { Ok(None) } else { recallable_words(entry) }
+}
+
+/// What an entry with this author, type, subject and data says, in at most [`LONGEST`](crate::sentence::LONGEST) characters on
+/// one line.
+///
+/// The data is that which the reader may see: what is hidden from it, such as a secret, has to be hidden before, since a part of it
+/// may be cut off.
+pub fn sentence(by: &Actor, kind: &str, subject: &str, data: &Value) -> String {
+    let by = by.to_string();
+    let statement = Statement { by: by.strip_prefix("agent:").unwrap_or(&by), subject, data };
+    let sentence = sentence_of(kind).map(|sentence| sentence(&statement));
+    shortened(&sentence.unwrap_or_else(|| format!("{}: {kind} {subject}", statement.by)))
 }
 
 fn unknown(entry: &Entry) -> Error {

@@ -13,6 +13,7 @@ use crate::{
     input::HideSecrets,
     json::{text_of, value_of},
     recall::{Recallable, Source},
+    sentence::Statement,
     state::State,
     time::Timestamp,
     view::View,
@@ -23,6 +24,9 @@ use crate::{
 pub trait Fact: Serialize + DeserializeOwned {
     /// `noun.verb_past`.
     const TYPE: &'static str;
+
+    /// What an entry of the type says in one plain sentence.
+    const SENTENCE: Sentence;
 
     /// The version of what it carries.
     const VERSION: u16 = 1;
@@ -79,6 +83,9 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 }
+
+/// Says in a sentence what an entry says. What its reader may not see is not in it.
+pub type Sentence = fn(&Statement<'_>) -> String;
 
 /// What readers must know of a type of fact.
 pub struct Description {

@@ -14,7 +14,7 @@ const NEWEST: &str = "50";
 
 /// A kind of resource: all that is known of it. Its addresses begin as the paths of the API below a session do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct ResourceKind {
     /// The first segment of its addresses; empty for the session itself.
     pub(crate) path: &'static str,
     /// The title of what has no name: the only one of its kind, or the list of all; none where there is no such.
@@ -43,35 +43,35 @@ pub(crate) struct Each {
     pub(crate) key: &'static str,
 }
 
-static SESSION: Kind = Kind::at("", Some("The session"), &["session.", "agent."]);
-static THREADS: Kind = Kind::at("threads", None, &[]).of(
+static SESSION: ResourceKind = ResourceKind::at("", Some("The session"), &["session.", "agent."]);
+static THREADS: ResourceKind = ResourceKind::at("threads", None, &[]).of(
     ("thread", "The newest messages of a conversation", "Conversation: {}"),
     (JSON, None),
     ("thread", "name"),
 );
-static PROMPTS: Kind = Kind::at("prompts", None, &[]).of(
+static PROMPTS: ResourceKind = ResourceKind::at("prompts", None, &[]).of(
     ("agent", "What an agent is shown now", "What {} is shown now"),
     (TEXT, Some("text")),
     ("agent", "name"),
 );
 
 /// All kinds of resources, in the order in which they are listed.
-pub(crate) static KINDS: &[&Kind] = &[
+pub(crate) static KINDS: &[&ResourceKind] = &[
     &SESSION,
-    &Kind::at("context-sets", Some("All context sets"), &["context_set.", "directive."]).of(
+    &ResourceKind::at("context-sets", Some("All context sets"), &["context_set.", "directive."]).of(
         ("name", "A context set", "Context set: {}"),
         (TEXT, Some("content")),
         ("context_set", "name"),
     ),
     &THREADS,
-    &Kind::at("plan", Some("The plan"), &["plan."]),
-    &Kind::at("workflow", Some("The workflow"), &["workflow.", "node."]),
-    &Kind::at("documents", Some("Documents"), &["document."]).of(
+    &ResourceKind::at("plan", Some("The plan"), &["plan."]),
+    &ResourceKind::at("workflow", Some("The workflow"), &["workflow.", "node."]),
+    &ResourceKind::at("documents", Some("Documents"), &["document."]).of(
         ("name", "A document", "Document: {}"),
         (TEXT, Some("text")),
         ("document", "name"),
     ),
-    &Kind::at("files", Some("Context files"), &["file."]).of(
+    &ResourceKind::at("files", Some("Context files"), &["file."]).of(
         ("path", "A context file", "Context file: {}"),
         ("text/markdown", Some("content")),
         ("file", "path"),
@@ -82,7 +82,7 @@ pub(crate) static KINDS: &[&Kind] = &[
 /// What a resource is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    kind: &'static Kind,
+    kind: &'static ResourceKind,
     name: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Resource {
     pub(crate) place: Place,
 }
 
-impl Kind {
+impl ResourceKind {
     /// What is at this path, with the title of what has no name there.
     const fn at(path: &'static str, title: Option<&'static str>, changed_by: &'static [&'static str]) -> Self {
         Self { path, title, changed_by, each: None }

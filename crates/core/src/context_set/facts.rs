@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, HeldSet, PROCESS_STEPS, SetView, is_process_steps},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, json, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -75,6 +75,8 @@ pub const FORMS: &str = "forms";
 
 impl Fact for Updated {
     const TYPE: &'static str = "context_set.updated";
+
+    const SENTENCE: Sentence = |it| format!("{} wrote {}{}", it.by, it.name(), it.about("content"));
 
     const DESCRIPTION: Description = Description {
         gone_as: Some(Deleted::TYPE),
@@ -162,6 +164,8 @@ impl Fact for Updated {
 impl Fact for Deleted {
     const TYPE: &'static str = "context_set.deleted";
 
+    const SENTENCE: Sentence = |it| format!("{} deleted {}", it.by, it.name());
+
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 
     fn subject(&self) -> String {
@@ -185,6 +189,8 @@ impl Fact for Deleted {
 
 impl Fact for FormAnswered {
     const TYPE: &'static str = "form.answered";
+
+    const SENTENCE: Sentence = |it| format!("{} answered the form {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description::of(&[]);
 

@@ -1,6 +1,7 @@
 //! What can happen to threads, and what a viewer sees of them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     agent::Team,
@@ -8,9 +9,10 @@ use crate::{
     conversation::{Criteria, Message, MessageChecked, Size, Thread, settings::ThreadSettings},
     entry::Header,
     error::Error,
-    fact::{Description, Fact, Repeats, Seen, json, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::{Recallable, Source},
+    sentence::Statement,
     state::State,
     time::Timestamp,
     view::View,
@@ -71,6 +73,8 @@ pub struct ThreadUpdated {
 
 impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
+
+    const SENTENCE: Sentence = message_sentence;
 
     const DESCRIPTION: Description = Description::of(&[
         text("content"),
@@ -150,6 +154,8 @@ impl Fact for MessageAdded {
 impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
 
+    const SENTENCE: Sentence = |it| format!("{} changed the thread {}", it.by, it.name());
+
     const DESCRIPTION: Description = Description {
         gone_as: Some("thread.deleted"),
         repeats: Repeats::Unchanged,
@@ -183,6 +189,8 @@ impl Fact for ThreadUpdated {
 
 impl Fact for MessageChecked {
     const TYPE: &'static str = "message.checked";
+
+    const SENTENCE: Sentence = check_sentence;
 
     const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
@@ -241,4 +249,33 @@ fn criteria_of(message: &Message, header: &Header, manager: Option<&AgentName>) 
         audience: header.audience.clone(),
     };
     asks.then(|| message.expected_output.clone().map(criteria))
+}
+
+fn message_sentence(it: &Statement<'_>) -> String {
+    let thread = match &*it.text("thread_id") {
+        "" => String::new(),
+        thread => format!(" in {thread}"),
+    };
+    let called = it.data.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let called: Vec<_> = called.filter_map(|call| call.get("name").and_then(Value::as_str)).collect();
+    let said = it.text("content");
+    let who = match &*it.text("agent") {
+        "" => it.by.to_owned(),
+        agent => agent.to_owned(),
+    };
+    match (&*it.text("role"), said.trim(), called.as_slice()) {
+        ("TOOL", said, _) => format!("{who} got a result{thread}: {said}"),
+        (_, "", []) => format!("{who} said nothing{thread}"),
+        (_, "", called) => format!("{who} called {}{thread}", called.join(", ")),
+        (_, said, _) => format!("{who}{thread}: {said}"),
+    }
+}
+
+fn check_sentence(it: &Statement<'_>) -> String {
+    let verdict = match it.data.get("valid").and_then(Value::as_bool) {
+        Some(true) => "is what was expected",
+        Some(false) => "is not what was expected",
+        None => "could not be checked",
+    };
+    format!("{} {verdict}{}", it.text("message_id"), it.about("reason"))
 }

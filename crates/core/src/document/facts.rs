@@ -11,7 +11,7 @@ use crate::{
     count::Tokens,
     entry::{Hash, Header},
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, text},
     id::{DocumentName, Seq},
     recall::{Recallable, Source},
     state::State,
@@ -100,6 +100,8 @@ fn digest(text: &Text) -> Hash {
 impl Fact for Added {
     const TYPE: &'static str = "document.added";
 
+    const SENTENCE: Sentence = |it| format!("{} added the document {}", it.by, it.name());
+
     const DESCRIPTION: Description = Description {
         gone_as: Some(Removed::TYPE),
         earlier: Earlier::Replaced,
@@ -173,6 +175,8 @@ impl Fact for Added {
 
 impl Fact for Removed {
     const TYPE: &'static str = "document.removed";
+
+    const SENTENCE: Sentence = |it| format!("{} removed the document {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 

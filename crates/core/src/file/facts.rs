@@ -8,7 +8,7 @@ use super::{ContextFile, HeldFile};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     state::State,
@@ -33,6 +33,8 @@ pub(crate) struct Removed {
 
 impl Fact for Added {
     const TYPE: &'static str = "file.added";
+
+    const SENTENCE: Sentence = |it| format!("the file {} was added", it.text("path"));
 
     const DESCRIPTION: Description = Description::of(&[text("keywords.*")]);
 
@@ -70,6 +72,8 @@ impl Fact for Added {
 
 impl Fact for Removed {
     const TYPE: &'static str = "file.removed";
+
+    const SENTENCE: Sentence = |it| format!("the file {} was removed", it.text("path"));
 
     const DESCRIPTION: Description = Description::of(&[]);
 

@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     entry::{Entry, Header},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     rights::Share,
@@ -60,6 +60,9 @@ impl<'a> View<'a> {
 
 impl Fact for Updated {
     const TYPE: &'static str = "plan.updated";
+
+    const SENTENCE: Sentence =
+        |it| format!("{} wrote version {} of the plan{}", it.by, it.text("version"), it.about("reason"));
 
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,

@@ -11,7 +11,9 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
+    fact::{
+        Description, ERASED, Earlier, Fact, Seen, Sentence, erase_json, erase_words, json, json_text, sealed, text,
+    },
     id::{NodeId, Seq, VariableName},
     recall::{Recallable, Source},
     rights::Share,
@@ -98,6 +100,8 @@ fn subject(name: Option<&VariableName>) -> String {
 impl Fact for Set {
     const TYPE: &'static str = "variable.set";
 
+    const SENTENCE: Sentence = |it| format!("{} set {} to {}", it.by, it.name(), it.text("display"));
+
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
         ..Description::of(&[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")])
@@ -162,6 +166,11 @@ impl Fact for Set {
 
 impl Fact for Cleared {
     const TYPE: &'static str = "variable.cleared";
+
+    const SENTENCE: Sentence = |it| match &*it.name() {
+        "" => format!("{} cleared all variables{}", it.by, it.about("reason")),
+        name => format!("{} cleared {name}{}", it.by, it.about("reason")),
+    };
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 
