@@ -36,7 +36,10 @@ use crate::{
     body::{self, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
-    resources::{prompt, session},
+    resources::{
+        prompt::{self, TurnRecord},
+        session,
+    },
     rights::{BuildPrompt, CreateSession, ReadSession},
     secret,
     surrogates::repair,
@@ -194,6 +197,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
     let mut asked = dialect.read(object, mode)?;
+    let open = app.asking.begin().await?;
     let session = entered(app, &place).await?;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
     let keyed = match keyed::begin(app, &session, by, &options, (dialect, &asked)).await? {
@@ -211,9 +215,11 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let wanted = wanted(&place, dialect, &asked.model, placed.thread);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
-        prompt::note(&builder, &spec, (mode == Mode::Record).then(|| Hash::of(&bytes))).await?
+        let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
+        prompt::note(&builder, &spec, sent, app.asking.name().clone()).await?
     } else {
-        builder.prompt(wanted, true, false, WriteOptions::default()).await?.body
+        let record = TurnRecord::Servers(app.asking.name().clone());
+        builder.prompt(wanted, record, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -236,6 +242,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         is_stream: asked.is_stream,
         hides_usage: asked.hides_usage,
         keyed,
+        _open: open,
     };
     pass::ask(app.settings.models.clone(), request, answered).await
 }
@@ -266,7 +273,7 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
         if let Some(placed) = conversation.known_of(&asked).await? {
             let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
             let wanted = wanted(&place, dialect, &asked.model, placed.thread);
-            let prompt = builder.prompt(wanted, false, false, WriteOptions::default()).await?.body;
+            let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
             let mut new = asked.messages.split_off(placed.known);
             // The calls of these results may be in the prompt in another form.
             let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());

@@ -42,6 +42,7 @@ mod strict;
 mod surrogates;
 mod write_options;
 
+mod asking;
 mod browsers;
 mod drivers;
 mod driving;

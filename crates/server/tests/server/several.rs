@@ -10,12 +10,13 @@ use callboard_model::{
     scripted::{Reply, Scripted},
 };
 use callboard_store::{Lease, ManualClock, MemoryStore, Store};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{self, Server, models, moment, settings, soon},
+    fixtures::{self, Answer, Server, models, moment, settings, soon},
     streams::{events, next},
 };
 
@@ -222,4 +223,44 @@ async fn a_run_that_waits_goes_on_where_the_answer_is_given() {
     let seen = until_the_end(&a).await;
     assert_eq!(said(&seen, "run.claimed", "node"), ["a", "b"]);
     assert_eq!(said(&seen, "turn.answered", "turn"), [1, 2, 3, 4]);
+}
+
+/// A request of a program that asks through a server, under its own name for it.
+fn program(server: &Server, key: &str) -> RequestBuilder {
+    let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How high?"}]});
+    let call = server.call("POST", "/gateway/s/writer/openai/v1/chat/completions");
+    call.header("Idempotency-Key", key).json(&body)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_of_a_program_whose_server_was_killed_is_interrupted() {
+    let stage = Stage::new(|_, nth| if nth == 0 { Reply::silence() } else { Reply::text("High.") });
+    let (a, b) = (stage.server("a").await, stage.server("b").await);
+    let asking = tokio::spawn(program(&a, "one").send());
+    stage.asked(1).await;
+    let turns = async || b.get("/v1/sessions/s/turns").await.is(200).body["turns"].clone();
+    assert_eq!(turns().await[0]["answered"], false, "its server may still answer it");
+    a.kill().await;
+    soon("the end of the turn", async {
+        while turns().await[0]["failed"] != true {
+            stage.clock.advance_seconds(1);
+            moment().await;
+        }
+    })
+    .await;
+    let failed = b.get("/v1/sessions/s/journal?types=turn.failed").await.is(200);
+    let [failed] = failed.body["entries"].as_array().unwrap().as_slice() else { panic!("{}", failed.raw) };
+    let error = failed["data"]["error"].as_str().unwrap();
+    assert!(error.starts_with("interrupted: "), "{failed}");
+    // A loop of one's own may take as long as it likes.
+    let own = json!({"agent": "writer", "record": true});
+    b.send("POST", "/v1/sessions/s/prompt", own).await.is(200);
+    stage.clock.advance_seconds(60);
+    assert_eq!(turns().await[0]["answered"], false);
+    // The same request again asks the model again, and adds nothing but its answer.
+    let again = Answer::of(program(&b, "one")).await.is(200);
+    assert_eq!(again.body["choices"][0]["message"]["content"], "High.", "{}", again.raw);
+    let thread = b.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    assert_eq!(thread.body["messages"].as_array().unwrap().len(), 2, "{}", thread.raw);
+    asking.abort();
 }
