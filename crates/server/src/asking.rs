@@ -45,6 +45,11 @@ impl Asking {
         Ok(asked)
     }
 
+    /// Whether the server with this name is another one that is there.
+    pub(crate) async fn is_another(&self, name: &str) -> Result<bool, Error> {
+        Ok(*name != *self.name && self.board.is_asking(name).await?)
+    }
+
     /// Notes again and again that this server is there, while requests are open.
     pub(crate) async fn keep(&self) {
         loop {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use callboard_core::time::Timestamp;
 use callboard_engine::Settings as BoardSettings;
 use callboard_model::{
-    ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta,
+    BytesOfAnswer, ChatAnswer, ChatModel, ChatRequest, Forwarded, ModelError, OnDelta,
     scripted::{Reply, Scripted},
 };
 use callboard_store::{Lease, ManualClock, MemoryStore, Store};
@@ -86,6 +86,12 @@ struct Gated {
 impl ChatModel for Gated {
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let answer = self.model.chat(request, on_delta).await;
+        self.gate.acquire().await.unwrap().forget();
+        answer
+    }
+
+    async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+        let answer = self.model.forward(request).await;
         self.gate.acquire().await.unwrap().forget();
         answer
     }
@@ -263,4 +269,41 @@ async fn a_turn_of_a_program_whose_server_was_killed_is_interrupted() {
     let thread = b.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
     assert_eq!(thread.body["messages"].as_array().unwrap().len(), 2, "{}", thread.raw);
     asking.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_request_of_a_program_at_two_servers_is_asked_once() {
+    let stage = Stage::new(|_, nth| match nth {
+        2 => Reply::error(400, "the model does not like it"),
+        _ => Reply::text(format!("answer {nth}")),
+    });
+    let gate = Arc::new(Semaphore::new(0));
+    let a = stage.server_asking(stage.gated(&gate), stage.store.clone(), "a").await;
+    let b = stage.server_asking(stage.gated(&gate), stage.store.clone(), "b").await;
+    let first = tokio::spawn(Answer::of(program(&a, "one")));
+    stage.asked(1).await;
+    let refused = Answer::of(program(&b, "one")).await.is(409);
+    assert!(refused.raw.contains("still being answered"), "{}", refused.raw);
+    gate.add_permits(10);
+    let first = first.await.unwrap().is(200);
+    // What came of it is noted behind the answer.
+    let noted = async |key: &str| loop {
+        let answer = Answer::of(program(&b, key)).await;
+        if answer.status != 409 {
+            break answer;
+        }
+        moment().await;
+    };
+    let again = soon("the answer at the other server", noted("one")).await.is(200);
+    assert_eq!(again.body["choices"], first.body["choices"], "{}", again.raw);
+    assert_eq!(stage.endpoint.requests().len(), 1);
+    // At the same moment it is asked once, too.
+    let both = tokio::join!(Answer::of(program(&a, "two")), Answer::of(program(&b, "two")));
+    assert!([&both.0, &both.1].iter().any(|answer| answer.status == 200), "{} {}", both.0.raw, both.1.raw);
+    assert!([&both.0, &both.1].iter().all(|answer| [200, 409].contains(&answer.status.as_u16())));
+    assert_eq!(stage.endpoint.requests().len(), 2);
+    // What failed at one of them is asked again at the other.
+    Answer::of(program(&a, "three")).await.is(400);
+    soon("the request that is open no more", noted("three")).await.is(200);
+    assert_eq!(stage.endpoint.requests().len(), 4);
 }
