@@ -311,13 +311,18 @@ impl Runs {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
-            Wait::Tools { agent, thread, calls, own } => {
+            Wait::Tools { agent, thread, calls, own, then } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
-                    true => rules.after_tools(agent, thread.as_ref()),
-                    false => Wait::Tools { agent: agent.clone(), thread: thread.clone(), calls, own }.into(),
+                    true => then
+                        .as_deref()
+                        .map_or_else(|| rules.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
+                    false => {
+                        let (agent, thread, then) = (agent.clone(), thread.clone(), then.clone());
+                        Wait::Tools { agent, thread, calls, own, then }.into()
+                    }
                 };
                 (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)
             }
