@@ -44,6 +44,7 @@ mod write_options;
 
 mod asking;
 mod browsers;
+mod compared;
 mod drivers;
 mod driving;
 mod elsewhere;
