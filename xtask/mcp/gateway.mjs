@@ -56,8 +56,38 @@ async function openai() {
   const structured = await ask({ response_format: { type: "json_schema", json_schema: schema } });
   assert.deepEqual(JSON.parse(structured.choices[0].message.content), { word: "tide" });
   await kept("ts-openai", 11);
+  const found = await client.embeddings.create({ model: "small", input: ["tide"], encoding_format: "float" });
+  assert.deepEqual(found.data[0].embedding, [0.5, -0.5]);
   messages.push(structured.choices[0].message, { role: "user", content: "Refuse." });
   await assert.rejects(ask(), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
+}
+
+async function responses() {
+  const client = new OpenAI({ baseURL: base("ts-responses", "openai/v1"), apiKey: "any", maxRetries: 0 });
+  const input = [{ role: "user", content: "How many?" }];
+  const asked = (more = {}) => ({ model: "gpt-4o", instructions: "You count.", input, ...more });
+  const plain = await client.responses.create(asked());
+  assert.match(plain.output_text, SHOWN);
+  assert.equal(plain.usage.total_tokens, 56);
+  input.push(...plain.output, { role: "user", content: "And now?" });
+  let text = "";
+  let streamed;
+  for await (const event of await client.responses.create(asked({ stream: true }))) {
+    if (event.type === "response.output_text.delta") text += event.delta;
+    if (event.type === "response.completed") streamed = event.response;
+  }
+  assert.match(text, SHOWN);
+  input.push(...streamed.output, { role: "user", content: "Look both up." });
+  const tools = NAMES.map((name) => ({ type: "function", name, parameters: PARAMETERS, strict: true }));
+  const called = await client.responses.create(asked({ tools }));
+  assert.deepEqual(called.output.map((item) => item.name), NAMES);
+  const results = called.output.map(({ call_id }) => ({ type: "function_call_output", call_id, output: `Of ${call_id}.` }));
+  input.push(...called.output, ...results);
+  const told = await client.responses.create(asked({ tools }));
+  assert.match(told.output_text, SHOWN);
+  await kept("ts-responses", 9);
+  input.push(...told.output, { role: "user", content: "Refuse." });
+  await assert.rejects(client.responses.create(asked()), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
 }
 
 async function anthropic() {
@@ -140,6 +170,7 @@ async function langchain() {
 
 for (const [name, tried] of [
   ["the OpenAI client for TypeScript", openai],
+  ["the OpenAI client for TypeScript on responses", responses],
   ["the Anthropic client for TypeScript", anthropic],
   ["the AI SDK", aiSdk],
   ["LangChain", langchain],

@@ -200,14 +200,14 @@ pub struct AsGiven {
 }
 
 impl AsGiven {
-    /// What a message was given as in which a model refuses to answer.
-    pub(crate) fn refusal(why: &str) -> Self {
-        let fields = [("content".to_owned(), Value::Null), (REFUSAL.to_owned(), why.into())];
+    /// What a message was given as in which a model refuses to answer, and whose content says why.
+    pub(crate) fn refusal() -> Self {
+        let fields = [(REFUSAL.to_owned(), Value::Bool(true))];
         Self { shape: MessageShape::OpenAi, joined: false, fields: fields.into_iter().collect() }
     }
 }
 
-/// The field of OpenAI's messages that says why a model refused to answer.
+/// The field of OpenAI's messages that says why a model refused to answer; `true` where that is the content.
 const REFUSAL: &str = "refusal";
 
 /// Whose message objects are meant.
@@ -658,9 +658,13 @@ impl Message {
 }
 
 impl Message {
-    /// Why its model refused to answer, where that is all that it says.
+    /// Why its model refused to answer, where it did; empty where the content says so.
     pub fn refusal(&self) -> Option<&str> {
-        self.as_given.as_ref()?.fields.get(REFUSAL)?.as_str()
+        match self.as_given.as_ref()?.fields.get(REFUSAL)? {
+            Value::String(why) => Some(why),
+            Value::Bool(true) => Some(""),
+            _ => None,
+        }
     }
 
     /// The name of its author that came with it, on one line and in characters that no mark of a speaker is made of.

@@ -209,6 +209,9 @@ pub struct Runs {
     /// The newest turn of each agent outside of runs, where it waits for its answer.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     open: RedBlackTreeMapSync<AgentName, Seq>,
+    /// The turns outside of runs that wait for the answer to a server that asks the model, each with that server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asking: Vec<(Seq, Arc<str>)>,
     /// What all turns used, by the model; that of models that nobody named under the name "".
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     used: RedBlackTreeMapSync<Arc<str>, Usage>,
@@ -250,8 +253,14 @@ impl Runs {
         self.open.get(agent).copied()
     }
 
+    /// The turns outside of runs that wait for the answer to a server that asks the model, each with that server.
+    pub fn asking(&self) -> impl Iterator<Item = (Seq, &Arc<str>)> {
+        self.asking.iter().map(|(turn, asker)| (*turn, asker))
+    }
+
     /// Notes that a turn outside of runs has its answer, or will have none.
     fn close(&mut self, agent: &AgentName, turn: u64) {
+        self.asking.retain(|(asked, _)| asked.0 != turn);
         if self.open_turn(agent) == Some(Seq(turn)) {
             self.open.remove_mut(agent);
         }
@@ -302,13 +311,18 @@ impl Runs {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
-            Wait::Tools { agent, thread, calls, own } => {
+            Wait::Tools { agent, thread, calls, own, then } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
-                    true => rules.after_tools(agent, thread.as_ref()),
-                    false => Wait::Tools { agent: agent.clone(), thread: thread.clone(), calls, own }.into(),
+                    true => then
+                        .as_deref()
+                        .map_or_else(|| rules.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
+                    false => {
+                        let (agent, thread, then) = (agent.clone(), thread.clone(), then.clone());
+                        Wait::Tools { agent, thread, calls, own, then }.into()
+                    }
                 };
                 (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)
             }

@@ -27,6 +27,7 @@
 //! ```
 
 mod append_surely;
+mod asker;
 mod background;
 mod board;
 mod collection;

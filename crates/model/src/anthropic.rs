@@ -6,6 +6,7 @@ mod request;
 use async_trait::async_trait;
 use reqwest::header::HeaderName;
 
+use crate::chat::RefusedSchemas;
 use crate::endpoint::Endpoint;
 use crate::http::{Address, Http, MAX_ANSWER_BYTES};
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
@@ -18,6 +19,7 @@ const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 /// An endpoint for messages.
 pub(crate) struct Anthropic {
     http: Http,
+    refused: RefusedSchemas,
 }
 
 impl Anthropic {
@@ -45,7 +47,7 @@ impl Anthropic {
             max_bytes: MAX_ANSWER_BYTES,
         })
         .map_err(|error| ModelError::NotConfigured { provider, reason: error.to_string() })?;
-        Ok(Self { http })
+        Ok(Self { http, refused: RefusedSchemas::default() })
     }
 
     async fn ask(
@@ -80,10 +82,15 @@ impl ChatModel for Anthropic {
     /// schema is described in words instead.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let Some(schema) = &request.response_schema else { return self.ask(request, None, on_delta).await };
+        let known = self.refused.plain(&request.model, schema);
+        let schema = known.as_ref().unwrap_or(schema);
         let mut answer = self.ask(request, Some(Form::Tool(schema)), on_delta).await;
         let plain = schema.instead(&answer);
         if let Some(plain) = &plain {
             answer = self.ask(request, Some(Form::Tool(plain)), on_delta).await;
+            if answer.is_ok() {
+                self.refused.note(&request.model, schema);
+            }
         }
         let schema = plain.as_ref().unwrap_or(schema);
         match answer {

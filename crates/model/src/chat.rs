@@ -1,6 +1,8 @@
 //! Requests to models, and their answers.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -106,9 +108,35 @@ impl ResponseSchema {
     pub(crate) fn instead<T>(&self, answer: &Result<T, ModelError>) -> Option<Self> {
         let Err(ModelError::Refused { status: 400 | 422, message, .. }) = answer else { return None };
         let message = message.to_lowercase();
-        let schema = self.plain.clone().filter(|_| SCHEMA_WORDS.iter().any(|word| message.contains(*word)))?;
+        let plain = self.plainly().filter(|_| SCHEMA_WORDS.iter().any(|word| message.contains(*word)))?;
         tracing::info!(schema = %self.name, %message, "asking with the plain schema");
+        Some(plain)
+    }
+
+    fn plainly(&self) -> Option<Self> {
+        let schema = self.plain.clone()?;
         Some(Self { name: self.name.clone(), schema, strict: false, plain: None })
+    }
+}
+
+/// The schemas that an endpoint has refused to enforce, by the model and their name: so each is refused once and not each time.
+#[derive(Default)]
+pub(crate) struct RefusedSchemas(Mutex<HashSet<(String, String)>>);
+
+impl RefusedSchemas {
+    /// The plain form of a schema that was refused before.
+    pub(crate) fn plain(&self, model: &ModelName, schema: &ResponseSchema) -> Option<ResponseSchema> {
+        let is_known = self.known().contains(&(model.name().to_owned(), schema.name.clone()));
+        if is_known { schema.plainly() } else { None }
+    }
+
+    /// Notes that a schema was refused where its plain form was not.
+    pub(crate) fn note(&self, model: &ModelName, schema: &ResponseSchema) {
+        self.known().insert((model.name().to_owned(), schema.name.clone()));
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<(String, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

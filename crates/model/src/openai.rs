@@ -6,6 +6,7 @@ mod request;
 use async_trait::async_trait;
 use reqwest::header::AUTHORIZATION;
 
+use crate::chat::RefusedSchemas;
 use crate::endpoint::Endpoint;
 use crate::http::{Address, Http, MAX_ANSWER_BYTES};
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
@@ -18,6 +19,7 @@ pub(crate) struct OpenAi {
     http: Http,
     /// Whether it is OpenAI's own endpoint, which has renamed some fields.
     own: bool,
+    refused: RefusedSchemas,
 }
 
 impl OpenAi {
@@ -41,7 +43,7 @@ impl OpenAi {
             max_bytes: MAX_ANSWER_BYTES,
         })
         .map_err(|error| ModelError::NotConfigured { provider, reason: error.to_string() })?;
-        Ok(Self { http, own: base_url.starts_with(OWN_BASE_URL) })
+        Ok(Self { http, own: base_url.starts_with(OWN_BASE_URL), refused: RefusedSchemas::default() })
     }
 
     async fn ask(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
@@ -67,10 +69,18 @@ impl Endpoint for OpenAi {
 impl ChatModel for OpenAi {
     /// Some servers take no schema beside tools. There the messages alone say what answer is wanted.
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let schema = request.response_schema.as_ref();
+        let known = schema.and_then(|schema| self.refused.plain(&request.model, schema));
+        let known = known.map(|plain| ChatRequest { response_schema: Some(plain), ..request.clone() });
+        let request = known.as_ref().unwrap_or(request);
         let mut answer = self.ask(request, on_delta).await;
-        let plain = request.response_schema.as_ref().and_then(|schema| schema.instead(&answer));
-        if plain.is_some() {
-            answer = self.ask(&ChatRequest { response_schema: plain, ..request.clone() }, on_delta).await;
+        if let Some(schema) = &request.response_schema
+            && let Some(plain) = schema.instead(&answer)
+        {
+            answer = self.ask(&ChatRequest { response_schema: Some(plain), ..request.clone() }, on_delta).await;
+            if answer.is_ok() {
+                self.refused.note(&request.model, schema);
+            }
         }
         if request.response_schema.is_some() && !request.tools.is_empty() && refuses_tools(&answer) {
             tracing::info!(model = %request.model, "asking without a schema beside the tools");

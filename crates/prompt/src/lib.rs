@@ -300,7 +300,7 @@ impl Prompt {
     /// The command to note, outside of any run, that its model is about to be asked with it.
     pub fn begin_turn(&self, tools: BTreeSet<Arc<str>>) -> BeginTurn {
         let (agent, thread, model) = (self.agent.clone(), self.thread.clone(), self.model.clone());
-        BeginTurn { agent, thread, model, tools, prompt: self.record() }
+        BeginTurn { agent, thread, model, tools, prompt: self.record(), asker: None }
     }
 }
 

@@ -81,6 +81,7 @@ impl<R: Permission> Authorized<R> {
     /// Lets a caller into a session, if it has the right.
     pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
         let (session, state, actor) = caller.credentials.enter(app, id).await?;
+        app.asking.settle(&session, &state).await;
         let actor = caller.actor(actor, &state)?;
         let rank = rank(&actor, &state);
         state.check(R::RIGHT, &actor)?;

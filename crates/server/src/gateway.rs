@@ -36,7 +36,10 @@ use crate::{
     body::{self, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
-    resources::{prompt, session},
+    resources::{
+        prompt::{self, TurnRecord},
+        session,
+    },
     rights::{CreateSession, ReadSession},
     secret,
     surrogates::repair,
@@ -194,13 +197,15 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
     let mut asked = dialect.read(object, mode)?;
+    let open = app.asking.begin().await?;
     let session = entered(app, &place).await?;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
     let keyed = match keyed::begin(app, &session, by, &options, (dialect, &asked)).await? {
         keyed::Begun::Answered(answer) => return Ok(answer),
         keyed::Begun::Open(keyed) => keyed,
     };
-    let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
+    let (compared, is_user) = (&app.compared, place.is_user);
+    let conversation = Conversation { session: &session, agent: &place.agent, is_user, dialect, compared };
     let placed = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
@@ -211,9 +216,11 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let wanted = wanted(&place, dialect, &asked.model, placed.thread);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
-        prompt::note(&builder, &spec, (mode == Mode::Record).then(|| Hash::of(&bytes))).await?
+        let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
+        prompt::note(&builder, &spec, sent, app.asking.name().clone()).await?
     } else {
-        builder.prompt(wanted, true, false, WriteOptions::default()).await?.body
+        let record = TurnRecord::Servers(app.asking.name().clone());
+        builder.prompt(wanted, record, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -236,6 +243,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         is_stream: asked.is_stream,
         hides_usage: asked.hides_usage,
         keyed,
+        _open: open,
     };
     pass::ask(app.settings.models.clone(), request, answered).await
 }
@@ -262,11 +270,12 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
         entered => Some(entered?.session),
     };
     if let (Some(session), Mode::Manage) = (&session, mode) {
-        let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
+        let (compared, is_user) = (&app.compared, place.is_user);
+        let conversation = Conversation { session, agent: &place.agent, is_user, dialect, compared };
         if let Some(placed) = conversation.known_of(&asked).await? {
             let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
             let wanted = wanted(&place, dialect, &asked.model, placed.thread);
-            let prompt = builder.prompt(wanted, false, false, WriteOptions::default()).await?.body;
+            let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
             let mut new = asked.messages.split_off(placed.known);
             // The calls of these results may be in the prompt in another form.
             let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());

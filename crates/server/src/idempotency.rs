@@ -38,7 +38,7 @@ impl App {
             KeyedRequest::Answered(answer) => return kept(answer),
             KeyedRequest::Begun(claim) => claim,
         };
-        let first = claim.intent.get("meant").and_then(|intent| I::deserialize(intent).ok());
+        let first = claim.intent().get("meant").and_then(|intent| I::deserialize(intent).ok());
         let attempt = Attempt { intent: first.unwrap_or(intent), is_repeat: !claim.is_fresh };
         match work(attempt).await {
             Ok(answer) => kept(self.board.settle(&claim, json!({ "done": answer })).await?),

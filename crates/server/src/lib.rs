@@ -42,7 +42,9 @@ mod strict;
 mod surrogates;
 mod write_options;
 
+mod asking;
 mod browsers;
+mod compared;
 mod drivers;
 mod driving;
 mod elsewhere;

@@ -86,6 +86,13 @@ impl Server {
                 app.closing.run_until_cancelled(watch::watch(app.clone())).await;
             }
         }));
+        let app = self.app.clone();
+        self.tasks.spawn(self.app.supervisor().keep("turns of programs", move || {
+            let app = app.clone();
+            async move {
+                app.closing.run_until_cancelled(app.asking.keep()).await;
+            }
+        }));
         if let Some(browsers) = self.app.browsers.clone() {
             let closing = self.app.closing.clone();
             self.tasks.spawn(self.app.supervisor().keep("pictures of pages", move || {
@@ -140,7 +147,12 @@ impl Server {
         app.closing.cancel();
         let connections = async {
             tasks.close();
-            if tokio::time::timeout(app.settings.limits.grace, tasks.wait()).await.is_err() {
+            let in_time = tokio::select! {
+                ended = tokio::time::timeout(app.settings.limits.grace, tasks.wait()) => ended.is_ok(),
+                // Turns that are under way are still this server's. This goes on for ever.
+                () = app.asking.keep() => false,
+            };
+            if !in_time {
                 tracing::warn!(connections = tasks.len(), "cutting the connections that have not ended in time");
                 cut.cancel();
                 tasks.wait().await;

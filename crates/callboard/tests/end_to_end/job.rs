@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     home::Home,
     play::{ask, complete},
-    server::{Http, Relay, Server, lines},
+    server::{Http, PATIENCE, Relay, Server, lines, until},
 };
 
 /// What the team says: a form for the user, work for the writer, a verdict, the end.
@@ -206,4 +206,32 @@ fn results_of_tools_set_the_run_going_at_the_server() {
     until("run.ended", Value::Null);
     assert_eq!(home.json("runs show --session demo")["status"], "completed");
     assert_eq!(callboard_model::scripted::last_text(&endpoint.requests()[2]), "red");
+}
+
+#[test]
+fn a_turn_of_a_program_whose_server_was_killed_is_interrupted() {
+    const CHAT: &str = "/gateway/talk/helper/openai/v1/chat/completions";
+    let endpoint = Scripted::start(|_, nth| if nth == 0 { Reply::silence() } else { Reply::text("High.") });
+    let home = Home::with(&endpoint);
+    let mut server = Server::start(&home, "--ttl never");
+    let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How high?"}]});
+    let (program, asked) = (Http::new(&server), body.clone());
+    // Its connection breaks off.
+    let asking = std::thread::spawn(move || drop(program.send("POST", CHAT, &asked)));
+    assert!(endpoint.wait_for(1, PATIENCE));
+    server.kill();
+    assert!(asking.join().is_err());
+    let server = Server::start(&home, "--ttl never");
+    let http = Http::new(&server);
+    until("the end of the turn", || {
+        let (_, turns) = http.get("/v1/sessions/talk/turns");
+        (turns["turns"][0]["failed"] == true).then_some(())
+    });
+    let (_, failed) = http.get("/v1/sessions/talk/journal?types=turn.failed");
+    let error = failed["entries"][0]["data"]["error"].as_str().unwrap_or_default();
+    assert!(error.starts_with("interrupted: "), "{failed}");
+    let answer = http.done("POST", CHAT, &body);
+    assert_eq!(answer["choices"][0]["message"]["content"], "High.", "{answer}");
+    let (_, thread) = http.get("/v1/sessions/talk/threads/chat:helper/messages");
+    assert_eq!(thread["messages"].as_array().unwrap().len(), 2, "{thread}");
 }

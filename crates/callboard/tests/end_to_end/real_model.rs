@@ -54,6 +54,35 @@ fn a_team_works_on_a_real_model_over_anthropics_api() {
     works_on("anthropic:qwen2.5-coder-0.5b");
 }
 
+/// A program that asks as it would ask the model, but for the base URL.
+#[test]
+fn a_program_talks_with_a_real_model_at_a_base_url() {
+    for (model, path) in [
+        ("openai:qwen2.5-coder-0.5b", "openai/v1/chat/completions"),
+        ("anthropic:qwen2.5-coder-0.5b", "anthropic/v1/messages"),
+    ] {
+        let home = home(model).over_http();
+        let http = home.http();
+        let mut messages = vec![json!({"role": "user", "content": "Name a warm colour, in one word."})];
+        for question in ["And a cold one?", "Which of them is darker?"] {
+            let body = json!({"model": "qwen2.5-coder-0.5b", "max_tokens": 16, "messages": messages});
+            let answer = http.done("POST", &format!("/gateway/talk/helper/{path}"), &body);
+            let said = answer.pointer("/choices/0/message/content").or(answer.pointer("/content/0/text"));
+            let said = said.and_then(Value::as_str).unwrap_or_else(|| panic!("{answer}"));
+            assert!(!said.trim().is_empty(), "{answer}");
+            messages.push(json!({"role": "assistant", "content": said}));
+            messages.push(json!({"role": "user", "content": question}));
+        }
+        let (_, threads) = http.get("/v1/sessions/talk/threads");
+        let [thread] = threads["threads"].as_array().unwrap().as_slice() else { panic!("{threads}") };
+        assert_eq!((&thread["name"], &thread["messages"]), (&json!("chat:helper"), &json!(4)));
+        let (_, turns) = http.get("/v1/sessions/talk/turns");
+        for turn in turns["turns"].as_array().unwrap() {
+            assert!(turn["failed"] != true && turn["usage"]["completion_tokens"].as_u64() > Some(0), "{turn}");
+        }
+    }
+}
+
 /// A conversation that gets too large goes on: the model writes what takes the place of its older part, and what was said
 /// newly names is still known.
 #[test]

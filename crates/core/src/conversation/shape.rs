@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    MessageShape, MessageView, Role, ToolCall,
+    MessageShape, MessageView, REFUSAL, Role, ToolCall,
     given::{ANSWER, CUSTOM_INPUT},
     pdf::Pdf,
     reasoning,
@@ -61,6 +61,9 @@ fn openai(message: &MessageView) -> Value {
         Role::Tool => "tool",
     };
     fields.entry("role").or_insert_with(|| role.into());
+    if fields.get(REFUSAL) == Some(&Value::Bool(true)) {
+        fields.extend([("content".to_owned(), Value::Null), (REFUSAL.to_owned(), message.content.clone())]);
+    }
     let is_empty = message.content.as_str().is_some_and(str::is_empty);
     fields.entry("content").or_insert_with(|| match &message.content {
         Value::Array(parts) => parts.iter().map(openai_part).collect(),

@@ -45,6 +45,11 @@ pub fn place(request: &Request, by: &Actor, scope: Option<&SessionId>) -> Result
     place_of(&format!("{scope}\n{}", request.claim(by)))
 }
 
+/// Where it is recorded that the server with this name asks models for programs.
+pub fn place_of_asker(name: &str) -> Result<SessionId, Error> {
+    place_of(&format!("asker\n{name}"))
+}
+
 /// Where it is recorded what has this name.
 pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
     let hash = Hash::of(name.as_bytes()).to_string();
@@ -52,6 +57,12 @@ pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
 }
 
 impl Begun {
+    /// That the server with this name asks models for programs. It is begun until its record expires.
+    pub fn asking(name: &str) -> Result<Self, Error> {
+        let (by, key, fingerprint) = (Actor::System, name.parse()?, Hash::default());
+        Ok(Self { by, key, fingerprint, intent: Value::Null })
+    }
+
     /// That `request` was begun.
     pub fn new(request: &Request, by: Actor, intent: Value) -> Self {
         let Request { key, fingerprint } = request.clone();

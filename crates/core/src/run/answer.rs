@@ -52,8 +52,13 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     };
     let TurnReply { run, turn, usage, report, cut_off, .. } = reply.clone();
     decision.by = driver;
-    // An answer that is kept whole says what came of it.
-    let copied_from = if said.is_some() { decision.recorded_so_far() } else { outcome.copied_from };
+    let mut copied_from = outcome.copied_from;
+    if said.is_some() {
+        // An answer that is kept whole says what came of it.
+        copied_from.extend(decision.recorded_so_far());
+        copied_from.sort_unstable();
+        copied_from.dedup();
+    }
     let answered = TurnAnswered {
         run: Some(run.clone()),
         turn,

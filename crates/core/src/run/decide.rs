@@ -232,7 +232,7 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
     let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
     let (run, due, model) = (Some(run.id), Some(due), Some(model));
     let prompt = prompt.recorded_after(decision.state.erased);
-    let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt };
+    let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt, asker: None };
     decision.copying(origin.into_iter().collect(), |decision| decision.record(requested));
     Ok(())
 }

@@ -47,6 +47,9 @@ pub enum Wait {
         /// The calls of Callboard's own tools without a result, in the order in which they are done.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         own: Vec<ToolCall>,
+        /// What is due again once all have their results, where it is not simply the next directive or more work.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<Box<team::Duty>>,
     },
 }
 
@@ -107,12 +110,13 @@ impl Due {
         }
     }
 
-    /// The same with a change of the turn that is due.
+    /// The same with a change of the turn that is due, now or once tools have their results.
     pub(super) fn with(&self, change: impl FnOnce(&mut dyn IsDuty)) -> Self {
         let mut due = self.clone();
         match &mut due {
             Self::Team(duty) => change(duty),
             Self::Director(duty) => change(duty),
+            Self::Wait(Wait::Tools { then: Some(duty), .. }) => change(&mut **duty),
             Self::Wait(_) => {}
         }
         due
@@ -144,6 +148,14 @@ impl Due {
 }
 
 impl Wait {
+    /// The same, where `duty` is due again once all calls have their results.
+    pub(super) fn before(mut self, duty: &team::Duty) -> Self {
+        if let Self::Tools { then, .. } = &mut self {
+            *then = (*duty != team::Duty::Directive).then(|| Box::new(duty.clone()));
+        }
+        self
+    }
+
     /// The thread in which `agent` called the tools whose results are awaited.
     pub(super) fn thread_of(agent: &AgentName, thread: Option<&ThreadId>) -> ThreadId {
         thread.cloned().unwrap_or_else(|| ThreadId::of_agent(agent))

@@ -37,12 +37,12 @@ fn readable(call: &ToolCall) -> ToolCall {
     ToolCall { arguments, ..call.clone() }
 }
 
-/// The messages that an answer becomes. One that was cut off says so, and a refusal is one as its provider would give it.
+/// The messages that an answer becomes. One that was cut off says so, and a refusal is marked as one.
 pub(super) fn said(reply: &TurnReply) -> Vec<NewMessage> {
     let mut messages = reply.messages.clone();
     if messages.is_empty() {
         let (tool_calls, reasoning) = (reply.tool_calls.clone(), reply.reasoning.clone());
-        let as_given = (reply.refused && tool_calls.is_empty()).then(|| AsGiven::refusal(&reply.text));
+        let as_given = (reply.refused && tool_calls.is_empty()).then(AsGiven::refusal);
         messages.push(NewMessage { tool_calls, reasoning, as_given, ..NewMessage::text(Role::Ai, reply.text.clone()) });
     }
     if let Some(last) = messages.last_mut().filter(|_| reply.cut_off) {

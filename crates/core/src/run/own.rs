@@ -40,6 +40,8 @@ pub struct BeginTurn {
     pub tools: BTreeSet<Arc<str>>,
     /// The prompt that it gets.
     pub prompt: PromptRecord,
+    /// The server that asks the model, where it is one: see [`TurnRequested::asker`].
+    pub asker: Option<Arc<str>>,
 }
 
 /// The number of a turn: that of the entry that requested it.
@@ -93,15 +95,16 @@ impl Command for BeginTurn {
     const RIGHT: Right = Right::everyone("record turns");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<TurnNumber, Undecided> {
-        let Self { agent, thread, model, tools, prompt } = self.clone();
+        let Self { agent, thread, model, tools, prompt, asker } = self.clone();
         let agent = decision.state.team.agent(&agent)?.name.clone();
         if decision.agent().is_some_and(|by| *by != agent) {
             return Err(forbidden(decision, "note a turn of another agent").into());
         }
         check_speaks(decision, &agent, &thread)?;
         let turn = decision.next_seq();
-        let (thread, prompt) = (Some(thread), prompt.recorded_after(decision.state.erased));
-        decision.record(TurnRequested { run: None, turn: turn.0, agent, thread, due: None, model, tools, prompt });
+        let (run, due, prompt) = (None, None, prompt.recorded_after(decision.state.erased));
+        let (turn_number, thread) = (turn.0, Some(thread));
+        decision.record(TurnRequested { run, turn: turn_number, agent, thread, due, model, tools, prompt, asker });
         Ok(TurnNumber(turn))
     }
 
@@ -189,6 +192,13 @@ impl Command for AnswerTurn {
 }
 
 impl AnswerTurn {
+    /// That there will be no answer, and why.
+    pub fn failed(turn: Seq, error: String) -> Self {
+        let (reasoning, tool_calls, messages) = Default::default();
+        let (text, directive, usage) = Default::default();
+        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error: Some(error) }
+    }
+
     /// What is wrong with it, whatever the turn.
     fn check(&self) -> Result<(), Error> {
         let is_blank = self.text.as_ref().is_none_or(|text| text.trim().is_empty());

@@ -87,7 +87,7 @@ impl Due {
         match self {
             Self::Wait(Wait::Tools { agent, thread, .. }) => {
                 let (agent, thread) = (agent.clone(), thread.clone());
-                Wait::Tools { agent, thread, calls: Vec::new(), own: Vec::new() }.into()
+                Wait::Tools { agent, thread, calls: Vec::new(), own: Vec::new(), then: None }.into()
             }
             due => due.with(|duty| duty.hide_words()),
         }

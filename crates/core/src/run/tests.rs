@@ -175,6 +175,39 @@ fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_appl
 }
 
 #[test]
+fn a_manager_that_calls_a_tool_before_it_mends_its_directive_is_told_again_what_was_wrong() {
+    let mut board = started();
+    let agents =
+        json!([{"name": "lead", "role": "manager", "tools": [{"name": "look"}]}, {"name": "writer", "role": "worker"}]);
+    let patch: crate::session::SessionPatch = serde_json::from_value(json!({ "agents": agents })).unwrap();
+    board.user(patch).unwrap();
+    let repair = replies(&mut board, &[json!({"messageTo": "writer"})]);
+    let task = board.run().due.turn().unwrap().task;
+    assert!(repair.starts_with("lead in main: repair "), "{repair}");
+    for at in ["c1", "c2"] {
+        let call = ToolCall { id: at.to_owned(), name: "look".to_owned(), arguments: json!({}) };
+        board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
+        assert!(stands(&board).starts_with("tools "));
+        let results = vec![(at.to_owned(), "a tree".to_owned())];
+        board.user(ToolResults { run: id(&board), results }).unwrap();
+        assert_eq!((stands(&board), board.run().due.turn().unwrap().task), (repair.clone(), task.clone()));
+    }
+    // Another call of a tool that is refused changes nothing either.
+    let call = ToolCall { id: "c3".to_owned(), name: "none".to_owned(), arguments: json!({}) };
+    board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
+    assert_eq!(stands(&board), repair);
+    assert_snapshot!(replies(&mut board, &[to("writer", "Write.")]), @"writer in agent:writer: work of writer");
+    // Whoever comes later is not told of it, also while the tool is awaited.
+    replies(&mut board, &[json!("Roses"), json!({"messageTo": "a secret"})]);
+    let call = ToolCall { id: "c4".to_owned(), name: "look".to_owned(), arguments: json!({}) };
+    board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
+    assert!(json!(board.view("lead").unwrap().due(board.run())).to_string().contains("pointer"));
+    board.team_becomes("boss writer");
+    assert!(!json!(board.seen("boss")).to_string().contains("secret"));
+    assert!(!json!(board.view("boss").unwrap().due(board.run())).to_string().contains("secret"));
+}
+
+#[test]
 fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     let mut board = started();
     let asks = json!({"messageTo": "writer", "message": "A poem.", "expectedOutput": "four lines"});

@@ -101,7 +101,7 @@ pub(super) fn call(
     conversation::decide::say(decision, &thread, &results)?;
     let waits = !theirs.is_empty() || !own.is_empty();
     let (agent, thread) = (caller.agent.clone(), caller.thread.clone());
-    let wait = waits.then(|| Wait::Tools { agent, thread, calls: theirs, own });
+    let wait = waits.then(|| Wait::Tools { agent, thread, calls: theirs, own, then: None });
     Ok(Called { wait, all_refused })
 }
 

@@ -43,6 +43,9 @@ pub struct TurnRequested {
     pub tools: BTreeSet<Arc<str>>,
     /// The prompt.
     pub prompt: PromptRecord,
+    /// The server that asks the model itself for a program, outside of runs. Where it is gone, there will be no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asker: Option<Arc<str>>,
 }
 
 /// A model answered. What it said is here only where it did not become a message.
@@ -101,6 +104,9 @@ const WORDS: &[TextField] = &[
     text("due.said"),
     text("due.faults.*.pointer"),
     text("due.faults.*.problem"),
+    text("due.then.said"),
+    text("due.then.faults.*.pointer"),
+    text("due.then.faults.*.problem"),
     text("due.request"),
     text("due.criteria"),
     json("due.calls.*.arguments"),
@@ -220,6 +226,7 @@ impl TurnRequested {
         state.runs.asked.insert_mut(agent.clone(), asked);
         let Some(run) = self.run else {
             state.runs.open.insert_mut(agent, header.seq);
+            state.runs.asking.extend(self.asker.map(|asker| (header.seq, asker)));
             return;
         };
         let pending = Pending { agent, turn, requested: header.seq, at: header.at };

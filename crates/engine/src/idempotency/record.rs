@@ -1,7 +1,7 @@
 //! Requests with a key that work outside of one journal, such as making a session: each has a record of its own.
 
 use callboard_core::{
-    entry::{Actor, Head},
+    entry::{Actor, Entry, Head},
     error::Error as Refusal,
     fact::{self, Fact},
     id::{Seq, SessionId},
@@ -11,9 +11,10 @@ use callboard_core::{
     },
     session::Ttl,
 };
+use callboard_store::{Order, Query};
 use serde_json::Value;
 
-use crate::{board::Board, error::Error, journal::read, record::append_to, seal::masking::check_name, upkeep::expiry};
+use crate::{board::Board, error::Error, record::append_to, seal::masking::check_name, upkeep::expiry};
 
 /// How long a record is kept, in seconds.
 const REMEMBERED_SECONDS: i64 = 24 * 60 * 60;
@@ -32,11 +33,17 @@ pub enum KeyedRequest {
 pub struct Claim {
     /// Whether this is the first try.
     pub is_fresh: bool,
-    /// What the first try was to make.
-    pub intent: Value,
+    begun: Box<Begun>,
     record: SessionId,
     by: Actor,
     head: Head,
+}
+
+impl Claim {
+    /// What the newest try was to make.
+    pub fn intent(&self) -> &Value {
+        &self.begun.intent
+    }
 }
 
 impl Board {
@@ -61,21 +68,36 @@ impl Board {
         let begun = Begun::new(request, by.clone(), intent);
         match self.note(&record, Head::default(), &by, &begun).await {
             Ok(head) => {
-                return Ok(KeyedRequest::Begun(Claim { is_fresh: true, intent: begun.intent, record, by, head }));
+                return Ok(KeyedRequest::Begun(Claim { is_fresh: true, begun: Box::new(begun), record, by, head }));
             }
-            Err(Error::Store { source }) if matches!(&*source, callboard_store::Error::Conflict { .. }) => {}
+            Err(error) if error.is_conflict() => {}
             Err(error) => return Err(error),
         }
-        let entries = read(&**self.store(), &record, Seq::ZERO, Seq(2), 2).await?;
-        let first = entries.first().ok_or_else(|| Refusal::not_found("record", &record))?;
-        let begun: Begun = fact::read(first)?;
+        // An answer stands behind the try that gave it.
+        let newest = self.newest(&record, 2).await?;
+        let last = newest.first().ok_or_else(|| Refusal::not_found("record", &record))?;
+        let settled = (*last.header.kind == *Settled::TYPE).then(|| fact::read::<Settled>(last)).transpose()?;
+        let tried = newest.get(usize::from(settled.is_some())).ok_or_else(|| Refusal::not_found("record", &record))?;
+        let begun: Begun = fact::read(tried)?;
         begun.check(request)?;
-        Ok(match entries.get(1) {
-            Some(settled) => KeyedRequest::Answered(fact::read::<Settled>(settled)?.answer),
+        Ok(match settled {
+            Some(settled) => KeyedRequest::Answered(settled.answer),
             None => {
-                KeyedRequest::Begun(Claim { is_fresh: false, intent: begun.intent, record, by, head: first.head() })
+                let (begun, head) = (Box::new(begun), last.head());
+                KeyedRequest::Begun(Claim { is_fresh: false, begun, record, by, head })
             }
         })
+    }
+
+    /// Begins a request anew, with another intent. `None` where somebody else has begun or answered it meanwhile.
+    pub async fn begin_anew(&self, claim: Claim, intent: Value) -> Result<Option<Claim>, Error> {
+        let Claim { mut begun, record, by, head, .. } = claim;
+        begun.intent = intent;
+        match self.note(&record, head, &by, &*begun).await {
+            Ok(head) => Ok(Some(Claim { is_fresh: false, begun, record, by, head })),
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Records the answer to a request, and gives the answer that holds: another try may have settled it meanwhile.
@@ -83,13 +105,21 @@ impl Board {
         let settled = Settled { answer };
         match self.note(&claim.record, claim.head, &claim.by, &settled).await {
             Ok(_) => Ok(settled.answer),
-            Err(Error::Store { source }) if matches!(&*source, callboard_store::Error::Conflict { .. }) => {
-                let entries = read(&**self.store(), &claim.record, Seq(1), Seq(2), 1).await?;
-                let there = entries.first().map(fact::read::<Settled>).transpose()?;
+            Err(error) if error.is_conflict() => {
+                let newest = self.newest(&claim.record, 1).await?;
+                let there = newest.first().filter(|entry| *entry.header.kind == *Settled::TYPE);
+                let there = there.map(fact::read::<Settled>).transpose()?;
                 Ok(there.map_or(settled.answer, |there| there.answer))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The newest entries of a record, the newest first.
+    async fn newest(&self, record: &SessionId, limit: usize) -> Result<Vec<Entry>, Error> {
+        let (types, subjects) = (Vec::new(), Vec::new());
+        let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Backward, limit };
+        Ok(self.store().read(record, query).await?)
     }
 
     /// A new id for a session.

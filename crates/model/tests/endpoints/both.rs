@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callboard_model::scripted::{Reply, Scripted, last_text};
-use callboard_model::{ApiKey, Endpoints, Finish, ModelError, Settings, Usage, probe};
+use callboard_model::{ApiKey, ChatModel as _, Endpoints, Finish, ModelError, ResponseSchema, Settings, Usage, probe};
 use serde_json::json;
 
 use crate::{BOTH, always, ask, request, settings};
@@ -223,5 +223,23 @@ async fn what_is_not_set_up_is_said_at_once() {
         let odd = Settings { openai_base_url: url.clone(), anthropic_base_url: url, ..Settings::default() };
         let odd = ask(odd, &request(provider, "hi")).await.0.unwrap_err();
         assert!(odd.to_string().contains("http://"), "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_an_endpoint_refused_to_enforce_is_asked_for_plainly_from_then_on() {
+    for provider in BOTH {
+        let endpoint = Scripted::start(|request, _| match request.to_string().contains("\"strict\":true") {
+            true => Reply::error(400, "Invalid schema: it is too complex"),
+            false => Reply::json(&json!({"done": true})),
+        });
+        let endpoints = Endpoints::from(settings(&endpoint));
+        let mut request = request(provider, "hi");
+        for (name, asked) in [("directive", 2), ("directive", 3), ("form", 5)] {
+            let (schema, plain) = (json!({"type": "object"}), Some(json!({"type": "object"})));
+            request.response_schema = Some(ResponseSchema { name: name.to_owned(), schema, strict: true, plain });
+            endpoints.chat(&request, &mut |_| {}).await.unwrap();
+            assert_eq!(endpoint.requests().len(), asked, "{provider:?} {name}");
+        }
     }
 }

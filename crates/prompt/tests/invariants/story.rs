@@ -573,7 +573,8 @@ impl Told {
     fn turn(&mut self, by: &str, agent: &str, thread: &str, words: usize, what: u8) -> Result<(), Error> {
         if what < 2 {
             let (model, tools, prompt) = (None, BTreeSet::new(), self.board.no_prompt());
-            return self.ask(by, BeginTurn { agent: agent.parse()?, thread: thread.parse()?, model, tools, prompt });
+            let (agent, thread, asker) = (agent.parse()?, thread.parse()?, None);
+            return self.ask(by, BeginTurn { agent, thread, model, tools, prompt, asker });
         }
         let is_open =
             |entry: &&Entry| &*entry.header.kind == "turn.requested" && entry.header.subject.starts_with("turn:");

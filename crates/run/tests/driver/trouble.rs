@@ -1,12 +1,16 @@
 //! Models, teams and stores that fail.
 
 use callboard_engine::{
-    Board,
-    core::run::{CancelRun, ResumeRun, Status},
+    Board, MessageQuery,
+    core::{
+        conversation::{MessageShape, shape::in_shape},
+        run::{CancelRun, ResumeRun, Status},
+        viewer::Viewer,
+    },
 };
 use callboard_model::scripted::Reply;
 use callboard_run::Error;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     faulty::{Act, Call, Faulty},
@@ -175,8 +179,14 @@ async fn a_refusal_is_kept_as_one_and_the_manager_is_told_of_it() {
         let told = prompt(&models.endpoint.requests()[2]);
         assert!(told.contains("[the model refused]") && told.contains(why), "{told}");
         let said = of_type(&journal(&store).await, "message.added");
-        let refusals: Vec<_> =
-            said.iter().filter_map(|message| message["as_given"]["fields"]["refusal"].as_str()).collect();
+        let is_refusal = |message: &&Value| message["as_given"]["fields"]["refusal"] == true;
+        let refusals: Vec<_> = said.iter().filter(is_refusal).map(|message| &message["content"]).collect();
         assert_eq!(refusals, [why]);
+        // It is given back as its provider gives one.
+        let thread = "agent:writer".parse().unwrap();
+        let messages = session.messages(&Viewer::User, &thread, MessageQuery::default()).await.unwrap().messages;
+        let given = in_shape(MessageShape::OpenAi, &messages);
+        let given = given.iter().find(|message| message.get("refusal").is_some()).unwrap();
+        assert_eq!((&given["content"], &given["refusal"]), (&Value::Null, &json!(why)));
     }
 }

@@ -16,12 +16,16 @@ use callboard_core::{
 use callboard_engine::{Claim, Error, KeyedRequest, Session};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use super::{
     again::Again,
     dialect::{Asked, Complaint, Dialect},
 };
 use crate::{app::App, call_error::CallError, open_requests::OpenRequest, write_options::WriteOptions};
+
+/// What a record says of the server that answers the request: its name.
+const ASKER: &str = "asker";
 
 /// How far a request has come.
 pub(super) enum Begun {
@@ -35,7 +39,8 @@ pub(super) enum Begun {
 pub(super) struct Keyed {
     app: App,
     session: Session,
-    claim: Claim,
+    /// `None` once it is answered.
+    claim: Option<Claim>,
     _open: OpenRequest,
 }
 
@@ -58,11 +63,28 @@ pub(super) async fn begin(
     (dialect, asked): (Dialect, &Asked),
 ) -> Result<Begun, Complaint> {
     let Some(request) = &options.request else { return Ok(Begun::Open(None)) };
-    let Some(open) = app.open_requests.open((session.id().clone(), request.claim(&by))) else {
+    let still_open = || {
         let told = "the request with this Idempotency-Key is still being answered: send it again later";
-        return Err(Complaint::new(StatusCode::CONFLICT, told));
+        Complaint::new(StatusCode::CONFLICT, told)
     };
-    Ok(match app.board.begin(by.clone(), request, Some(session.id()), Value::Null).await? {
+    let open = app.open_requests.open((session.id().clone(), request.claim(&by))).ok_or_else(still_open)?;
+    let intent = json!({ ASKER: **app.asking.name() });
+    let begun = loop {
+        let claim = match app.board.begin(by.clone(), request, Some(session.id()), intent.clone()).await? {
+            KeyedRequest::Begun(claim) if !claim.is_fresh => claim,
+            begun => break begun,
+        };
+        // Another server answers it, unless it failed there, or that server is gone.
+        if let Some(asker) = claim.intent().get(ASKER).and_then(Value::as_str)
+            && app.asking.is_another(asker).await?
+        {
+            return Err(still_open());
+        }
+        if let Some(claim) = app.board.begin_anew(claim, intent.clone()).await? {
+            break KeyedRequest::Begun(claim);
+        }
+    };
+    Ok(match begun {
         KeyedRequest::Answered(kept) => {
             let again = again(session, by, kept, asked.model.clone()).await?;
             let (media_type, body) = match asked.is_stream {
@@ -74,26 +96,40 @@ pub(super) async fn begin(
             Begun::Answered(response)
         }
         KeyedRequest::Begun(claim) => {
-            Begun::Open(Some(Keyed { app: app.clone(), session: session.clone(), claim, _open: open }))
+            Begun::Open(Some(Keyed { app: app.clone(), session: session.clone(), claim: Some(claim), _open: open }))
         }
     })
 }
 
 impl Keyed {
     /// Keeps which turn answered the request, and which messages its answer became.
-    pub(super) async fn settle(self, turn: Seq, messages: &[MessageReceipt], cut_off: bool) {
+    pub(super) async fn settle(mut self, turn: Seq, messages: &[MessageReceipt], cut_off: bool) {
+        let Some(claim) = self.claim.take() else { return };
         let settled = async {
             let mut heads = Vec::new();
             for message in messages {
                 heads.extend(self.session.entry(message.seq).await?.map(|entry| entry.head()));
             }
             let kept = Kept { turn, messages: heads, cut_off };
-            self.app.board.settle(&self.claim, json!(kept)).await?;
+            self.app.board.settle(&claim, json!(kept)).await?;
             Ok::<_, Error>(())
         };
         if let Err(error) = settled.await {
             tracing::warn!(%error, "it could not be kept which turn answered the request of an idempotency key");
         }
+    }
+}
+
+impl Drop for Keyed {
+    /// What has no answer can be asked again at any server.
+    fn drop(&mut self) {
+        let (Some(claim), Ok(runtime)) = (self.claim.take(), Handle::try_current()) else { return };
+        let board = self.app.board.clone();
+        runtime.spawn(async move {
+            if let Err(error) = board.begin_anew(claim, Value::Null).await {
+                tracing::warn!(%error, "it could not be noted that the request of an idempotency key has no answer");
+            }
+        });
     }
 }
 

@@ -25,6 +25,7 @@ use super::{
     keyed::Keyed,
 };
 use crate::{
+    asking::OpenTurn,
     body::RepairedBody,
     call_error::CallError,
     caller::Authorized,
@@ -44,6 +45,7 @@ pub(super) struct Answered {
     pub(super) hides_usage: bool,
     /// The request, if it has an idempotency key.
     pub(super) keyed: Option<Keyed>,
+    pub(super) _open: OpenTurn,
 }
 
 /// Headers of an answer that are of its connection, or between Callboard and the provider alone.

@@ -1,11 +1,14 @@
 //! Prompts.
 
+use std::sync::Arc;
+
 use callboard_api as api;
 use callboard_core::{
     context_set::SetView,
     entry::Hash,
     error::{ConflictKind, Error as Refusal},
     id::{AgentName, Seq, SessionId},
+    run::own::BeginTurn,
     tool::own_names,
     view::View,
 };
@@ -49,18 +52,30 @@ async fn build(
     let tools = caller.app.outside.of_served(own_names(&tools)?);
     let spec =
         PromptSpec { agent, thread, layout, model, budget, at, format, recall, query, tools, ..PromptSpec::default() };
+    let record = if record { TurnRecord::Callers } else { TurnRecord::No };
     caller.prompt(spec, record, pieces, options).await
 }
 
+/// Whether a prompt is recorded as a turn.
+pub(crate) enum TurnRecord {
+    /// It is not.
+    No,
+    /// It is, and whoever calls asks the model.
+    Callers,
+    /// It is, and the server with this name asks the model.
+    Servers(Arc<str>),
+}
+
 /// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
-/// `sent`. Nothing is compressed for it.
+/// `sent`. Nothing is compressed for it. The server with the name `asker` asks the model.
 pub(crate) async fn note(
     caller: &Authorized<ReadSession>,
     spec: &PromptSpec,
     sent: Option<Hash>,
+    asker: Arc<str>,
 ) -> Result<api::Prompt, CallError> {
     let prompt = caller.session.prompt(spec).await?;
-    let mut begin = prompt.begin_turn(spec.tools.clone());
+    let mut begin = BeginTurn { asker: Some(asker), ..prompt.begin_turn(spec.tools.clone()) };
     if let Some(sent) = sent {
         // What a provider counts of another text teaches nothing about this one.
         (begin.prompt.sha256, begin.prompt.factor) = (sent, None);
@@ -70,11 +85,11 @@ pub(crate) async fn note(
 }
 
 impl Authorized<ReadSession> {
-    /// Builds a prompt; with `record` it is recorded as a turn.
+    /// Builds a prompt, and records it as a turn where `record` says so.
     pub(crate) async fn prompt(
         &self,
         mut spec: PromptSpec,
-        record: bool,
+        record: TurnRecord,
         pieces: bool,
         options: WriteOptions,
     ) -> Result<Answer<api::Prompt>, CallError> {
@@ -82,15 +97,17 @@ impl Authorized<ReadSession> {
             return Err(self.forbidden("build prompts as of an earlier entry"));
         }
         spec.agent = match record {
-            true => self.whose_turn(spec.agent)?,
-            false => whose(self, spec.agent, "build the prompts of others").await?,
+            TurnRecord::Callers | TurnRecord::Servers(_) => self.whose_turn(spec.agent)?,
+            TurnRecord::No => whose(self, spec.agent, "build the prompts of others").await?,
         };
         if let (Some(files), None) = (&self.app.files, spec.at) {
             files.observe(&self.session).await?;
         }
         spec.default_model.clone_from(&self.app.settings.runs.model);
-        if record {
-            return self.record_turn(spec, pieces, options).await;
+        match record {
+            TurnRecord::Callers => return self.record_turn(spec, None, pieces, options).await,
+            TurnRecord::Servers(asker) => return self.record_turn(spec, Some(asker), pieces, options).await,
+            TurnRecord::No => {}
         }
         if spec.at.is_none() {
             self.session.observe(&mut spec, &self.app.outside).await?;
@@ -112,6 +129,7 @@ impl Authorized<ReadSession> {
     async fn record_turn(
         &self,
         spec: PromptSpec,
+        asker: Option<Arc<str>>,
         pieces: bool,
         options: WriteOptions,
     ) -> Result<Answer<api::Prompt>, CallError> {
@@ -125,7 +143,7 @@ impl Authorized<ReadSession> {
         let (prompt, begin) = driver.own_turn(spec).await?;
         // Room may have been made for it, which is no change of somebody else.
         let options = WriteOptions { expected: options.expected.map(|_| prompt.seq), ..options };
-        let receipt = self.execute(options, begin).await?;
+        let receipt = self.execute(options, BeginTurn { asker, ..begin }).await?;
         let turn = receipt.answer.0;
         // The request was made before: its turn is there, and so is what was sent then.
         let prompt = if turn <= prompt.seq { self.session.sent_prompt(turn).await?.prompt } else { prompt };

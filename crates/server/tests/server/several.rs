@@ -6,16 +6,17 @@ use async_trait::async_trait;
 use callboard_core::time::Timestamp;
 use callboard_engine::Settings as BoardSettings;
 use callboard_model::{
-    ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta,
+    BytesOfAnswer, ChatAnswer, ChatModel, ChatRequest, Forwarded, ModelError, OnDelta,
     scripted::{Reply, Scripted},
 };
 use callboard_store::{Lease, ManualClock, MemoryStore, Store};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{self, Server, models, moment, settings, soon},
+    fixtures::{self, Answer, Server, models, moment, settings, soon},
     streams::{events, next},
 };
 
@@ -85,6 +86,12 @@ struct Gated {
 impl ChatModel for Gated {
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let answer = self.model.chat(request, on_delta).await;
+        self.gate.acquire().await.unwrap().forget();
+        answer
+    }
+
+    async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+        let answer = self.model.forward(request).await;
         self.gate.acquire().await.unwrap().forget();
         answer
     }
@@ -222,4 +229,81 @@ async fn a_run_that_waits_goes_on_where_the_answer_is_given() {
     let seen = until_the_end(&a).await;
     assert_eq!(said(&seen, "run.claimed", "node"), ["a", "b"]);
     assert_eq!(said(&seen, "turn.answered", "turn"), [1, 2, 3, 4]);
+}
+
+/// A request of a program that asks through a server, under its own name for it.
+fn program(server: &Server, key: &str) -> RequestBuilder {
+    let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How high?"}]});
+    let call = server.call("POST", "/gateway/s/writer/openai/v1/chat/completions");
+    call.header("Idempotency-Key", key).json(&body)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_of_a_program_whose_server_was_killed_is_interrupted() {
+    let stage = Stage::new(|_, nth| if nth == 0 { Reply::silence() } else { Reply::text("High.") });
+    let (a, b) = (stage.server("a").await, stage.server("b").await);
+    let asking = tokio::spawn(program(&a, "one").send());
+    stage.asked(1).await;
+    let turns = async || b.get("/v1/sessions/s/turns").await.is(200).body["turns"].clone();
+    assert_eq!(turns().await[0]["answered"], false, "its server may still answer it");
+    a.kill().await;
+    soon("the end of the turn", async {
+        while turns().await[0]["failed"] != true {
+            stage.clock.advance_seconds(1);
+            moment().await;
+        }
+    })
+    .await;
+    let failed = b.get("/v1/sessions/s/journal?types=turn.failed").await.is(200);
+    let [failed] = failed.body["entries"].as_array().unwrap().as_slice() else { panic!("{}", failed.raw) };
+    let error = failed["data"]["error"].as_str().unwrap();
+    assert!(error.starts_with("interrupted: "), "{failed}");
+    // A loop of one's own may take as long as it likes.
+    let own = json!({"agent": "writer", "record": true});
+    b.send("POST", "/v1/sessions/s/prompt", own).await.is(200);
+    stage.clock.advance_seconds(60);
+    assert_eq!(turns().await[0]["answered"], false);
+    // The same request again asks the model again, and adds nothing but its answer.
+    let again = Answer::of(program(&b, "one")).await.is(200);
+    assert_eq!(again.body["choices"][0]["message"]["content"], "High.", "{}", again.raw);
+    let thread = b.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    assert_eq!(thread.body["messages"].as_array().unwrap().len(), 2, "{}", thread.raw);
+    asking.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_request_of_a_program_at_two_servers_is_asked_once() {
+    let stage = Stage::new(|_, nth| match nth {
+        2 => Reply::error(400, "the model does not like it"),
+        _ => Reply::text(format!("answer {nth}")),
+    });
+    let gate = Arc::new(Semaphore::new(0));
+    let a = stage.server_asking(stage.gated(&gate), stage.store.clone(), "a").await;
+    let b = stage.server_asking(stage.gated(&gate), stage.store.clone(), "b").await;
+    let first = tokio::spawn(Answer::of(program(&a, "one")));
+    stage.asked(1).await;
+    let refused = Answer::of(program(&b, "one")).await.is(409);
+    assert!(refused.raw.contains("still being answered"), "{}", refused.raw);
+    gate.add_permits(10);
+    let first = first.await.unwrap().is(200);
+    // What came of it is noted behind the answer.
+    let noted = async |key: &str| loop {
+        let answer = Answer::of(program(&b, key)).await;
+        if answer.status != 409 {
+            break answer;
+        }
+        moment().await;
+    };
+    let again = soon("the answer at the other server", noted("one")).await.is(200);
+    assert_eq!(again.body["choices"], first.body["choices"], "{}", again.raw);
+    assert_eq!(stage.endpoint.requests().len(), 1);
+    // At the same moment it is asked once, too.
+    let both = tokio::join!(Answer::of(program(&a, "two")), Answer::of(program(&b, "two")));
+    assert!([&both.0, &both.1].iter().any(|answer| answer.status == 200), "{} {}", both.0.raw, both.1.raw);
+    assert!([&both.0, &both.1].iter().all(|answer| [200, 409].contains(&answer.status.as_u16())));
+    assert_eq!(stage.endpoint.requests().len(), 2);
+    // What failed at one of them is asked again at the other.
+    Answer::of(program(&a, "three")).await.is(400);
+    soon("the request that is open no more", noted("three")).await.is(200);
+    assert_eq!(stage.endpoint.requests().len(), 4);
 }

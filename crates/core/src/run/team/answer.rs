@@ -30,7 +30,7 @@ pub(crate) fn answer(
     let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
     let calls = calls && tools::main_is_managers(&decision.state);
     match duty {
-        Duty::Directive | Duty::Answered { .. } | Duty::Repair { .. } if calls => call(decision, reply, agent),
+        Duty::Directive | Duty::Answered { .. } | Duty::Repair { .. } if calls => call(decision, reply, agent, duty),
         Duty::Directive | Duty::Answered { .. } => direct(decision, reply, false),
         Duty::Repair { .. } => direct(decision, reply, true),
         Duty::Form { request } => fill_form(decision, reply, request),
@@ -42,16 +42,26 @@ pub(crate) fn answer(
     }
 }
 
-/// Records the calls of a manager: they come first, and it directs once they have their results. A directive beside them is none.
-fn call(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, manager: &AgentName) -> Result<ReplyOutcome, Undecided> {
+/// Records the calls of a manager: they come first, and once they have their results it directs as it was told to. A directive
+/// beside them is none.
+fn call(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    manager: &AgentName,
+    duty: &Duty,
+) -> Result<ReplyOutcome, Undecided> {
     let (main, mut said) = (ThreadId::main(), said(reply));
     let is_directive = json::object_in(&reply.text).is_some();
     said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
     let calls = called(&said);
-    let copied_from = entries_of(&conversation::decide::say(decision, &main, &said)?);
+    // What was wrong with its last directive is due again.
+    let origin = decision.state.runs.get(&reply.run)?.due_origin.as_ref();
+    let origin = origin.filter(|_| matches!(duty, Duty::Repair { .. })).map(|origin| origin.seq);
+    let mut copied_from: Vec<_> = origin.into_iter().collect();
+    copied_from.extend(entries_of(&conversation::decide::say(decision, &main, &said)?));
     let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
     let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
-    let due = wait.map_or_else(|| Duty::Directive.into(), Due::from);
+    let due = wait.map_or_else(|| duty.clone().into(), |wait| wait.before(duty).into());
     Ok(ReplyOutcome { idle: all_refused, is_message: !is_directive, copied_from, ..ReplyOutcome::due(due) })
 }
 

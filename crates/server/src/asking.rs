@@ -1,0 +1,77 @@
+//! This server as one that asks models for programs: others know that it does, and end its turns where it has died.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use callboard_core::state::State;
+use callboard_engine::{Board, Error, Random as _, Session, SystemRandom};
+
+/// The shortest time between two notes that this server is there.
+const SHORTEST: Duration = Duration::from_millis(200);
+
+/// What this server asks models for programs. Its clones are the same.
+#[derive(Clone)]
+pub(crate) struct Asking {
+    board: Board,
+    /// A name that no other server has, nor this one once it was started again.
+    name: Arc<str>,
+    open: Arc<AtomicUsize>,
+}
+
+/// A request of a program that is being answered, until it is dropped.
+pub(crate) struct OpenTurn(Arc<AtomicUsize>);
+
+impl Asking {
+    pub(crate) fn new(board: Board) -> Self {
+        let name = format!("{:016x}", SystemRandom.next()).into();
+        Self { board, name, open: Arc::default() }
+    }
+
+    /// The name of this server in turns.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Begins a request. Others know from now on that this server is there.
+    pub(crate) async fn begin(&self) -> Result<OpenTurn, Error> {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let asked = OpenTurn(self.open.clone());
+        self.board.note_asker(&self.name).await?;
+        Ok(asked)
+    }
+
+    /// Whether the server with this name is another one that is there.
+    pub(crate) async fn is_another(&self, name: &str) -> Result<bool, Error> {
+        Ok(*name != *self.name && self.board.is_asking(name).await?)
+    }
+
+    /// Notes again and again that this server is there, while requests are open.
+    pub(crate) async fn keep(&self) {
+        loop {
+            if self.open.load(Ordering::Relaxed) > 0
+                && let Err(error) = self.board.note_asker(&self.name).await
+            {
+                tracing::warn!(%error, "it could not be noted that this server asks models; trying again");
+            }
+            tokio::time::sleep((self.board.settings().lease.lasts / 5).max(SHORTEST)).await;
+        }
+    }
+
+    /// Ends the turns of a session whose servers are gone. Where that fails, the next call tries again.
+    pub(crate) async fn settle(&self, session: &Session, state: &State) {
+        if let Err(error) = self.board.end_left_turns(session, state, &self.name).await {
+            tracing::warn!(session = %session.id(), %error, "a turn whose server is gone could not be ended");
+        }
+    }
+}
+
+impl Drop for OpenTurn {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
