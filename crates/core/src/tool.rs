@@ -26,6 +26,7 @@ use crate::{
     exact::quote_inexact,
     id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
     input::InputVisitor,
+    json::in_words,
     text::Text,
     variable::Variable,
     view::View,
@@ -109,7 +110,7 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
         Value::Null => serde_json::from_value(json!({})),
         arguments => T::deserialize(arguments),
     };
-    read.map_err(|error| Error::invalid("/arguments", error.to_string()))
+    read.map_err(|error| Error::invalid("/arguments", in_words(&error.to_string())))
 }
 
 impl OwnTool {

@@ -1,6 +1,6 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::exact::check_exact;
+use callboard_core::{exact::check_exact, json::in_words};
 use serde::de::DeserializeOwned;
 
 use crate::{call_error::CallError, strict::Strict};
@@ -43,22 +43,7 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
         pointer.push('/');
         pointer.push_str(&field);
     }
-    CallError::invalid(pointer, readable(text))
-}
-
-/// A message of serde without names of Rust types.
-fn readable(text: &str) -> String {
-    if let Some((before, name)) = text.split_once("expected struct ") {
-        let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        return format!("{before}expected an object{behind}");
-    }
-    let Some((what, known)) = text.split_once(", expected ") else { return text.to_owned() };
-    let known = known.strip_prefix("one of ").unwrap_or(known);
-    match what.strip_prefix("unknown variant ") {
-        Some(word) => format!("{word} is not known here: use {known}"),
-        None if what.starts_with("unknown field ") => format!("{what}: use {known}"),
-        None => text.to_owned(),
-    }
+    CallError::invalid(pointer, in_words(text))
 }
 
 /// The field that is missing, unknown or doubled according to a message, as a part of a JSON pointer.
@@ -103,7 +88,7 @@ mod tests {
         insta::assert_snapshot!(run(r#"{"kind": "team", "inptu": "x"}"#), @"/inptu: unknown field `inptu`: use `kind`, `input`, `limits`");
         insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
         insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");
-        insta::assert_snapshot!(run("[]"), @"invalid type: sequence, expected an object");
+        insta::assert_snapshot!(run("[]"), @"invalid type: list, expected an object");
         insta::assert_snapshot!(run("{"), @"the body is not JSON: EOF while parsing an object at line 1 column 1");
         let messages = refused::<NewMessages>(r#"{"messages": [{"role": "robot", "content": "x"}]}"#);
         assert!(messages.starts_with("/messages/0/role: `robot` is not known here: use `USER`"), "{messages}");

@@ -75,7 +75,7 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
     assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5, None)"#);
     assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100, None)"#);
     assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20, None)"#);
-    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`, expected one of `limit`, `thread`, `message_id`, `before`");
+    assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`: use `limit`, `thread`, `message_id`, `before`");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_agent_keeps_files_of_its_own_as_documents() {
     }
     let gone = "! /arguments/path: The path /memories/a does not exist. Please provide a valid path.";
     assert_eq!(told("writer", view("/memories/a")), gone);
-    assert!(told("writer", json!({"command": "forget", "path": "/memories/a"})).contains("unknown variant `forget`"));
+    assert!(told("writer", json!({"command": "forget", "path": "/memories/a"})).contains("`forget` is not known here"));
     let documents = |board: &Board, viewer: &str| -> Vec<_> {
         board.view(viewer).unwrap().documents().map(|document| document.held().name.to_string()).collect()
     };
