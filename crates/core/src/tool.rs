@@ -35,7 +35,7 @@ use crate::{
 pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among};
 pub use self::{
     file::FileCall,
-    own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
+    own::{ALL, CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
     part::{TextPart, part_of},
     recall::RecallAsked,
 };

@@ -49,6 +49,9 @@ fn a_bundle_stands_for_the_tools_in_it() {
     assert!(has("search") && !has("write_context_set"));
     let named = own_names(&["callboard:read".to_owned(), "write_context_set".to_owned()]).unwrap();
     assert!(named.contains("read_message") && named.contains("write_context_set") && !named.contains("update_plan"));
+    let all = own_names(&["callboard:all".to_owned()]).unwrap();
+    assert!(OWN_TOOLS.iter().all(|tool| all.contains(tool.name)) && all.len() == OWN_TOOLS.len());
+    assert_eq!(check(json!([{"name": "callboard:all"}])), "ok");
     assert_snapshot!(own_names(&["search".to_owned(), "fly".to_owned()]).unwrap_err(), @r#"/tools/1: Callboard has no tool "fly" of its own"#);
 }
 
