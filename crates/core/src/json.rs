@@ -38,10 +38,13 @@ pub fn in_words(error: &str) -> String {
         other => other,
     };
     let behind = |behind: &str| behind.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
-    let known = match known.split_once(' ') {
-        Some(("struct", rest)) => format!("an object{}", behind(rest)),
-        Some(("a", rest)) if rest.starts_with("map") => format!("an object{}", behind(rest)),
-        Some(("a", rest)) if rest.starts_with("sequence") => format!("a list{}", behind(rest)),
+    let (first, rest) = known.split_once(' ').unwrap_or((known, ""));
+    let known = match first {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => known.replacen(first, "a whole number", 1),
+        "f64" => known.replacen(first, "a number", 1),
+        "struct" => format!("an object{}", behind(rest)),
+        "a" if rest.starts_with("map") => format!("an object{}", behind(rest)),
+        "a" if rest.starts_with("sequence") => format!("a list{}", behind(rest)),
         _ => known.to_owned(),
     };
     format!("{what}, expected {known}")
@@ -173,6 +176,7 @@ mod tests {
             ),
             ("invalid type: string \"x\", expected a map", "invalid type: string \"x\", expected an object"),
             ("invalid type: integer `3`, expected a string", "invalid type: integer `3`, expected a string"),
+            ("invalid type: string \"x\", expected usize", "invalid type: string \"x\", expected a whole number"),
             ("missing field `a`", "missing field `a`"),
         ] {
             assert_eq!(in_words(error), words);
