@@ -1,30 +1,30 @@
 //! The demo: a team works with a real model, is killed in the middle and goes on, and one sees who was shown what.
 
+mod callboard;
+mod follow;
 mod model;
 mod shown;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, IsTerminal as _};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::io::{self, IsTerminal as _};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::Value;
 
+use self::callboard::{Callboard, SESSION};
+use self::follow::Follower;
 use self::model::{Endpoint, Model};
-use self::shown::Shown;
+use self::shown::{LEGEND, Shown};
 use crate::{binary, cache, command};
 
 const TEAM: &str = "examples/party/TEAM.toml";
-const SESSION: &str = "party";
 /// In whose turn the process is killed.
 const KILLED_WITH: &str = "planner";
 /// How long that turn has been going on then.
 const INTO_THE_TURN: Duration = Duration::from_millis(1500);
-const POLL: Duration = Duration::from_millis(200);
 /// The agent that must not learn a set, a word of that set, and the agent whose answer is the result.
 const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
 const RESULT_OF: &str = "writer";
@@ -37,8 +37,7 @@ const LONG_TEXT: &str = "docs/compression.md";
 const PAGE: &str = "http://127.0.0.1:7420/";
 /// What the demo works with.
 struct Demo {
-    callboard: PathBuf,
-    store: String,
+    callboard: Callboard,
     endpoint: Endpoint,
 }
 
@@ -51,7 +50,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     };
     // First what may be missing: it is known at once, and building the binary takes minutes.
     let model = Model::find()?;
-    let callboard = binary::bring()?;
+    let path = binary::bring()?;
     let folder = binary::target().join("demo");
     if arguments.is_empty() {
         // What the last demo left is no part of this one. It may not be there.
@@ -59,17 +58,20 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let store = format!("sqlite:{}", folder.join("demo.db").display());
-    let demo = Demo { callboard, store, endpoint: model.start()? };
+    let demo = Demo { callboard: Callboard { path, store }, endpoint: model.start()? };
     if !arguments.is_empty() {
         let status = command::status(demo.run(arguments).envs(demo.endpoint.environment.clone()))?;
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
     }
     let began = Instant::now();
-    let killed_in = demo.run_and_kill()?;
+    let (follower, killed_in) = demo.run_and_kill()?;
     let is_complete = demo.go_on(killed_in)?;
+    if let Some(follower) = follower {
+        let head = demo.json(&["session", "show"])?.get("head").and_then(Value::as_u64);
+        follower.end(head.unwrap_or_default())?;
+    }
     let shown = Shown::read(&|words| demo.json(words))?;
     shown.table();
-    shown.bars();
     shown.kept(KEPT_FROM)?;
     shown.killed(killed_in);
     shown.result(RESULT_OF);
@@ -80,77 +82,34 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
 }
 
 impl Demo {
-    /// A command of the binary on the demo's store.
-    fn command<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(&self.callboard);
-        command.args(words).args(["--store", &self.store]).current_dir(cache::repository());
-        // It would name another session, or a server.
-        command.env_remove("CALLBOARD_SESSION").env_remove("CALLBOARD_URL");
-        command
-    }
-
     fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
-        let mut command = self.command(["run"]);
+        let mut command = self.callboard.command(["run"]);
         command.args(words);
         command
     }
 
-    /// What a command answers for programs.
     fn json(&self, words: &[&str]) -> anyhow::Result<Value> {
-        let output = command::output(self.command(words).args(["--session", SESSION, "--json"]))?;
-        serde_json::from_str(&output).with_context(|| format!("callboard {} printed no JSON", words.join(" ")))
+        self.callboard.json(words)
     }
 
-    /// Runs the team until one agent is in the middle of its turn, and kills the process. The number of that turn; nothing
-    /// where the run ended before.
-    fn run_and_kill(&self) -> anyhow::Result<Option<u64>> {
-        println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.\n");
+    /// Runs the team until one agent is in the middle of its turn, and kills the process. Who follows the session, and
+    /// the number of that turn; nothing where the run ended before.
+    fn run_and_kill(&self) -> anyhow::Result<(Option<Follower>, Option<u64>)> {
+        println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.");
+        println!("After each turn you see how full its prompt was ({LEGEND}),\nand who was shown which set.\n");
         let mut run = self.run([TEAM, "--id", SESSION]);
         run.args(unattended());
         let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
-        let Some(turn) = self.turn_of(KILLED_WITH, &mut run)? else { return Ok(None) };
+        let Some(follower) = Follower::start(&self.callboard, &mut run)? else { return Ok((None, None)) };
+        let Some(turn) = follower.turn_of(KILLED_WITH, &mut run)? else { return Ok((Some(follower), None)) };
         std::thread::sleep(INTO_THE_TURN);
         if run.try_wait()?.is_some() {
-            return Ok(None);
+            return Ok((Some(follower), None));
         }
         run.kill().context("cannot kill the run")?;
         run.wait()?;
         println!("\n\n──── kill -9: the process is gone, in the middle of turn {turn}. Another one goes on: ────\n");
-        Ok(Some(turn))
-    }
-
-    /// Waits until `agent` is asked in the run of this process. The number of that turn; nothing where the process ends first.
-    fn turn_of(&self, agent: &'static str, run: &mut Child) -> anyhow::Result<Option<u64>> {
-        while self.json(&["session", "show"]).is_err() {
-            if run.try_wait()?.is_some() {
-                return Ok(None);
-            }
-            std::thread::sleep(POLL);
-        }
-        let words = ["session", "journal", SESSION, "--follow", "--json", "--types", "turn.requested", "--after", "0"];
-        let mut follow = self.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let lines = BufReader::new(follow.stdout.take().context("the journal has no output")?).lines();
-        let (sender, asked) = mpsc::channel();
-        std::thread::spawn(move || {
-            let entries = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
-            let of_agent = |entry: &Value| entry.pointer("/data/agent").and_then(Value::as_str) == Some(agent);
-            let turn = entries.filter(of_agent).find_map(|entry| entry.pointer("/data/turn")?.as_u64());
-            // Nobody listens any more where the run has ended.
-            let _ = turn.map(|turn| sender.send(turn));
-        });
-        let turn = loop {
-            match asked.recv_timeout(POLL) {
-                Ok(turn) => break Some(turn),
-                Err(RecvTimeoutError::Timeout) if run.try_wait()?.is_none() => {}
-                Err(_) => break None,
-            }
-        };
-        follow.kill().context("cannot end the process that follows the journal")?;
-        follow.wait()?;
-        if turn.is_none() {
-            run.wait()?;
-        }
-        Ok(turn)
+        Ok((Some(follower), Some(turn)))
     }
 
     /// Goes on until the run has ended. A question that nobody answered is answered automatically. Whether the run is
@@ -198,7 +157,7 @@ impl Demo {
             }
             None => Stdio::null(),
         };
-        let mut command = self.command(words.iter().copied());
+        let mut command = self.callboard.command(words.iter().copied());
         command::run(command.args(["--session", SESSION]).stdin(input))
     }
 
@@ -219,8 +178,8 @@ impl Demo {
 
     /// Prints commands that can be pasted.
     fn suggest(&self, last_turn: Option<u64>) {
-        let callboard = quoted(&self.callboard.display().to_string());
-        let store = quoted(&self.store);
+        let callboard = quoted(&self.callboard.path.display().to_string());
+        let store = quoted(&self.callboard.store);
         let (_, _, word) = KEPT_FROM;
         let line = |command: &str, why: &str| {
             println!("  {callboard} {command} --session {SESSION} --store {store}\n      {why}")

@@ -82,47 +82,7 @@ pub use callboard_prompt::{
 };
 
 pub use self::{
-    browser::{
-        Browser, BrowserAnswer, BrowserStatus, BrowserTab, Screenshot, ScreenshotList, TakeScreenshot, TakenScreenshot,
-    },
-    collection::{Collection, CollectionList},
-    compression::{
-        AgentContext, Compress, CompressAnswer, ContextSize, LastTurn, Pinned, PossibleCompression, UndoneCompression,
-        WantedMethod,
-    },
-    context_set::{ContextSet, ContextSetList, PutContextSet, PutContextSetAnswer},
-    directive::{ContextSetUpdates, Directive, DirectiveAnswer, SchemaQuery, StructuredDirective, TextDirective},
-    document::{Document, DocumentChanged, DocumentList, DocumentQuery, DocumentsQuery, PutDocument},
-    file::{
-        ContextFile, ContextFileAdded, ContextFileKeywords, ContextFileList, Delegation, DelegationMessage, FilesQuery,
-    },
-    form::{Form, FormAnswers, FormList, ListedForm},
-    journal::{
-        DELTA, Delta, ErasedEntry, Event, Findings, FollowQuery, JournalOrder, JournalPage, JournalQuery, WhyQuery,
-    },
-    login::{Login, Me},
-    message::{Added, AnyMessage, MessageList, MessagesQuery, NewMessages, Roles, ShapeQuery},
-    orchestration::{Orchestration, OrchestrationPatch, ReportedUsage, TokenUsage, Tools, UsedTool},
-    overview::{Cost, LargestPrompt, LastEntry, SessionOverview, SessionRun, SessionUsage},
-    plan::{Plan, PlanChanged, PlanDiff, PlanDiffQuery, PlanVersion, PlanVersionList, PlanVersionsQuery},
-    problem::{Fault, Problem},
-    prompt::{Prompt, PromptBody, PromptPiece},
-    query::{AtQuery, PageAtQuery, PageQuery, read_time, whole, words},
-    recall::{
-        AskedSource, ForeignHit, FoundPassage, PassageBytes, RecallBody, RecallHit, RecallRole, Recalled, SearchQuery,
-        WhyRecalled,
-    },
-    rules::add_rules,
-    run::{Pause, Run, RunList, ToolResult, ToolResults},
-    session::{Fork, NewSession, Session, SessionEvent, SessionList, SessionOrder, SessionSettings, SessionsQuery},
-    system::{Health, Ready},
-    thread::{Thread, ThreadList},
-    token::{NewToken, Token, TokenList},
-    tool::{ToolCallBody, ToolCallResult, ToolFormat, ToolList, ToolsQuery},
-    transfer::ImportQuery,
-    turn::{SentPrompt, Turn, TurnAnswer, TurnAnswered, TurnList, TurnsQuery},
-    variable::{
-        ReasonQuery, RestoreSecret, RestoredSecret, RevealQuery, Variable, VariableAfter, VariableList, VariableValue,
-    },
-    workflow::{ChangedWorkflowNode, ExecutionList, NodeResult, PutWorkflow, WorkflowChangeQuery},
+    browser::*, collection::*, compression::*, context_set::*, directive::*, document::*, file::*, form::*, journal::*,
+    login::*, message::*, orchestration::*, overview::*, plan::*, problem::*, prompt::*, query::*, recall::*, rules::*,
+    run::*, session::*, system::*, thread::*, token::*, tool::*, transfer::*, turn::*, variable::*, workflow::*,
 };

@@ -26,6 +26,7 @@ mod served;
 mod size;
 mod snapshot;
 mod stores;
+mod survive;
 mod sweep;
 mod timing;
 
@@ -76,6 +77,8 @@ enum Measure {
     Prompt,
     /// How long what a director needs takes: its prompt, hiding secrets, and compressing.
     Director,
+    /// What is left of a long conversation: facts, the beginnings of prompts, and the newest messages.
+    Survive,
     /// How long a page of messages takes.
     Page,
     /// How long reads over HTTP take.
@@ -145,6 +148,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Size => size::measure(scale, report).await,
         Measure::Prompt => prompt::measure(scale, report).await,
         Measure::Director => director::measure(scale, report).await,
+        Measure::Survive => survive::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
         Measure::Read => read::measure(scale, report).await,
         Measure::Recall => recall::measure(scale, report).await,

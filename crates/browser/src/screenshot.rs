@@ -117,7 +117,8 @@ async fn pictured(live: &Live, target: &Target, mask: &Mask) -> Result<(Vec<u8>,
             return Ok((png, covered));
         }
     }
-    Err(BrowserError::NotCovered { reason: "the page does not stand still; try again later".into() })
+    let reason = "the page does not stand still, or takes away what lies over it; try again later";
+    Err(BrowserError::NotCovered { reason: reason.into() })
 }
 
 /// Where the page shows secrets now.

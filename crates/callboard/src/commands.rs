@@ -92,20 +92,17 @@ Environment:
   RUST_LOG                         what is logged: error, warn, info, debug or trace
   XDG_DATA_HOME, XDG_STATE_HOME    the folders of the default store and of what was chosen";
 
-/// The commands in the groups of the help.
-const GROUPS: &[(&str, &[&str])] = &[
-    ("Teams at work", &["run", "director", "team", "runs", "turns", "directive", "form"]),
-    ("Sessions", &["session", "use", "export", "import"]),
-    ("Conversations", &["say", "messages", "thread", "compress", "pin"]),
-    ("What a team shares", &["set", "documents", "collection", "files", "var", "plan", "workflow", "steps"]),
-    ("What agents use", &["tools", "browser"]),
-    ("What agents are shown", &["prompt", "context", "recall", "search", "why"]),
-    ("Secrets and rights", &["token", "secrets", "erase"]),
-    ("Running Callboard", &["serve", "mcp", "store", "doctor", "completion", "help"]),
+/// The groups of the help, each with the command that it begins with. The order is that of [`Command`].
+const GROUPS: &[(&str, &str)] = &[
+    ("Teams at work", "run"),
+    ("Sessions", "session"),
+    ("Conversations", "say"),
+    ("What a team shares", "set"),
+    ("What agents use", "tools"),
+    ("What agents are shown", "prompt"),
+    ("Secrets and rights", "token"),
+    ("Running Callboard", "serve"),
 ];
-
-/// The length of the longest name of a command.
-const WIDEST: usize = "collection".len();
 
 /// What stands behind a short help that leaves something out.
 const MORE: &str = "More: the same with --help";
@@ -131,49 +128,53 @@ pub(crate) enum Command {
     /// Team files: have a model write one (draft)
     #[command(subcommand)]
     Team(team::Team),
-    /// Sessions: each is a team's journal, settings and context (new, list, show, update, delete, fork, journal)
-    #[command(subcommand, alias = "sessions")]
-    Session(session::Session),
-    /// Choose the session that later commands work on
-    Use(choose::Use),
-    /// Context sets: named texts that the team shares (list, show, put, delete)
-    #[command(subcommand, alias = "sets")]
-    Set(set::Set),
-    /// Apply a manager's directive and print the result
-    Directive(directive::Directive),
-    /// Forms: questions for the user (list, answer)
-    #[command(subcommand, alias = "forms")]
-    Form(form::Form),
-    /// Add a message to a thread
-    Say(say::Say),
-    /// Threads: conversations, who sees them, and their settings (list, put)
-    #[command(subcommand, alias = "threads")]
-    Thread(thread::Thread),
-    /// Read the messages of a thread
-    #[command(alias = "message")]
-    Messages(messages::Messages),
-    /// Build an agent's prompt, now or as of an earlier entry
-    Prompt(prompt::Prompt),
-    /// Show how large the agents' prompts are, and when they are compressed
-    Context(context::Context),
-    /// Replace the older messages of a thread with a summary in prompts
-    Compress(compress::Compress),
-    /// Pin a message: compression keeps it word for word
-    Pin(compress::Pin),
-    /// Find passages that answer a question, in everything that was ever said
-    Recall(recall::Recall),
-    /// Find exact words and phrases, the newest first
-    Search(search::Search),
-    /// Trace a text: who wrote it, which agents were shown it, and what replaced it
-    Why(why::Why),
-    /// Erase what people wrote in an entry, for good
-    Erase(erase::Erase),
     /// Runs: what a team did with its tasks (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
     Runs(runs::Runs),
     /// Turns: which models were asked, and with which prompts (show)
     #[command(alias = "turn")]
     Turns(turns::Turns),
+    /// Apply a manager's directive and print the result
+    Directive(directive::Directive),
+    /// Forms: questions for the user (list, answer)
+    #[command(subcommand, alias = "forms")]
+    Form(form::Form),
+    /// Sessions: each is a team's journal, settings and context (new, list, show, update, delete, fork, journal)
+    #[command(subcommand, alias = "sessions")]
+    Session(session::Session),
+    /// Choose the session that later commands work on
+    Use(choose::Use),
+    /// Export a session as JSON lines
+    Export(transfer::Export),
+    /// Import an exported session
+    Import(transfer::Import),
+    /// Add a message to a thread
+    Say(say::Say),
+    /// Read the messages of a thread
+    #[command(alias = "message")]
+    Messages(messages::Messages),
+    /// Threads: conversations, who sees them, and their settings (list, put)
+    #[command(subcommand, alias = "threads")]
+    Thread(thread::Thread),
+    /// Replace the older messages of a thread with a summary in prompts
+    Compress(compress::Compress),
+    /// Pin a message: compression keeps it word for word
+    Pin(compress::Pin),
+    /// Context sets: named texts that the team shares (list, show, put, delete)
+    #[command(subcommand, alias = "sets")]
+    Set(set::Set),
+    /// Documents: longer texts that agents look things up in (add, list, show, remove)
+    #[command(subcommand, alias = "document")]
+    Documents(documents::Documents),
+    /// Collections: documents that sessions share (create, list, remove, erase, export, import)
+    #[command(subcommand, alias = "collections")]
+    Collection(collection::Collection),
+    /// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
+    #[command(alias = "file")]
+    Files(files::Files),
+    /// Variables: named values that the team works with (list, get, set, clear)
+    #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
+    Variable(variable::Variable),
     /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
     Plan(plan::Plan),
     /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
@@ -184,38 +185,34 @@ pub(crate) enum Command {
     /// Tools that Callboard executes for agents (list, call)
     #[command(subcommand, alias = "tool")]
     Tools(tools::Tools),
-    /// Variables: named values that the team works with (list, get, set, clear)
-    #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
-    Variable(variable::Variable),
     /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
     #[command(subcommand)]
     Browser(browser::Browser),
-    /// Documents: longer texts that agents look things up in (add, list, show, remove)
-    #[command(subcommand, alias = "document")]
-    Documents(documents::Documents),
-    /// Collections: documents that sessions share (create, list, remove, erase, export, import)
-    #[command(subcommand, alias = "collections")]
-    Collection(collection::Collection),
-    /// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
-    #[command(alias = "file")]
-    Files(files::Files),
-    /// Export a session as JSON lines
-    Export(transfer::Export),
-    /// Import an exported session
-    Import(transfer::Import),
+    /// Build an agent's prompt, now or as of an earlier entry
+    Prompt(prompt::Prompt),
+    /// Show how large the agents' prompts are, and when they are compressed
+    Context(context::Context),
+    /// Find passages that answer a question, in everything that was ever said
+    Recall(recall::Recall),
+    /// Find exact words and phrases, the newest first
+    Search(search::Search),
+    /// Trace a text: who wrote it, which agents were shown it, and what replaced it
+    Why(why::Why),
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand, alias = "tokens")]
     Token(token::Token),
     /// Secrets: replace the master key, put back what is none (rotate, restore)
     #[command(subcommand, alias = "secret")]
     Secrets(secrets::Secrets),
-    /// Stores: check a store, or copy it into another one (check, copy)
-    #[command(subcommand, alias = "stores")]
-    Store(store::Store),
+    /// Erase what people wrote in an entry, for good
+    Erase(erase::Erase),
     /// Serve sessions over HTTP
     Serve(serve::Serve),
     /// Answer a client of MCP, such as a coding agent, on standard input and output
     Mcp(mcp::Mcp),
+    /// Stores: check a store, or copy it into another one (check, copy)
+    #[command(subcommand, alias = "stores")]
+    Store(store::Store),
     /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
     /// Print a shell completion script
@@ -270,16 +267,13 @@ impl Command {
     }
 }
 
-/// What a noun alone may do: it lists or shows what there is. With options, it is the first command that takes them.
-pub(crate) fn of_noun_alone(noun: &str) -> &'static [&'static str] {
-    match noun {
-        "session" | "sessions" => &["list", "show"],
-        "set" | "sets" | "form" | "forms" | "thread" | "threads" | "runs" | "tool" | "tools" | "document"
-        | "documents" | "collection" | "collections" | "token" | "tokens" | "var" | "vars" | "variable"
-        | "variables" => &["list"],
-        "step" | "steps" => &["show"],
-        _ => &[],
-    }
+/// What a noun alone may do: it lists or shows what there is. With options, it is the first command that takes them. A command
+/// with options of its own is no such noun.
+pub(crate) fn of_noun_alone(noun: &str) -> Vec<&'static str> {
+    let command = Cli::command();
+    let noun = command.find_subcommand(noun).filter(|noun| noun.get_arguments().next().is_none());
+    let has = |name: &&str| noun.is_some_and(|noun| noun.find_subcommand(name).is_some());
+    ["list", "show"].into_iter().filter(has).collect()
 }
 
 /// The command line. The options of all commands are in the help of the program alone.
@@ -311,20 +305,22 @@ fn in_short(command: clap::Command) -> clap::Command {
 fn in_groups(command: &clap::Command) -> String {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
-    let line = |name: &&str| {
-        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-        let about = about.map(ToString::to_string).unwrap_or_default();
+    let widest = command.get_subcommands().map(|one| one.get_name().len()).max().unwrap_or_default();
+    let mut groups = String::new();
+    for one in command.get_subcommands() {
+        let name = one.get_name();
+        if let Some((title, _)) = GROUPS.iter().find(|(_, first)| *first == name) {
+            let gap = if groups.is_empty() { "" } else { "\n" };
+            groups += &format!("{gap}{header}{title}:{header:#}\n");
+        }
+        let about = one.get_about().map(ToString::to_string).unwrap_or_default();
         // The commands of a noun are in its own help.
         let about = about.split(" (").next().unwrap_or_default();
-        format!("  {literal}{name}{literal:#}{}  {about}\n", " ".repeat(WIDEST.saturating_sub(name.len())))
-    };
-    let group = |(title, names): &(&str, &[&str])| {
-        let lines: String = names.iter().map(line).collect();
-        format!("{header}{title}:{header:#}\n{lines}\n")
-    };
-    let groups: String = GROUPS.iter().map(group).collect();
+        let padding = " ".repeat(widest - name.len());
+        groups += &format!("  {literal}{name}{literal:#}{padding}  {about}\n");
+    }
     let options = format!("{header}Options:{header:#}\n{{options}}");
-    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{options}{{after-help}}")
+    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n{options}{{after-help}}")
 }
 
 fn without_global_options(command: clap::Command) -> clap::Command {
@@ -365,13 +361,6 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Team(command) => team::execute(global, command, output).await?,
         Command::Store(command) => return store::execute(global, command, output).await,
         Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
-        Command::Documents(command) => {
-            let models = callboard_model::Settings::default().into();
-            let context = Context::open(global, output, makes_store, Drive::Nothing, models).await?;
-            let ended = documents::execute(&context, command).await;
-            context.client.close().await;
-            return ended;
-        }
         Command::Mcp(args) => {
             let project = Some(args.project());
             let (drive, models) = (Drive::Nothing, config::endpoints());
@@ -488,6 +477,7 @@ impl Context {
             Command::Search(args) => return search::search(self, args).await,
             Command::Why(args) => return why::why(self, args).await,
             Command::Directive(args) => return directive::directive(self, args).await,
+            Command::Documents(command) => return documents::execute(self, command).await,
             Command::Session(command) => session::execute(self, command).await,
             Command::Use(args) => choose::choose(self, args).await,
             Command::Set(command) => set::execute(self, command).await,
@@ -519,7 +509,6 @@ impl Context {
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
-            | Command::Documents(_)
             | Command::Mcp(_)
             | Command::Secrets(secrets::Secrets::Rotate(_))
             | Command::Store(_)
@@ -607,13 +596,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_in_one_group_of_the_help() {
+    fn each_group_of_the_help_begins_with_a_command() {
         let command = command();
-        let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        known.sort_unstable();
-        listed.sort_unstable();
-        assert_eq!(listed, known);
+        let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let places = GROUPS.iter().map(|(_, first)| names.iter().position(|name| name == first));
+        let places: Vec<Option<usize>> = places.collect();
+        assert!(places.first() == Some(&Some(0)) && places.is_sorted() && !places.contains(&None), "{places:?}");
+    }
+
+    #[test]
+    fn a_noun_alone_does_what_it_has_of_list_and_show() {
+        assert_eq!(of_noun_alone("sets"), ["list", "show"]);
+        assert_eq!(of_noun_alone("step"), ["show"]);
+        assert!(["files", "plan", "serve", "no such noun"].iter().all(|noun| of_noun_alone(noun).is_empty()));
     }
 
     #[test]

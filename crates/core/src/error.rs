@@ -235,7 +235,11 @@ impl Error {
     #[must_use]
     pub fn within(mut self, pointer: &str) -> Self {
         if let Self::Invalid(faults) | Self::Contradiction { faults, .. } = &mut self {
-            for fault in faults.iter_mut().filter(|fault| !fault.pointer.starts_with(pointer)) {
+            let is_within = |fault: &Fault| {
+                let rest = fault.pointer.strip_prefix(pointer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            for fault in faults.iter_mut().filter(|fault| !is_within(fault)) {
                 fault.pointer.insert_str(0, pointer);
             }
         }
@@ -331,4 +335,23 @@ impl fmt::Display for Fault {
 
 fn list(parts: &[(String, Tokens)]) -> String {
     parts.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_within_another_is_told_from_one_that_only_begins_like_it() {
+        for (given, meant) in [
+            ("", "/arguments"),
+            ("/arguments", "/arguments"),
+            ("/arguments/limit", "/arguments/limit"),
+            ("/argumentsOfTheTool", "/arguments/argumentsOfTheTool"),
+            ("/limit", "/arguments/limit"),
+        ] {
+            let error = Error::invalid(given, "wrong").within("/arguments");
+            assert_eq!(error, Error::invalid(meant, "wrong"), "{given}");
+        }
+    }
 }

@@ -9,13 +9,17 @@ use crate::{
     access_token, agent,
     audience::Audience,
     compression, context_set, conversation, directive, document,
-    entry::{Entry, Hash, Header},
+    entry::{Actor, Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, TextField, TextKind, read},
-    file, idempotency, plan,
-    recall::Recallable,
-    run, secret, session,
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, TextKind, read},
+    file,
+    id::Seq,
+    idempotency, plan,
+    recall::{Recallable, Source},
+    run, secret,
+    sentence::{Statement, shortened},
+    session,
     state::State,
     step,
     text::Text,
@@ -24,7 +28,7 @@ use crate::{
     workflow,
 };
 
-/// What readers must know of a type of entry.
+/// What is known of a type of entry: what its [`Fact`] declares, and what that makes of an entry.
 pub struct EventType {
     /// The type.
     pub kind: &'static str,
@@ -36,17 +40,55 @@ pub struct EventType {
     pub earlier: Earlier,
     /// See [`Description::repeats`](crate::fact::Description::repeats).
     pub repeats: Repeats,
+    source: Option<Source>,
+    sentence: Sentence,
+    apply: fn(&mut State, &Entry) -> Result<(), Error>,
+    project: fn(&Entry, &View<'_>) -> Result<Option<Seen>, Error>,
+    recallable: fn(&Entry) -> Result<Option<Recallable>, Error>,
+    recalls_from: fn(&View<'_>, &str, &Audience) -> Option<Seq>,
+    check_readable: fn(&Entry) -> Result<(), Error>,
+    is_erased: fn(&Entry) -> bool,
+    erase: fn(&mut Value),
+    visible_to: fn(&View<'_>, &str) -> Option<Audience>,
+}
+
+/// The type of the entries of a fact.
+const fn of<F: Fact>() -> EventType {
+    let Description { texts, gone_as, earlier, repeats } = F::DESCRIPTION;
+    EventType {
+        kind: F::TYPE,
+        texts,
+        gone_as,
+        earlier,
+        repeats,
+        source: F::SOURCE,
+        sentence: F::SENTENCE,
+        apply: |state, entry| {
+            read::<F>(entry)?.apply(state, &entry.header);
+            Ok(())
+        },
+        project: |entry, view| Ok(read::<F>(entry)?.project(view, &entry.header)),
+        recallable: |entry| Ok(read::<F>(entry)?.recallable()),
+        recalls_from: F::recalls_from,
+        check_readable: |entry| read::<F>(entry).map(drop),
+        is_erased: fact::is_erased::<F>,
+        erase: F::erase,
+        visible_to: F::visible_to,
+    }
 }
 
 impl EventType {
-    const fn of<F: Fact>() -> Self {
-        let Description { texts, gone_as, earlier, repeats } = F::DESCRIPTION;
-        Self { kind: F::TYPE, texts, gone_as, earlier, repeats }
-    }
-
     /// The type of this name.
     pub fn named(kind: &str) -> Option<&'static Self> {
         ALL.iter().find(|known| known.kind == kind)
+    }
+
+    /// The type of an entry. It is refused if it is unknown.
+    fn of_entry(entry: &Entry) -> Result<&'static Self, Error> {
+        Self::named(&entry.header.kind).ok_or_else(|| {
+            let Header { seq, v, kind, .. } = &entry.header;
+            Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v }
+        })
     }
 
     /// The hashes of the long texts that an entry of this type speaks of.
@@ -86,149 +128,119 @@ impl EventType {
     }
 }
 
-/// Lists the types of facts, and with them what every entry can be.
-macro_rules! facts {
-    ($($fact:ty),* $(,)?) => {
-        /// Every type of entry that this program knows.
-        pub static ALL: &[EventType] = &[$(EventType::of::<$fact>()),*];
+/// Every type of entry that this program knows.
+pub static ALL: &[EventType] = &[
+    of::<erasure::Erased>(),
+    of::<session::facts::Created>(),
+    of::<session::facts::Updated>(),
+    of::<agent::facts::Added>(),
+    of::<agent::facts::Updated>(),
+    of::<agent::facts::Removed>(),
+    of::<context_set::facts::Updated>(),
+    of::<context_set::facts::Deleted>(),
+    of::<context_set::facts::FormAnswered>(),
+    of::<document::facts::Added>(),
+    of::<document::facts::Removed>(),
+    of::<conversation::facts::ThreadUpdated>(),
+    of::<conversation::facts::MessageAdded>(),
+    of::<conversation::MessageChecked>(),
+    of::<compression::Compressed>(),
+    of::<compression::facts::CompressionUndone>(),
+    of::<compression::facts::ToolResultsCleared>(),
+    of::<compression::facts::ContextWarned>(),
+    of::<compression::facts::ContextCrowded>(),
+    of::<compression::facts::MessagePinned>(),
+    of::<compression::facts::MessageUnpinned>(),
+    of::<directive::Received>(),
+    of::<run::facts::Started>(),
+    of::<run::facts::Claimed>(),
+    of::<run::facts::Paused>(),
+    of::<run::facts::Resumed>(),
+    of::<run::facts::Ended>(),
+    of::<run::turn_facts::TurnRequested>(),
+    of::<run::turn_facts::TurnAnswered>(),
+    of::<run::turn_facts::TurnFailed>(),
+    of::<run::facts::ToolStarted>(),
+    of::<run::facts::ToolFinished>(),
+    of::<secret::facts::KeyWrapped>(),
+    of::<secret::facts::Revealed>(),
+    of::<secret::facts::Hidden>(),
+    of::<secret::facts::Restored>(),
+    of::<step::facts::ToolUsed>(),
+    of::<step::facts::SequenceAdvanced>(),
+    of::<step::facts::StepEntered>(),
+    of::<step::facts::StepsReset>(),
+    of::<step::facts::UsageReported>(),
+    of::<file::facts::Added>(),
+    of::<file::facts::Removed>(),
+    of::<variable::facts::Set>(),
+    of::<variable::facts::Cleared>(),
+    of::<plan::facts::Updated>(),
+    of::<workflow::facts::Updated>(),
+    of::<workflow::facts::NodeCreated>(),
+    of::<workflow::facts::NodeUpdated>(),
+    of::<workflow::facts::NodeDeleted>(),
+    of::<workflow::facts::ResultRecorded>(),
+    of::<workflow::execution::facts::Started>(),
+    of::<workflow::execution::facts::NodeStarted>(),
+    of::<workflow::execution::facts::Finished>(),
+    of::<access_token::facts::Created>(),
+    of::<access_token::facts::Revoked>(),
+    of::<idempotency::facts::Answered>(),
+    of::<idempotency::record::Begun>(),
+    of::<idempotency::record::Settled>(),
+    of::<session::expired::Expired>(),
+    of::<secret::master_key::MasterKeyUsed>(),
+];
 
-        /// Applies an entry to the state. It is refused if its type or version is unknown or its data is damaged; the
-        /// state is then unchanged.
-        pub(crate) fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => read::<$fact>(entry)?.apply(state, &entry.header),)*
-                _ => return Err(unknown(entry)),
-            }
-            Ok(())
-        }
-
-        /// How an entry looks through `view`, before the rule that its audience must hold the viewer.
-        fn project(entry: &Entry, view: &View<'_>) -> Result<Option<Seen>, Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.project(view, &entry.header)),)*
-                _ => Err(unknown(entry)),
-            }
-        }
-
-        /// The types of entries of which something can be found again.
-        pub fn recallable_types() -> impl Iterator<Item = &'static str> {
-            [$((<$fact>::TYPE, <$fact>::IS_RECALLABLE)),*].into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind)
-        }
-
-        /// What an entry says that can be found again, whether or not it was erased.
-        fn recallable_words(entry: &Entry) -> Result<Option<Recallable>, Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => Ok(read::<$fact>(entry)?.recallable()),)*
-                _ => Err(unknown(entry)),
-            }
-        }
-
-        /// Whether the words of an entry were erased, not only some of what stands in them.
-        pub fn is_erased(entry: &Entry) -> bool {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => fact::is_erased::<$fact>(entry),)*
-                _ => entry.erasure().is_some(),
-            }
-        }
-
-        /// Refuses an entry that does not say what entries of its type say.
-        pub(crate) fn check_readable(entry: &Entry) -> Result<(), Error> {
-            match &*entry.header.kind {
-                $(<$fact>::TYPE => read::<$fact>(entry).map(drop),)*
-                _ => Err(unknown(entry)),
-            }
-        }
-
-        /// Erases the words in the data of an entry of this type; see [`Fact::erase`].
-        pub(crate) fn erase(kind: &str, data: &mut Value) {
-            match kind {
-                $(<$fact>::TYPE => <$fact>::erase(data),)*
-                _ => {}
-            }
-        }
-
-        /// Who may see now what an entry of this type and subject is about; see [`Fact::visible_to`].
-        pub fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
-            match kind {
-                $(<$fact>::TYPE => <$fact>::visible_to(view, subject),)*
-                _ => None,
-            }
-        }
-    };
+/// Applies an entry to the state. It is refused if its type or version is unknown or its data is damaged; the state is then
+/// unchanged.
+pub(crate) fn apply(state: &mut State, entry: &Entry) -> Result<(), Error> {
+    (EventType::of_entry(entry)?.apply)(state, entry)
 }
 
-facts! {
-    erasure::Erased,
-    session::facts::Created,
-    session::facts::Updated,
-    agent::facts::Added,
-    agent::facts::Updated,
-    agent::facts::Removed,
-    context_set::facts::Updated,
-    context_set::facts::Deleted,
-    context_set::facts::FormAnswered,
-    document::facts::Added,
-    document::facts::Removed,
-    conversation::facts::ThreadUpdated,
-    conversation::facts::MessageAdded,
-    conversation::MessageChecked,
-    compression::Compressed,
-    compression::facts::CompressionUndone,
-    compression::facts::ToolResultsCleared,
-    compression::facts::ContextWarned,
-    compression::facts::ContextCrowded,
-    compression::facts::MessagePinned,
-    compression::facts::MessageUnpinned,
-    directive::Received,
-    run::facts::Started,
-    run::facts::Claimed,
-    run::facts::Paused,
-    run::facts::Resumed,
-    run::facts::Ended,
-    run::turn_facts::TurnRequested,
-    run::turn_facts::TurnAnswered,
-    run::turn_facts::TurnFailed,
-    run::facts::ToolStarted,
-    run::facts::ToolFinished,
-    secret::facts::KeyWrapped,
-    secret::facts::Revealed,
-    secret::facts::Hidden,
-    secret::facts::Restored,
-    step::facts::ToolUsed,
-    step::facts::SequenceAdvanced,
-    step::facts::StepEntered,
-    step::facts::StepsReset,
-    step::facts::UsageReported,
-    file::facts::Added,
-    file::facts::Removed,
-    variable::facts::Set,
-    variable::facts::Cleared,
-    plan::facts::Updated,
-    workflow::facts::Updated,
-    workflow::facts::NodeCreated,
-    workflow::facts::NodeUpdated,
-    workflow::facts::NodeDeleted,
-    workflow::facts::ResultRecorded,
-    workflow::execution::facts::Started,
-    workflow::execution::facts::NodeStarted,
-    workflow::execution::facts::Finished,
-    access_token::facts::Created,
-    access_token::facts::Revoked,
-    idempotency::facts::Answered,
-    idempotency::record::Begun,
-    idempotency::record::Settled,
-    session::expired::Expired,
-    secret::master_key::MasterKeyUsed,
+/// The types of entries of which something can be found again.
+pub fn recallable_types() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter(|known| known.source.is_some()).map(|known| known.kind)
+}
+
+/// Whether the words of an entry were erased, not only some of what stands in them.
+pub fn is_erased(entry: &Entry) -> bool {
+    EventType::named(&entry.header.kind).map_or_else(|| entry.erasure().is_some(), |known| (known.is_erased)(entry))
+}
+
+/// Refuses an entry that does not say what entries of its type say.
+pub(crate) fn check_readable(entry: &Entry) -> Result<(), Error> {
+    (EventType::of_entry(entry)?.check_readable)(entry)
+}
+
+/// Erases the words in the data of an entry of this type; see [`Fact::erase`].
+pub(crate) fn erase(kind: &str, data: &mut Value) {
+    if let Some(known) = EventType::named(kind) {
+        (known.erase)(data);
+    }
+}
+
+/// Who may see now what an entry of this type and subject is about; see [`Fact::visible_to`].
+pub fn visible_to(view: &View<'_>, kind: &str, subject: &str) -> Option<Audience> {
+    (EventType::named(kind)?.visible_to)(view, subject)
 }
 
 /// What of `entry` can be found again; `None` where it says nothing that stands for itself, or was erased.
 pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
-    if is_erased(entry) { Ok(None) } else { recallable_words(entry) }
+    if is_erased(entry) { Ok(None) } else { (EventType::of_entry(entry)?.recallable)(entry) }
 }
 
-fn unknown(entry: &Entry) -> Error {
-    let Header { seq, v, kind, .. } = &entry.header;
-    Error::WrittenByNewer { seq: *seq, kind: kind.to_string(), v: *v }
+/// What an entry with this author, type, subject and data says, in at most [`LONGEST`](crate::sentence::LONGEST) characters
+/// on one line.
+///
+/// The data is that which the reader may see: what is hidden from it, such as a secret, has to be hidden before, since a
+/// part of it may be cut off.
+pub fn sentence(by: &Actor, kind: &str, subject: &str, data: &Value) -> String {
+    let by = by.to_string();
+    let statement = Statement { by: by.strip_prefix("agent:").unwrap_or(&by), subject, data };
+    let sentence = EventType::named(kind).map(|known| (known.sentence)(&statement));
+    shortened(&sentence.unwrap_or_else(|| format!("{}: {kind} {subject}", statement.by)))
 }
 
 impl State {
@@ -254,6 +266,13 @@ impl State {
 }
 
 impl View<'_> {
+    /// From which entry on the viewer may find what entries with this subject and audience say of such a thing; see
+    /// [`Fact::recalls_from`].
+    pub fn recalls_from(&self, source: Source, subject: &str, audience: &Audience) -> Option<Seq> {
+        let known = ALL.iter().find(|known| known.source == Some(source))?;
+        (known.recalls_from)(self, subject, audience)
+    }
+
     /// What the viewer gets of an entry: nothing if it was not in the audience then, or may not see the subject now. The
     /// user gets all of it.
     pub fn project(&self, entry: &Entry) -> Result<Option<Projected>, Error> {
@@ -275,7 +294,7 @@ impl View<'_> {
             };
             return Ok(Some(projected(kind, data)));
         }
-        let seen = project(entry, self)?;
+        let seen = (EventType::of_entry(entry)?.project)(entry, self)?;
         Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))
     }
 }

@@ -9,9 +9,11 @@ use crate::{
     audience::Audience,
     entry::{Draft, Entry, Header},
     error::Error,
+    id::Seq,
     input::HideSecrets,
     json::{text_of, value_of},
-    recall::Recallable,
+    recall::{Recallable, Source},
+    sentence::Statement,
     state::State,
     time::Timestamp,
     view::View,
@@ -23,14 +25,18 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// `noun.verb_past`.
     const TYPE: &'static str;
 
+    /// What an entry of the type says in one plain sentence.
+    const SENTENCE: Sentence;
+
     /// The version of what it carries.
     const VERSION: u16 = 1;
 
     /// What readers must know of the type, whatever one entry says.
     const DESCRIPTION: Description;
 
-    /// Whether something of it may be found again later; see [`recallable`](Self::recallable).
-    const IS_RECALLABLE: bool = false;
+    /// What kind of thing is found where something of it is found again; see [`recallable`](Self::recallable). Each kind is that
+    /// of one type.
+    const SOURCE: Option<Source> = None;
 
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
@@ -56,6 +62,12 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 
+    /// From which entry on the viewer may find what entries with this subject and audience say; `None` where it may find none of
+    /// them. What was said before was hidden from the viewer since, is replaced, or is gone.
+    fn recalls_from(_view: &View<'_>, _subject: &str, _audience: &Audience) -> Option<Seq> {
+        None
+    }
+
     /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
 
@@ -71,6 +83,9 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 }
+
+/// Says in a sentence what an entry says. What its reader may not see is not in it.
+pub type Sentence = fn(&Statement<'_>) -> String;
 
 /// What readers must know of a type of fact.
 pub struct Description {

@@ -1,8 +1,6 @@
 //! Recall: what of a journal can be found again, and from which entry on a viewer finds it. Nothing here searches: an index
 //! is made of what entries [say](Recallable) and is derived like all else.
 
-mod sight;
-
 use std::{ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
@@ -14,41 +12,70 @@ use crate::{
     text::{Text, Values},
 };
 
-/// The kind of thing in which a passage was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// A message, also the result of a tool.
-    Message,
-    /// A context set.
-    ContextSet,
-    /// The plan.
-    Plan,
-    /// A variable that is no secret.
-    Variable,
-    /// A context file: its path, its keywords and for whom it is.
-    File,
-    /// A document.
-    Document,
+/// Lists the kinds of things in which passages are found: the word for each; whether lines in it that begin with `#` are
+/// headings, as in Markdown; where the API has it; and by which own tool, and which argument with its name, models read it.
+macro_rules! sources {
+    ($(
+        $(#[$doc:meta])*
+        $source:ident = $word:literal, $has_headings:literal, $path:literal, $tool:literal, $argument:expr;
+    )*) => {
+        /// The kind of thing in which a passage was found.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
+        #[serde(rename_all = "snake_case")]
+        pub enum Source {
+            $($(#[$doc])* $source,)*
+        }
+
+        impl Source {
+            /// All of them.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$source),*];
+
+            /// The word for it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$source => $word,)*
+                }
+            }
+
+            /// Whether lines in it that begin with `#` are headings, where nothing else is known of it.
+            fn has_headings(self) -> bool {
+                match self {
+                    $(Self::$source => $has_headings,)*
+                }
+            }
+
+            /// The segment of the API's paths below which such things are in a session.
+            pub fn path(self) -> &'static str {
+                match self {
+                    $(Self::$source => $path,)*
+                }
+            }
+
+            /// The own tool with which models read such a thing, and the argument that has its name; none where there is one
+            /// such thing.
+            pub fn tool(self) -> (&'static str, Option<&'static str>) {
+                match self {
+                    $(Self::$source => ($tool, $argument),)*
+                }
+            }
+        }
+    };
 }
 
-impl Source {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Message, Self::ContextSet, Self::Plan, Self::Variable, Self::File, Self::Document];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::ContextSet => "context_set",
-            Self::Plan => "plan",
-            Self::Variable => "variable",
-            Self::File => "file",
-            Self::Document => "document",
-        }
-    }
+sources! {
+    /// A message, also the result of a tool.
+    Message = "message", false, "threads", "read_messages", Some("thread");
+    /// A context set.
+    ContextSet = "context_set", true, "context-sets", "read_context_set", Some("name");
+    /// The plan.
+    Plan = "plan", true, "plan", "get_current_plan", None;
+    /// A variable that is no secret.
+    Variable = "variable", false, "variables", "get_workflow_variable", Some("variableName");
+    /// A context file: its path, its keywords and for whom it is.
+    File = "file", false, "files", "read_file", Some("path");
+    /// A document.
+    Document = "document", true, "documents", "read_document", Some("name");
 }
 
 /// What of an entry can be found again.
@@ -74,10 +101,7 @@ impl Recallable {
     /// What a thing says that nobody in particular says.
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
-        let has_headings = match source {
-            Source::ContextSet | Source::Plan | Source::Document => true,
-            Source::Message | Source::Variable | Source::File => false,
-        };
+        let has_headings = source.has_headings();
         let (speaker, role, message_id) = Default::default();
         says_something.then_some(Self { source, texts, name_bytes: 0, speaker, role, message_id, has_headings })
     }

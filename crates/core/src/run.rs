@@ -429,7 +429,8 @@ pub struct PromptRecord {
     pub layout: String,
     /// The version of its layout.
     pub layout_version: u32,
-    /// Its format.
+    /// Its format. Exports of older versions leave out that it is `openai`.
+    #[serde(default = "openai")]
     pub format: String,
     /// The vocabulary that it was counted in.
     pub vocabulary: String,
@@ -455,6 +456,10 @@ pub struct PromptRecord {
     /// What it shows that was observed outside of the session.
     #[serde(default, skip_serializing_if = "Observations::is_empty")]
     pub observed: Observations,
+}
+
+fn openai() -> String {
+    "openai".to_owned()
 }
 
 /// The command to record the answer of a model.
@@ -492,6 +497,12 @@ impl PromptRecord {
             return None;
         }
         Report::of(model, self.tokens, self.factor?, self.vocabulary == BYTES, Tokens(used))
+    }
+
+    /// The same without the hash, where the entry `erased` changed older words after it was made: it may be one of those.
+    pub(crate) fn recorded_after(self, erased: Seq) -> Self {
+        let sha256 = if erased > self.at { Hash::default() } else { self.sha256 };
+        Self { sha256, ..self }
     }
 }
 

@@ -12,6 +12,9 @@ pub const INLINE_BYTES: usize = 64 * 1024;
 /// Texts over this many bytes are refused.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
+/// How notes begin that stand in the place of what was left out of a text.
+pub(crate) const SHORTENED: &str = "\n[shortened here: ";
+
 /// How many bytes of a long text stand in its entry, at most.
 const BEGINNING_BYTES: usize = 512;
 

@@ -84,9 +84,14 @@ impl<'a> View<'a> {
         self.is_in_charge() || self.state.session.settings.share.contains(&what)
     }
 
+    /// Whether the viewer is in `audience`; the user is in all.
+    pub(crate) fn is_in(&self, audience: &Audience) -> bool {
+        self.agent().is_none_or(|agent| audience.contains(agent))
+    }
+
     /// Whether the viewer was meant to see an entry when it was decided.
     pub fn was_meant(&self, header: &Header) -> bool {
-        self.agent().is_none_or(|name| header.audience.contains(name))
+        self.is_in(&header.audience)
     }
 }
 

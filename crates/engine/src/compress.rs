@@ -55,13 +55,14 @@ impl Session {
         look: impl FnOnce(Material) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let state = self.state().await?;
+        let erased = state.erased;
         let wanted = Wanted::of(&state, thread, scope)?;
         let entries = self.entries_of(&state, &wanted).await?;
         self.live.confirm(&state).await?;
         let read = Reading { state, wanted, entries, values: Values::new() };
         let (mut read, mut material) = read.go_on().await?;
-        while let Err(Unread::Values(hashes)) = material {
-            read.values.extend(self.values(hashes).await?);
+        while let Err(Unread::Values(texts)) = material {
+            read.values.extend(self.values_or_notes(texts, erased).await?);
             (read, material) = read.go_on().await?;
         }
         let material = material.map_err(|unread| match unread {

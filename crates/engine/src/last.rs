@@ -3,7 +3,7 @@
 use callboard_core::{
     entry::Entry,
     error::Error as Refusal,
-    sentence::sentence,
+    event::sentence,
     view::{Projected, View},
     viewer::Viewer,
 };

@@ -29,6 +29,7 @@ use crate::{
     },
     session_info::SessionInfo,
     sizes::sizes,
+    texts::damaged,
     upkeep::snapshot,
 };
 
@@ -183,6 +184,37 @@ impl Session {
             }
         }
         Ok(values)
+    }
+
+    /// Reads long texts, each of the entry behind it, as of a state with this [`erased`](State::erased). Where the
+    /// store has lost one or cannot read it, a note that says so stands in its place.
+    pub async fn values_or_notes(
+        &self,
+        texts: impl IntoIterator<Item = (Hash, Seq)>,
+        erased: Seq,
+    ) -> Result<Values, Error> {
+        let mut values = Values::new();
+        for (hash, seq) in texts {
+            if let std::collections::btree_map::Entry::Vacant(place) = values.entry(hash) {
+                place.insert(self.long_text(hash, erased).await?.unwrap_or_else(|| damaged(seq)));
+            }
+        }
+        Ok(values)
+    }
+
+    /// A long text; `None` where the store has lost it or cannot read it, which costs no more than that.
+    pub(crate) async fn long_text(&self, hash: Hash, erased: Seq) -> Result<Option<Arc<str>>, Error> {
+        match self.live.store.value(self.id(), hash).await {
+            Ok(Some(text)) => return Ok(Some(text)),
+            Ok(None) | Err(callboard_store::Error::Damaged { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // Where the session has gone or the text was erased meanwhile, that is why.
+        if self.live.refresh().await?.erased != erased {
+            return Err(Error::Busy { session: self.id().clone() });
+        }
+        tracing::error!(session = %self.id(), %hash, "a long text is damaged: run `callboard doctor`");
+        Ok(None)
     }
 
     /// What a set says, whole.

@@ -1,9 +1,17 @@
 //! Long texts, which stand beside the journal: which ones an entry speaks of.
 
+use std::sync::Arc;
+
 use callboard_core::{
     entry::{Entry, Hash},
     event::EventType,
+    id::Seq,
 };
+
+/// What stands in the place of a long text of the entry `seq` that the store has lost.
+pub(crate) fn damaged(seq: Seq) -> Arc<str> {
+    format!("[this text is damaged: entry {seq}]").into()
+}
 
 /// The hashes of the long texts that must be there for what an entry says.
 pub(crate) fn long_texts(entry: &Entry) -> Vec<Hash> {

@@ -197,14 +197,13 @@ fn foreign_in_short(source: &str, passage: &ForeignPassage) -> Value {
 /// A passage as a model is told of it.
 fn hit_in_short(hit: &RecallHit) -> Value {
     let name = hit.subject.split_once(':').map(|(_, name)| name);
-    let read_on = match hit.source {
-        Source::Message => json!({"tool": "read_messages", "thread": hit.thread, "message_id": hit.message_id}),
-        Source::ContextSet => json!({"tool": "read_context_set", "name": name}),
-        Source::Variable => json!({"tool": "get_workflow_variable", "variableName": name}),
-        Source::Plan => json!({"tool": "get_current_plan"}),
-        Source::File => json!({"tool": "read_file", "path": name}),
-        Source::Document => json!({"tool": "read_document", "name": name, "collection": hit.collection}),
-    };
+    let (tool, argument) = hit.source.tool();
+    let mut read_on = Map::from_iter([("tool".to_owned(), json!(tool))]);
+    read_on.extend(argument.map(|argument| (argument.to_owned(), json!(name))));
+    read_on.extend(hit.message_id.as_ref().map(|id| ("message_id".to_owned(), json!(id))));
+    if hit.source == Source::Document {
+        read_on.insert("collection".to_owned(), json!(hit.collection));
+    }
     json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})
 }
 

@@ -7,29 +7,83 @@ use serde_json::{Value, json};
 use crate::call::{ApiCall, Refusal, escaped};
 
 const SCHEME: &str = "callboard://";
+pub(crate) const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
 /// How many of the newest messages the resource of a conversation shows.
 const NEWEST: &str = "50";
 
+/// A kind of resource: all that is known of it. Its addresses begin as the paths of the API below a session do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceKind {
+    /// The first segment of its addresses; empty for the session itself.
+    pub(crate) path: &'static str,
+    /// The title of what has no name: the only one of its kind, or the list of all; none where there is no such.
+    pub(crate) title: Option<&'static str>,
+    /// With what the types of entries begin that change what has no name.
+    changed_by: &'static [&'static str],
+    /// Those that have names; none where there are none.
+    pub(crate) each: Option<Each>,
+}
+
+/// The resources of a kind that have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Each {
+    /// What the name is called in templates.
+    pub(crate) parameter: &'static str,
+    /// What such a resource is.
+    pub(crate) title: &'static str,
+    /// The title of one; `{}` is its name.
+    titled: &'static str,
+    pub(crate) media_type: &'static str,
+    /// The field of the API's answer that has its text; none where all of the answer is shown.
+    text: Option<&'static str>,
+    /// The first word of the types of entries about it.
+    entries: &'static str,
+    /// The field that has its name, in these entries and in lists of the API.
+    pub(crate) key: &'static str,
+}
+
+static SESSION: ResourceKind = ResourceKind::at("", Some("The session"), &["session.", "agent."]);
+static THREADS: ResourceKind = ResourceKind::at("threads", None, &[]).of(
+    ("thread", "The newest messages of a conversation", "Conversation: {}"),
+    (JSON, None),
+    ("thread", "name"),
+);
+static PROMPTS: ResourceKind = ResourceKind::at("prompts", None, &[]).of(
+    ("agent", "What an agent is shown now", "What {} is shown now"),
+    (TEXT, Some("text")),
+    ("agent", "name"),
+);
+
+/// All kinds of resources, in the order in which they are listed.
+pub(crate) static KINDS: &[&ResourceKind] = &[
+    &SESSION,
+    &ResourceKind::at("context-sets", Some("All context sets"), &["context_set.", "directive."]).of(
+        ("name", "A context set", "Context set: {}"),
+        (TEXT, Some("content")),
+        ("context_set", "name"),
+    ),
+    &THREADS,
+    &ResourceKind::at("plan", Some("The plan"), &["plan."]),
+    &ResourceKind::at("workflow", Some("The workflow"), &["workflow.", "node."]),
+    &ResourceKind::at("documents", Some("Documents"), &["document."]).of(
+        ("name", "A document", "Document: {}"),
+        (TEXT, Some("text")),
+        ("document", "name"),
+    ),
+    &ResourceKind::at("files", Some("Context files"), &["file."]).of(
+        ("path", "A context file", "Context file: {}"),
+        ("text/markdown", Some("content")),
+        ("file", "path"),
+    ),
+    &PROMPTS,
+];
+
 /// What a resource is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The session: its team and settings.
-    Session,
-    /// All context sets.
-    Sets,
-    Set(String),
-    /// The newest messages of a conversation.
-    Thread(String),
-    Plan,
-    Workflow,
-    /// The list of documents.
-    Documents,
-    Document(String),
-    /// The list of context files.
-    Files,
-    File(String),
-    /// What an agent is shown now.
-    Prompt(String),
+pub(crate) struct Place {
+    kind: &'static ResourceKind,
+    name: Option<String>,
 }
 
 /// A resource of a session.
@@ -39,101 +93,107 @@ pub(crate) struct Resource {
     pub(crate) place: Place,
 }
 
-/// A kind of resource whose address has a name in it, and what it is.
-pub(crate) struct Template {
-    pub(crate) path: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) media_type: &'static str,
+impl ResourceKind {
+    /// What is at this path, with the title of what has no name there.
+    const fn at(path: &'static str, title: Option<&'static str>, changed_by: &'static [&'static str]) -> Self {
+        Self { path, title, changed_by, each: None }
+    }
+
+    /// The same with what there is of each: its parameter and titles, its media type and the field with its text, and the word of
+    /// entries about it and the field with its name.
+    const fn of(
+        self,
+        (parameter, title, titled): (&'static str, &'static str, &'static str),
+        (media_type, text): (&'static str, Option<&'static str>),
+        (entries, key): (&'static str, &'static str),
+    ) -> Self {
+        Self { each: Some(Each { parameter, title, titled, media_type, text, entries, key }), ..self }
+    }
+
+    /// What of this kind has no name, if there is such.
+    pub(crate) fn whole(&'static self) -> Option<Place> {
+        self.title.map(|_| Place { kind: self, name: None })
+    }
+
+    /// The one with this name, if there are such.
+    pub(crate) fn named(&'static self, name: String) -> Option<Place> {
+        self.each.as_ref().map(|_| Place { kind: self, name: Some(name) })
+    }
 }
 
-pub(crate) const TEMPLATES: &[Template] = &[
-    Template { path: "context-sets/{name}", title: "A context set", media_type: "text/plain" },
-    Template {
-        path: "threads/{thread}",
-        title: "The newest messages of a conversation",
-        media_type: "application/json",
-    },
-    Template { path: "plan", title: "The plan", media_type: "application/json" },
-    Template { path: "workflow", title: "The workflow", media_type: "application/json" },
-    Template { path: "documents/{name}", title: "A document", media_type: "text/plain" },
-    Template { path: "files/{path}", title: "A context file", media_type: "text/markdown" },
-    Template { path: "prompts/{agent}", title: "What an agent is shown now", media_type: "text/plain" },
-];
-
 impl Place {
+    /// The session: its team and settings.
+    pub(crate) fn session() -> Self {
+        Self { kind: &SESSION, name: None }
+    }
+
+    /// What an agent is shown now.
+    pub(crate) fn prompt(agent: String) -> Self {
+        Self { kind: &PROMPTS, name: Some(agent) }
+    }
+
+    /// The resource with a name that an entry of this type with this data is about.
+    pub(crate) fn of_entry(kind: &str, data: &Value) -> Option<Self> {
+        let named = |field: &str| data.get(field).and_then(Value::as_str).map(str::to_owned);
+        let (word, _) = kind.split_once('.')?;
+        if word == "message" {
+            return THREADS.named(named("thread_id")?);
+        }
+        let kind = KINDS.iter().find(|kind| kind.each.is_some_and(|each| each.entries == word))?;
+        kind.named(named(kind.each?.key)?)
+    }
+
     /// The address in this session.
     pub(crate) fn address(&self, session: &str) -> String {
-        let path = match self {
-            Self::Session => String::new(),
-            Self::Sets => "context-sets".to_owned(),
-            Self::Set(name) => format!("context-sets/{}", escaped(name)),
-            Self::Thread(thread) => format!("threads/{}", escaped(thread)),
-            Self::Plan => "plan".to_owned(),
-            Self::Workflow => "workflow".to_owned(),
-            Self::Documents => "documents".to_owned(),
-            Self::Document(name) => format!("documents/{}", escaped(name)),
-            Self::Files => "files".to_owned(),
-            Self::File(path) => format!("files/{}", escaped(path)),
-            Self::Prompt(agent) => format!("prompts/{}", escaped(agent)),
-        };
-        format!("{SCHEME}{}/{path}", escaped(session))
+        let name = self.name.as_ref().map_or_else(String::new, |name| format!("/{}", escaped(name)));
+        format!("{SCHEME}{}/{}{name}", escaped(session), self.kind.path)
+    }
+
+    /// What people are told that it is.
+    pub(crate) fn title(&self) -> String {
+        let whole = || self.kind.title.unwrap_or_default().to_owned();
+        self.each().map_or_else(whole, |(name, each)| each.titled.replace("{}", name))
     }
 
     pub(crate) fn media_type(&self) -> &'static str {
-        match self {
-            Self::Set(_) | Self::Document(_) | Self::Prompt(_) => "text/plain",
-            Self::File(_) => "text/markdown",
-            _ => "application/json",
-        }
+        self.each().map_or(JSON, |(_, each)| each.media_type)
+    }
+
+    /// Its name, and what is known of those that have one; `None` where it has none.
+    fn each(&self) -> Option<(&str, &'static Each)> {
+        Some((self.name.as_deref()?, self.kind.each.as_ref()?))
     }
 
     /// The call that reads it.
     pub(crate) fn call(&self, session: &str) -> ApiCall {
-        match self {
-            Self::Session => ApiCall::get(session, &[]),
-            Self::Sets => ApiCall::get(session, &["context-sets"]),
-            Self::Set(name) => ApiCall::get(session, &["context-sets", name]),
-            Self::Thread(thread) => ApiCall::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
-            Self::Plan => ApiCall::get(session, &["plan"]),
-            Self::Workflow => ApiCall::get(session, &["workflow"]),
-            Self::Documents => ApiCall::get(session, &["documents"]),
-            Self::Document(name) => ApiCall::get(session, &["documents", name]),
-            Self::Files => ApiCall::get(session, &["files"]),
-            Self::File(path) => ApiCall::get(session, &["files", path]),
-            Self::Prompt(agent) => ApiCall::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
+        match (self.kind.path, &self.name) {
+            ("", _) => ApiCall::get(session, &[]),
+            ("prompts", Some(agent)) => ApiCall::on(session, Method::POST, &["prompt"]).with(json!({"agent": agent})),
+            ("threads", Some(thread)) => ApiCall::get(session, &["threads", thread, "messages"]).query("limit", NEWEST),
+            (path, Some(name)) => ApiCall::get(session, &[path, name]),
+            (path, None) => ApiCall::get(session, &[path]),
         }
     }
 
     /// What the answer says of it.
     pub(crate) fn text(&self, answer: &Value) -> String {
-        let text = |field: &str| answer.get(field).and_then(Value::as_str).map(str::to_owned);
+        let Some((name, Each { text: Some(field), .. })) = self.each() else { return format!("{answer:#}") };
+        let text = answer.get(*field).and_then(Value::as_str).map(str::to_owned);
         // A manager may know that it is there, and not what it says.
-        let hidden = |name: &str| format!("[{name} is hidden from you]");
-        match self {
-            Self::Set(name) => text("content").unwrap_or_else(|| hidden(name)),
-            Self::Document(name) => text("text").unwrap_or_else(|| hidden(name)),
-            Self::File(_) => text("content").unwrap_or_default(),
-            Self::Prompt(_) => text("text").unwrap_or_default(),
-            _ => format!("{answer:#}"),
-        }
+        text.unwrap_or_else(|| format!("[{name} is hidden from you]"))
     }
 
     /// Whether an event of this type with this data changes it.
     pub(crate) fn is_changed_by(&self, kind: &str, data: &Value) -> bool {
-        let is = |field: &str, name: &str| data.get(field).and_then(Value::as_str) == Some(name);
-        match self {
+        match (self.kind.path, self.each()) {
             // It is made of all that its agent may see.
-            Self::Prompt(_) => true,
-            Self::Session => kind.starts_with("session.") || kind.starts_with("agent."),
-            Self::Sets => kind.starts_with("context_set.") || kind.starts_with("directive."),
-            Self::Set(name) => kind.starts_with("context_set.") && is("name", name),
-            Self::Thread(thread) => kind.starts_with("message.") && is("thread_id", thread),
-            Self::Plan => kind.starts_with("plan."),
-            Self::Workflow => kind.starts_with("workflow.") || kind.starts_with("node."),
-            Self::Documents => kind.starts_with("document."),
-            Self::Document(name) => kind.starts_with("document.") && is("name", name),
-            Self::Files => kind.starts_with("file."),
-            Self::File(path) => kind.starts_with("file.") && data.get("path").is_some_and(|other| is_same(path, other)),
+            ("prompts", _) => true,
+            ("threads", _) => kind.starts_with("message.") && Self::of_entry(kind, data).as_ref() == Some(self),
+            ("files", Some((path, _))) => {
+                kind.starts_with("file.") && data.get("path").is_some_and(|other| is_same(path, other))
+            }
+            (_, Some(_)) => Self::of_entry(kind, data).as_ref() == Some(self),
+            (_, None) => self.kind.changed_by.iter().any(|beginning| kind.starts_with(beginning)),
         }
     }
 }
@@ -155,20 +215,13 @@ impl Resource {
         let mut segments = address.strip_prefix(SCHEME).ok_or_else(unknown)?.splitn(3, '/');
         let mut next = || segments.next().map(|text| percent_decode_str(text).decode_utf8_lossy().into_owned());
         let session = next().filter(|session| !session.is_empty()).ok_or_else(unknown)?;
-        let place = match (next().unwrap_or_default().as_str(), next().filter(|name| !name.is_empty())) {
-            ("", None) => Place::Session,
-            ("context-sets", None) => Place::Sets,
-            ("context-sets", Some(name)) => Place::Set(name),
-            ("threads", Some(thread)) => Place::Thread(thread),
-            ("plan", None) => Place::Plan,
-            ("workflow", None) => Place::Workflow,
-            ("documents", None) => Place::Documents,
-            ("documents", Some(name)) => Place::Document(name),
-            ("files", None) => Place::Files,
-            ("files", Some(path)) => Place::File(path),
-            ("prompts", Some(agent)) => Place::Prompt(agent),
-            _ => return Err(unknown()),
+        let path = next().unwrap_or_default();
+        let kind = KINDS.iter().find(|kind| kind.path == path).ok_or_else(unknown)?;
+        let place = match next().filter(|name| !name.is_empty()) {
+            Some(name) => kind.named(name),
+            None => kind.whole(),
         };
+        let place = place.ok_or_else(unknown)?;
         Ok(Self { session, place })
     }
 
@@ -181,19 +234,22 @@ impl Resource {
 mod tests {
     use super::*;
 
+    /// The resource with this name below `path`.
+    fn named(path: &str, name: &str) -> Place {
+        KINDS.iter().find(|kind| kind.path == path).and_then(|kind| kind.named(name.to_owned())).unwrap()
+    }
+
+    /// What has no name at `path`.
+    fn whole(path: &str) -> Place {
+        KINDS.iter().find(|kind| kind.path == path).and_then(|kind| kind.whole()).unwrap()
+    }
+
     #[test]
     fn each_resource_is_found_by_its_address() {
-        let names = |name: &str| {
-            [
-                Place::Set(name.to_owned()),
-                Place::Thread(name.to_owned()),
-                Place::Document(name.to_owned()),
-                Place::File(name.to_owned()),
-                Place::Prompt(name.to_owned()),
-            ]
-        };
-        let plain = [Place::Session, Place::Sets, Place::Plan, Place::Workflow, Place::Documents, Place::Files];
-        let all = plain.into_iter().chain(names("Process Steps")).chain(names("agent:a/b?c#d%41\u{fc}"));
+        let names = |name: &'static str| KINDS.iter().filter_map(move |kind| kind.named(name.to_owned()));
+        let plain = KINDS.iter().filter_map(|kind| kind.whole());
+        let all: Vec<_> = plain.chain(names("Process Steps")).chain(names("agent:a/b?c#d%41\u{fc}")).collect();
+        assert_eq!(all.len(), 16);
         for place in all {
             let resource = Resource { session: "20260101-000000-abcd:x".to_owned(), place };
             assert_eq!(Resource::at(&resource.address()).unwrap(), resource);
@@ -210,20 +266,20 @@ mod tests {
         }
         assert_eq!(
             Resource::at("callboard://a/files/.tmp/sessions/a.md").unwrap().place,
-            Place::File(".tmp/sessions/a.md".to_owned())
+            named("files", ".tmp/sessions/a.md")
         );
     }
 
     #[test]
     fn an_event_changes_what_it_is_about() {
         let said = json!({"thread_id": "main", "content": "Hi"});
-        assert!(Place::Thread("main".to_owned()).is_changed_by("message.added", &said));
-        assert!(!Place::Thread("agent:a".to_owned()).is_changed_by("message.added", &said));
+        assert!(named("threads", "main").is_changed_by("message.added", &said));
+        assert!(!named("threads", "agent:a").is_changed_by("message.added", &said));
         assert!(
-            Place::Prompt("a".to_owned()).is_changed_by("message.added", &said)
-                && !Place::Plan.is_changed_by("message.added", &said)
+            named("prompts", "a").is_changed_by("message.added", &said)
+                && !whole("plan").is_changed_by("message.added", &said)
         );
-        assert!(Place::Set("Facts".to_owned()).is_changed_by("context_set.deleted", &json!({"name": "Facts"})));
+        assert!(named("context-sets", "Facts").is_changed_by("context_set.deleted", &json!({"name": "Facts"})));
         let added = json!({"path": ".tmp/sessions/s/features/login.md"});
         for (path, expected) in [
             (".tmp/sessions/s/features/login.md", true),
@@ -231,15 +287,15 @@ mod tests {
             ("in.md", false),
             ("features/logout.md", false),
         ] {
-            assert_eq!(Place::File(path.to_owned()).is_changed_by("file.added", &added), expected, "{path}");
+            assert_eq!(named("files", path).is_changed_by("file.added", &added), expected, "{path}");
         }
-        assert!(Place::Workflow.is_changed_by("node.created", &json!({})));
-        assert!(Place::Document("a".to_owned()).is_changed_by("document.removed", &json!({"name": "a"})));
+        assert!(whole("workflow").is_changed_by("node.created", &json!({})));
+        assert!(named("documents", "a").is_changed_by("document.removed", &json!({"name": "a"})));
     }
 
     #[test]
     fn what_is_hidden_is_told_to_be_and_is_no_empty_text() {
-        let [set, document] = [Place::Set("Plot".to_owned()), Place::Document("guide.md".to_owned())];
+        let [set, document] = [named("context-sets", "Plot"), named("documents", "guide.md")];
         assert_eq!(set.text(&json!({"name": "Plot", "content": ""})), "");
         assert_eq!(set.text(&json!({"name": "Plot"})), "[Plot is hidden from you]");
         assert_eq!(document.text(&json!({"text": "Tides rise."})), "Tides rise.");

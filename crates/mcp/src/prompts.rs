@@ -59,7 +59,7 @@ impl Caller {
         };
         let text = match named {
             Some(agent) => {
-                let place = Place::Prompt(agent);
+                let place = Place::prompt(agent);
                 place.text(&self.ask(place.call(&session)).await?)
             }
             None => self.join(&session).await?,

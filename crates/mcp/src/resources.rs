@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     call::{ApiCall, Caller, Refusal, escaped},
-    place::{Place, Resource, TEMPLATES},
+    place::{JSON, KINDS, Place, Resource},
 };
 
 impl Caller {
@@ -17,54 +17,37 @@ impl Caller {
             let session = |one: &Value| {
                 let id = one.get("id")?.as_str()?;
                 let title = one.get("title").and_then(Value::as_str).unwrap_or(id);
-                Some(listed(&Place::Session, id, title))
+                Some(listed(&Place::session(), id, title))
             };
             return Ok(ListResourcesResult::with_all_items(items(&list, "sessions").filter_map(session).collect()));
         };
         let asker = self.asker(&session).await?;
-        let mut all = vec![
-            listed(&Place::Session, &session, "The session"),
-            listed(&Place::Sets, &session, "All context sets"),
-            listed(&Place::Plan, &session, "The plan"),
-            listed(&Place::Workflow, &session, "The workflow"),
-            listed(&Place::Documents, &session, "Documents"),
-            listed(&Place::Files, &session, "Context files"),
-        ];
-        for name in self.names(&session, "context-sets", "context_sets", "name").await? {
-            let title = format!("Context set: {name}");
-            all.push(listed(&Place::Set(name), &session, &title));
-        }
-        for name in self.names(&session, "threads", "threads", "name").await? {
-            let title = format!("Conversation: {name}");
-            all.push(listed(&Place::Thread(name), &session, &title));
-        }
-        for name in self.names(&session, "documents", "documents", "name").await? {
-            let title = format!("Document: {name}");
-            all.push(listed(&Place::Document(name), &session, &title));
-        }
-        let files = match self.names(&session, "files", "files", "path").await {
-            // Not every server has a folder with context files.
-            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Vec::new(),
-            files => files?,
-        };
-        for path in files {
-            let title = format!("Context file: {path}");
-            all.push(listed(&Place::File(path), &session, &title));
-        }
-        for name in self.prompted(&session, &asker).await? {
-            let title = format!("What {name} is shown now");
-            all.push(listed(&Place::Prompt(name), &session, &title));
+        let titled = |place: Place| listed(&place, &session, &place.title());
+        let mut all: Vec<Listed> = KINDS.iter().filter_map(|kind| kind.whole()).map(titled).collect();
+        for kind in KINDS {
+            let Some(each) = &kind.each else { continue };
+            let names = match kind.path {
+                "prompts" => self.prompted(&session, &asker).await,
+                path => self.names(&session, path, each.key).await,
+            };
+            let names = match names {
+                // Not every server has a folder with context files.
+                Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Vec::new(),
+                names => names?,
+            };
+            all.extend(names.into_iter().filter_map(|name| kind.named(name)).map(titled));
         }
         Ok(ListResourcesResult::with_all_items(all))
     }
 
-    /// What all things in a list have as their `key`, page by page.
-    async fn names(&self, session: &str, path: &str, field: &str, key: &str) -> Result<Vec<String>, Refusal> {
+    /// What all things in the list at `path` have as their `key`, page by page.
+    async fn names(&self, session: &str, path: &str, key: &str) -> Result<Vec<String>, Refusal> {
+        let field = path.replace('-', "_");
         let (mut names, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let call = ApiCall::get(session, &[path]);
             let list = self.ask(cursor.iter().fold(call, |call, cursor| call.query("cursor", cursor))).await?;
-            names.extend(items(&list, field).filter_map(|one| Some(one.get(key)?.as_str()?.to_owned())));
+            names.extend(items(&list, &field).filter_map(|one| Some(one.get(key)?.as_str()?.to_owned())));
             cursor = list.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
             if cursor.is_none() {
                 return Ok(names);
@@ -84,9 +67,13 @@ impl Caller {
     /// The kinds of resources whose addresses have names in them.
     pub(crate) fn templates(&self) -> Vec<ResourceTemplate> {
         let session = self.scope.session.as_ref().map_or_else(|| "{session}".to_owned(), |id| escaped(id.as_str()));
-        let templates = TEMPLATES.iter().map(|template| {
-            ResourceTemplate::new(format!("callboard://{session}/{}", template.path), template.title)
-                .with_mime_type(template.media_type)
+        let templates = KINDS.iter().filter_map(|kind| {
+            let (path, title, media_type) = match (&kind.each, kind.title) {
+                (Some(each), _) => (format!("{}/{{{}}}", kind.path, each.parameter), each.title, each.media_type),
+                (None, Some(title)) if !kind.path.is_empty() => (kind.path.to_owned(), title, JSON),
+                _ => return None,
+            };
+            Some(ResourceTemplate::new(format!("callboard://{session}/{path}"), title).with_mime_type(media_type))
         });
         templates.collect()
     }

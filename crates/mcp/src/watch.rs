@@ -100,17 +100,7 @@ impl News {
         let changed = subscribed().into_iter().filter(|resource| resource.session == session);
         let changed = changed.filter(|resource| resource.place.is_changed_by(kind, data));
         self.changed.extend(changed.map(|resource| resource.address()));
-        let named = |field: &str| data.get(field).and_then(Value::as_str).map(str::to_owned);
-        let place = match kind.split_once('.') {
-            Some(("context_set", _)) => named("name").map(Place::Set),
-            Some(("message", _)) => named("thread_id").map(Place::Thread),
-            Some(("thread", _)) => named("thread_id").or(named("name")).map(Place::Thread),
-            Some(("document", _)) => named("name").map(Place::Document),
-            Some(("file", _)) => named("path").map(Place::File),
-            Some(("agent", _)) => named("name").map(Place::Prompt),
-            _ => None,
-        };
-        if let Some(place) = place {
+        if let Some(place) = Place::of_entry(kind, data) {
             let address = place.address(session);
             let is_gone = kind.ends_with(".deleted") || kind.ends_with(".removed");
             self.resources |= if is_gone { known.remove(&address) } else { known.insert(address) };

@@ -21,32 +21,13 @@ mod workflow_variables;
 
 use callboard_core::prompt::{Layout, LayoutName, LayoutPart, PartName};
 
-use crate::{
-    part::{Changes, Content, Part, PartOutcome, Source, tagged},
-    parts::{
-        browser_state::BrowserState,
-        context_sets::ContextSets,
-        current_plan::CurrentPlan,
-        duties::Duties,
-        files::Files,
-        history::{ConversationHistory, HistoryHeading},
-        instructions::Instructions,
-        members::Members,
-        recall::Recall,
-        request::{Envelope, Tools},
-        steps::ActiveStep,
-        system_prompt::SystemPrompt,
-        task::CurrentTask,
-        workflow_snapshot::WorkflowSnapshot,
-        workflow_variables::WorkflowVariables,
-    },
-};
+use crate::part::{Changes, Content, Part, PartOutcome, Source, tagged};
 
 /// The texts that every prompt in a layout has, whatever was said and whoever reads it.
 pub(crate) fn layout_texts<'a>(layout: &'a Layout) -> Vec<&'a str> {
     let of_part = |part: &'a LayoutPart| match part {
         LayoutPart::Text(text) => Some(&*text.text),
-        LayoutPart::Known(name) => (name.as_str() == SystemPrompt.name()).then_some(system_prompt::TEXT),
+        LayoutPart::Known(name) => (name.as_str() == system_prompt::SystemPrompt.name()).then_some(system_prompt::TEXT),
     };
     match layout {
         Layout::Named(LayoutName::Director) => vec![system_prompt::TEXT],
@@ -57,49 +38,49 @@ pub(crate) fn layout_texts<'a>(layout: &'a Layout) -> Vec<&'a str> {
 
 /// What changes least stands first, so that a provider's cache keeps as much as can be.
 const TEAM: &[&dyn Part] = &[
-    &Instructions::TAGGED,
-    &Members,
-    &Duties,
-    &Files,
-    &Envelope,
-    &Tools,
-    &ContextSets,
-    &ConversationHistory::TAGGED,
-    &Recall,
-    &ActiveStep,
-    &CurrentTask::TAGGED,
+    &instructions::Instructions::TAGGED,
+    &members::Members,
+    &duties::Duties,
+    &files::Files,
+    &request::Envelope,
+    &request::Tools,
+    &context_sets::ContextSets,
+    &history::ConversationHistory::TAGGED,
+    &recall::Recall,
+    &steps::ActiveStep,
+    &task::CurrentTask::TAGGED,
 ];
 
 /// What nobody asked for is not there: nobody is told who is in the team, and what to do in it.
 const PLAIN: &[&dyn Part] = &[
-    &Instructions::BARE,
-    &Files,
-    &Envelope,
-    &Tools,
-    &ContextSets,
-    &ConversationHistory::TAGGED,
-    &Recall,
-    &ActiveStep,
-    &CurrentTask::TAGGED,
+    &instructions::Instructions::BARE,
+    &files::Files,
+    &request::Envelope,
+    &request::Tools,
+    &context_sets::ContextSets,
+    &history::ConversationHistory::TAGGED,
+    &recall::Recall,
+    &steps::ActiveStep,
+    &task::CurrentTask::TAGGED,
 ];
 
 /// What is known of the work stands before what was said of it.
 const DIRECTOR: &[&dyn Part] = &[
-    &SystemPrompt,
-    &Envelope,
-    &Tools,
-    &CurrentPlan,
-    &WorkflowSnapshot,
-    &WorkflowVariables,
-    &BrowserState,
-    &Recall,
-    &HistoryHeading,
-    &ConversationHistory::LABELLED,
-    &CurrentTask::LABELLED,
+    &system_prompt::SystemPrompt,
+    &request::Envelope,
+    &request::Tools,
+    &current_plan::CurrentPlan,
+    &workflow_snapshot::WorkflowSnapshot,
+    &workflow_variables::WorkflowVariables,
+    &browser_state::BrowserState,
+    &recall::Recall,
+    &history::HistoryHeading,
+    &history::ConversationHistory::LABELLED,
+    &task::CurrentTask::LABELLED,
 ];
 
 /// What is in every prompt without being listed: it is no text, and costs tokens all the same.
-const UNLISTED: &[&dyn Part] = &[&Envelope, &Tools];
+const UNLISTED: &[&dyn Part] = &[&request::Envelope, &request::Tools];
 
 /// The parts of a layout, in order.
 pub(super) fn of(layout: &Layout) -> Vec<&dyn Part> {

@@ -10,6 +10,9 @@ const LEAST_BYTES: u64 = 256;
 /// The most bytes of compressed objects that are looked at.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// So many of them a run of compressed objects counts as at the least, so that many short ones take no longer.
+const LEAST_OF_RUN: u64 = 4 << 10;
+
 /// How many pages a PDF has, at the most. None where it is locked with a password: no provider takes that.
 pub(super) fn pages(file: &[u8]) -> Option<u64> {
     if find(file, b"/Encrypt", 0).is_some() {
@@ -22,7 +25,7 @@ pub(super) fn pages(file: &[u8]) -> Option<u64> {
         let objects = file.get(begin + b"stream".len()..end).unwrap_or_default().trim_ascii_start();
         let Some(objects) = inflated(objects, left) else { return Some(pages.max(by_bytes)) };
         pages += pages_in(&objects);
-        left -= objects.len() as u64;
+        left = left.saturating_sub(LEAST_OF_RUN.max(objects.len() as u64));
         at = end;
     }
     Some(if pages == 0 { by_bytes } else { pages })
@@ -90,6 +93,12 @@ mod tests {
         assert_eq!(pages(&[b' '; 1024]), Some(5));
         let many = compressed(&"<</Type/Page>> ".repeat(1000));
         assert_eq!(pages(&with_objects("", &many)), Some(1000));
+    }
+
+    #[test]
+    fn of_many_short_runs_of_objects_not_all_are_looked_at() {
+        let many = with_objects("", &compressed("<</Type/Page>>")).repeat(5000);
+        assert_eq!(pages(&many), Some(4096));
     }
 
     #[test]

@@ -302,8 +302,8 @@ impl Compressor {
         let model: ModelName = model.parse().map_err(|error: callboard_model::ModelError| error.to_string())?;
         let measure = self.session.measure(&model.to_string()).await.map_err(|error| error.to_string())?;
         let state = self.session.state().await.map_err(|error| error.to_string())?;
-        let long = state.sets.iter().filter_map(|held| held.set.content.stored());
-        let values = self.session.values(long.collect::<Vec<_>>()).await.map_err(|error| error.to_string())?;
+        let long: Vec<_> = state.sets.iter().filter_map(|held| Some((held.set.content.stored()?, held.seq))).collect();
+        let values = self.session.values_or_notes(long, state.erased).await.map_err(|error| error.to_string())?;
         let context = context(&state, plan, layout, &values);
         let mask = self.session.mask_of_input().await.map_err(|error| error.to_string())?;
         let more = state.session.settings.compression.instructions.clone();

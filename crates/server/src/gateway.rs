@@ -37,7 +37,7 @@ use crate::{
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
     resources::{prompt, session},
-    rights::{BuildPrompt, CreateSession, ReadSession},
+    rights::{CreateSession, ReadSession},
     secret,
     surrogates::repair,
     write_options::{WriteOptions, write_options},
@@ -207,7 +207,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         let _guard = app.locks.take(key).await;
         conversation.append(&asked).await?
     };
-    let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
+    let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
     let wanted = wanted(&place, dialect, &asked.model, placed.thread);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
@@ -264,7 +264,7 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
     if let (Some(session), Mode::Manage) = (&session, mode) {
         let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
         if let Some(placed) = conversation.known_of(&asked).await? {
-            let builder = Authorized::<BuildPrompt>::enter(app, &place.caller, &place.session).await?;
+            let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
             let wanted = wanted(&place, dialect, &asked.model, placed.thread);
             let prompt = builder.prompt(wanted, false, false, WriteOptions::default()).await?.body;
             let mut new = asked.messages.split_off(placed.known);

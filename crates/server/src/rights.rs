@@ -1,5 +1,6 @@
 //! Permissions: what a caller has to be allowed. A call that changes a session names its command, which says who may ask
-//! for it; all other calls are in the table. A call without the right is refused before anything is looked up.
+//! for it; all other calls are in the table. Whoever may read the session reads all that the view shows it. A call without the
+//! right is refused before anything is looked up.
 
 use callboard_core::{
     command::Command,
@@ -48,25 +49,13 @@ permissions! {
     ForkSession: Right::manager_granted(Grant::Fork, "fork the session");
     ExportSession: Right::user("export the session");
     ReadJournal: Right::everyone("read the journal");
-    AskWhy: Right::everyone("search the journal");
-    ReadSets: Right::everyone("read context sets");
     ReadDocuments: Right::everyone("read documents");
     ReadSchema: Right::manager("read the schema of directives");
-    ReadThreads: Right::everyone("read threads");
-    ReadMessages: Right::everyone("read messages");
-    ReadFiles: Right::everyone("read context files");
     WriteFiles: Right::granted(Grant::Files, "write context files");
-    ReadSteps: Right::everyone("read steps");
-    ReadPlan: Right::everyone("read the plan");
-    ReadWorkflow: Right::everyone("read the workflow");
-    BuildPrompt: Right::everyone("build prompts");
-    ReadTurns: Right::everyone("read turns");
-    Recall: Right::everyone("search the session");
     ReadRuns: Right::shared(Share::Runs, "read runs");
     ReadVariables: Right::shared(Share::Variables, "read variables");
     ReadBrowser: Right::shared(Share::Browser, "read the browser");
     UseBrowser: Right::manager("use the browser");
-    ReadTools: Right::everyone("list tools");
     ListCollections: Right::user("list collections");
     ReadCollection: Right::user("read collections");
     MakeCollections: Right::user("make or delete collections");

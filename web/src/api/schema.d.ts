@@ -519,8 +519,8 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of a tab
-         * @description It is a file beside the journal, and goes with the session. Fields and texts that show secrets that were typed are painted
-         *     over.
+         * @description It is a file beside the journal, and goes with the session. Fields and texts that show secrets of the session are painted
+         *     over, and so are frames that cannot be read where it has any.
          */
         post: operations["take_screenshot"];
         delete?: never;
@@ -4039,7 +4039,7 @@ export interface components {
         };
         /** @description A picture that was taken. */
         TakenScreenshot: {
-            /** @description How many places were painted over, since they show secrets. */
+            /** @description How many places were painted over, since they show secrets or cannot be searched. */
             covered: number;
             /** @description The name of the file. */
             file: string;

@@ -1,5 +1,7 @@
 //! What the team of the demo was shown: read from what was sent to the model, and drawn for people.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::Context as _;
 use serde_json::Value;
 
@@ -9,6 +11,12 @@ const WIDTH: u64 = 48;
 /// How the parts of a prompt are drawn, by their names.
 const MARKS: &[(&str, char)] =
     &[("instructions", '█'), ("team", '█'), ("duties", '█'), ("context_sets", '▓'), ("history", '▒'), ("task", '░')];
+
+/// What the marks mean.
+pub(super) const LEGEND: &str = "█ instructions and team, ▓ context sets, ▒ history, ░ task, ▪ the rest";
+
+/// Answers a command.
+type Ask<'a> = &'a dyn Fn(&[&str]) -> anyhow::Result<Value>;
 
 /// What there was to see, and what was seen.
 pub(super) struct Shown {
@@ -22,6 +30,12 @@ pub(super) struct Shown {
 struct Set {
     name: String,
     content: String,
+}
+
+/// Who was shown which context sets in the turns so far.
+#[derive(Default)]
+pub(super) struct SeenSoFar {
+    by_set: BTreeMap<String, BTreeSet<String>>,
 }
 
 struct Turn {
@@ -38,36 +52,18 @@ struct Turn {
 }
 
 impl Shown {
-    /// Reads it through `ask`, which answers commands.
-    pub(super) fn read(ask: &dyn Fn(&[&str]) -> anyhow::Result<Value>) -> anyhow::Result<Self> {
+    /// Reads it through `ask`.
+    pub(super) fn read(ask: Ask<'_>) -> anyhow::Result<Self> {
         let agents: Vec<String> =
             list(&ask(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect();
-        let mut sets = Vec::new();
-        for set in list(&ask(&["set", "list"])?, "context_sets") {
-            // Forms are the user's own.
-            if set.get("form").is_none_or(Value::is_null) {
-                let name = text(&set, "name");
-                let content = text(&ask(&["set", "show", &name])?, "content");
-                sets.push(Set { name, content });
-            }
-        }
+        let sets = Set::all(ask)?;
         let mut turns = Vec::new();
         let mut listed = list(&ask(&["turns"])?, "turns");
         listed.sort_by_key(|turn| number(turn, "turn"));
         for turn in listed {
-            let sent = ask(&["turns", "show", &number(&turn, "turn").to_string(), "--prompt"])?;
-            let sent = sent.get("prompt").unwrap_or(&sent).clone();
-            let parts = list(&sent, "parts").iter().map(|part| (text(part, "name"), number(part, "tokens"))).collect();
-            turns.push(Turn {
-                entry: number(&turn, "turn"),
-                number: turn.get("turn_of_run").and_then(Value::as_u64).context("a turn has no number")?,
-                agent: text(&turn, "agent"),
-                tokens: number(&sent, "tokens"),
-                budget: number(&sent, "budget"),
-                parts,
-                sent: said(&sent),
-                is_answered: turn.get("answered") == Some(&Value::Bool(true)),
-            });
+            let of_run = turn.get("turn_of_run").and_then(Value::as_u64).context("a turn has no number")?;
+            let is_answered = turn.get("answered") == Some(&Value::Bool(true));
+            turns.push(Turn::read(ask, number(&turn, "turn"), of_run, text(&turn, "agent"), is_answered)?);
         }
         let mut answers = Vec::new();
         for agent in &agents {
@@ -90,17 +86,6 @@ impl Shown {
             let cell = |agent: &String| if self.saw(agent, &set.content) { "yes" } else { "–" };
             let cells = self.agents.iter().map(|agent| format!("{:<9}", cell(agent))).collect::<String>();
             println!("  {:wide$}  {cells}", set.name);
-        }
-    }
-
-    /// How full each prompt was, and of what.
-    pub(super) fn bars(&self) {
-        println!(
-            "\nThe budget of each prompt (█ instructions and team, ▓ context sets, ▒ history, ░ task, ▪ the rest):\n"
-        );
-        for turn in &self.turns {
-            let Turn { number, agent, tokens, budget, .. } = turn;
-            println!("  turn {number:>2}  {agent:<8} {} {tokens} of {budget} tokens", turn.bar());
         }
     }
 
@@ -151,12 +136,69 @@ impl Shown {
     }
 
     fn saw(&self, agent: &str, content: &str) -> bool {
-        let line = content.lines().next().unwrap_or_default().trim();
-        !line.is_empty() && self.turns.iter().any(|turn| turn.agent == agent && turn.sent.contains(line))
+        self.turns.iter().any(|turn| turn.agent == agent && turn.shows(content))
+    }
+}
+
+impl SeenSoFar {
+    /// Shows a turn that was answered: how full its prompt was, and of what; and who was shown which sets, where that
+    /// is new.
+    pub(super) fn show(&mut self, ask: Ask<'_>, entry: u64, number: u64, agent: &str) -> anyhow::Result<()> {
+        let turn = Turn::read(ask, entry, number, agent.to_owned(), true)?;
+        let Turn { tokens, budget, .. } = turn;
+        println!("  turn {number:>2}  {agent:<8} {} {tokens} of {budget} tokens", turn.bar());
+        if let Some(seen) = self.add(&turn, &Set::all(ask)?) {
+            println!("  shown so far: {seen}");
+        }
+        Ok(())
+    }
+
+    /// Notes which sets a turn shows. All that were shown, each with its agents, where that is new.
+    fn add(&mut self, turn: &Turn, sets: &[Set]) -> Option<String> {
+        let shown = sets.iter().filter(|set| turn.shows(&set.content));
+        let new = shown.filter(|set| self.by_set.entry(set.name.clone()).or_default().insert(turn.agent.clone()));
+        if new.count() == 0 {
+            return None;
+        }
+        let each = |(set, agents): (&String, &BTreeSet<String>)| {
+            let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
+            format!("{set} to {}", agents.join(", "))
+        };
+        Some(self.by_set.iter().map(each).collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl Set {
+    /// All but forms, which are the user's own.
+    fn all(ask: Ask<'_>) -> anyhow::Result<Vec<Self>> {
+        let mut sets = Vec::new();
+        for set in list(&ask(&["set", "list"])?, "context_sets") {
+            if set.get("form").is_none_or(Value::is_null) {
+                let name = text(&set, "name");
+                let content = text(&ask(&["set", "show", &name])?, "content");
+                sets.push(Self { name, content });
+            }
+        }
+        Ok(sets)
     }
 }
 
 impl Turn {
+    /// Reads what was sent in the turn of this entry.
+    fn read(ask: Ask<'_>, entry: u64, number: u64, agent: String, is_answered: bool) -> anyhow::Result<Self> {
+        let sent = ask(&["turns", "show", &entry.to_string(), "--prompt"])?;
+        let sent = sent.get("prompt").unwrap_or(&sent);
+        let parts = list(sent, "parts").iter().map(|part| (text(part, "name"), self::number(part, "tokens"))).collect();
+        let (tokens, budget) = (self::number(sent, "tokens"), self::number(sent, "budget"));
+        Ok(Self { entry, number, agent, tokens, budget, parts, sent: said(sent), is_answered })
+    }
+
+    /// Whether it shows a text, by its first line.
+    fn shows(&self, content: &str) -> bool {
+        let line = content.lines().next().unwrap_or_default().trim();
+        !line.is_empty() && self.sent.contains(line)
+    }
+
     /// Its parts, each as wide as its share of the budget.
     fn bar(&self) -> String {
         let (mut bar, mut before, mut drawn) = (String::new(), 0, 0);
@@ -233,6 +275,19 @@ mod tests {
         assert!(shown.saw("writer", &shown.sets[0].content) && !shown.saw("ada", &shown.sets[0].content));
         assert!(shown.kept(("ada", "Surprise", "boathouse")).is_ok());
         assert!(shown.kept(("writer", "Surprise", "boathouse")).is_err());
+    }
+
+    #[test]
+    fn who_was_shown_what_is_told_where_it_is_new() {
+        let set = |name: &str, content: &str| Set { name: name.to_owned(), content: content.to_owned() };
+        let sets = [set("Tastes", "Raspberry cake."), set("Surprise", "the boathouse"), set("Plan", "At six.")];
+        let mut seen = SeenSoFar::default();
+        assert_eq!(seen.add(&turn("ada", "Be kind."), &sets), None);
+        let both = turn("planner", "the boathouse\nRaspberry cake.");
+        assert_eq!(seen.add(&both, &sets).as_deref(), Some("Surprise to planner; Tastes to planner"));
+        assert_eq!(seen.add(&both, &sets), None);
+        let more = seen.add(&turn("writer", "the boathouse"), &sets);
+        assert_eq!(more.as_deref(), Some("Surprise to planner, writer; Tastes to planner"));
     }
 
     #[test]

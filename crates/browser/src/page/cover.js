@@ -15,7 +15,8 @@ function shownTexts() {
       apart = false;
       return;
     }
-    if (!isElement(node) || SKIPPED.has(node.tagName)) return;
+    if (!isElement(node)) return;
+    // Also styles and scripts are shown where a page says so.
     if (!node.checkVisibility() && getComputedStyle(node).display !== 'contents') return;
     for (const {text, placed} of ownTexts(node)) {
       alone.push(text);
@@ -31,7 +32,7 @@ function shownTexts() {
   return {flow, alone};
 }
 
-// `placed` says that a text does not stand where its element is.
+// `placed` says that a text may stand elsewhere than its element.
 function ownTexts(el) {
   const texts = [];
   if (IN_FIELDS.has(el.tagName)) texts.push(el.value, el.placeholder);
@@ -40,13 +41,16 @@ function ownTexts(el) {
   }
   texts.push(el.getAttribute('alt'));
   const own = texts.filter(Boolean).map(text => ({text, placed: false}));
-  for (const pseudo of ['::before', '::after']) {
+  for (const pseudo of ['::before', '::after', '::marker']) {
     const style = getComputedStyle(el, pseudo);
     if (!/["(]/.test(style.content) || style.display === 'none' || style.visibility !== 'visible') continue;
     const pieces = [...style.content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(\s*([^\s,)]+)/gs)];
     const written = ([, string, name]) => (name ? el.getAttribute(name) || '' : string.replace(/\\(.)/gs, '$1'));
     const text = pieces.map(written).join('');
-    if (text) own.push({text, placed: style.position === 'absolute' || style.position === 'fixed'});
+    const {position, float, transform, fontSize} = style;
+    const overflows = el.scrollWidth > el.clientWidth || el.scrollHeight > el.clientHeight + parseFloat(fontSize) / 2;
+    const isMoved = pseudo === '::marker' || position !== 'static' || float !== 'none' || transform !== 'none';
+    if (text) own.push({text, placed: isMoved || overflows});
   }
   return own;
 }
@@ -79,12 +83,21 @@ function boxesOf(node) {
   return [...boxes].filter(box => box.width && box.height).map(box => outwardBox(node.ownerDocument.defaultView, box));
 }
 
-// What is in a frame that is drawn larger or smaller than it is stands for all of the frame.
+// Whether a frame is drawn as it is: no larger or smaller, and not turned.
+function isDrawnPlainly(frame, box) {
+  for (let el = frame; el; el = el.parentElement || el.getRootNode().host) {
+    const {transform, rotate, scale} = getComputedStyle(el);
+    if ([transform, rotate, scale].some(drawn => drawn !== 'none')) return false;
+  }
+  return Math.abs(box.width - frame.offsetWidth) < 1 && Math.abs(box.height - frame.offsetHeight) < 1;
+}
+
+// What is in a frame that is drawn otherwise than it is stands for all of the frame.
 function outwardBox(view, {left: x, top: y, width, height}) {
   for (; view && view.frameElement; view = view.parent) {
     const frame = view.frameElement;
     const box = frame.getBoundingClientRect();
-    if (Math.abs(box.width - frame.offsetWidth) < 1 && Math.abs(box.height - frame.offsetHeight) < 1) {
+    if (isDrawnPlainly(frame, box)) {
       const {paddingLeft, paddingTop} = getComputedStyle(frame);
       x += box.left + frame.clientLeft + parseFloat(paddingLeft);
       y += box.top + frame.clientTop + parseFloat(paddingTop);
@@ -116,10 +129,14 @@ function theCover() {
     host.style.cssText = style.replaceAll(';', ' !important;') + ' !important';
     host.popover = 'manual';
     globalThis.callboardCover = {host, root: host.attachShadow({mode: 'closed'})};
-    document.documentElement.append(host);
-    host.showPopover();
   }
-  return globalThis.callboardCover.root;
+  const {host, root} = globalThis.callboardCover;
+  host.style.setProperty('zoom', 1 / (document.documentElement.currentCSSZoom || 1), 'important');
+  // It is shown anew, so that it also lies over a dialog that the page has opened meanwhile.
+  host.remove();
+  document.documentElement.append(host);
+  host.showPopover();
+  return root;
 }
 
 function sheetOver({x, y, width, height}) {
@@ -129,8 +146,9 @@ function sheetOver({x, y, width, height}) {
   return sheet;
 }
 
-// How many boxes of these places no sheet lies over.
+// How many boxes of these places no sheet lies over. Where nothing is covered, the picture is of another page.
 function uncovered(places) {
+  if (!globalThis.callboardCover) return {uncovered: 1};
   const sheets = (globalThis.callboardSheets || []).map(sheet => sheet.getBoundingClientRect());
   const isCovered = ({x, y, width, height}) => sheets.some(sheet => sheet.left <= x && sheet.top <= y
     && sheet.right >= x + width && sheet.bottom >= y + height);

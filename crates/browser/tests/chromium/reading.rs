@@ -95,7 +95,8 @@ const SHOWS: &str = "<title>Settings</title><style>* { font: 16px monospace } p 
     document.body.insertAdjacentHTML('beforeend', `<p>Your key is ${key}.</p><p>${key.slice(0, 5)}<b>${key.slice(5)}</b></p>
     <p><input value='${key}'> <input placeholder='${key}'> <textarea>${key}</textarea></p>
     <p><select><option>${key}</select> <img src=data: alt='${key}' width=200 height=40></p><p id=styled data-key='${key}'></p>
-    <div contenteditable>${key}</div><div id=box></div><iframe src='/in?${key}' height=60 style='padding: 9px'></iframe>
+    <div contenteditable>${key}</div><style style='display: block'>${key}</style>
+    <div id=box></div><iframe src='/in?${key}' height=60 style='padding: 9px'></iframe>
     <iframe src='http://127.0.0.1:${port}/?${key}' height=60></iframe>`);
     box.attachShadow({mode: 'open'}).innerHTML = `<p>${key}</p>`;
     const told = node => { document.title = `${node.childNodes.length} nodes, ${node.shadowRoot}` };
@@ -122,13 +123,41 @@ async fn a_picture_shows_no_known_secret_wherever_it_stands() {
     let browser = start(Settings { mask, ..settings(&[&site, &other]) }).await;
     browser.open("about:blank", "main").await.unwrap();
     let masked = [taken(&browser, "key-111111").await, taken(&browser, "key-222222").await];
-    assert_eq!(masked[0].covered, 13, "two texts for the one that is split, and the frame that cannot be read");
+    assert_eq!(masked[0].covered, 14, "two texts for the one that is split, and the frame that cannot be read");
     assert!(masked[0] == masked[1], "the pictures do not tell which secret it is");
     let unknown = taken(&browser, "key-333333").await;
     assert_eq!(unknown.covered, 1, "the frame alone");
     let title = QueryField { name: "title".into(), what: Wanted::Title };
     let seen = browser.query("main", &[title]).await.unwrap();
     assert_eq!(seen["title"], "0 nodes, null", "a page does not see what is painted over");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_shows_no_secret_of_a_page_that_is_scrolled_or_zoomed_or_of_what_is_turned_or_on_top() {
+    let scrolled = "<body><div style='height: 3000px'></div><p id=p></p>\
+        <script>p.textContent = location.search; scrollTo(0, 9999)</script>";
+    let zoomed = "<style>html { zoom: 1.5 }</style><body><script>document.write(location.search)</script>";
+    let turned = "<body><script>document.body.innerHTML =\
+        `<iframe style='transform: rotate(180deg)' srcdoc='<p>${location.search}'></iframe>`</script>";
+    // It opens as soon as something lies over the page.
+    let dialog = "<dialog id=over></dialog><script>over.textContent = location.search;\
+        const open = () => { if (!over.open) over.showModal() };\
+        new MutationObserver(open).observe(document.documentElement, {childList: true})</script>";
+    let pages = [("/scrolled", scrolled), ("/zoomed", zoomed), ("/turned", turned), ("/dialog", dialog)];
+    let site = Site::start(pages.map(|(path, html)| (path, html_of(html)))).await;
+    let mask = knows(&["key-111111", "key-222222"]);
+    let browser = start(Settings { mask, ..settings(&[&site]) }).await;
+    browser.open("about:blank", "main").await.unwrap();
+    for (path, _) in pages {
+        let taken = async |key: &str| {
+            browser.navigate("main", &site.url(&format!("{path}?{key}"))).await.unwrap();
+            browser.screenshot("main").await.unwrap()
+        };
+        let (one, other) = (taken("key-111111").await, taken("key-222222").await);
+        assert_eq!(one.covered, 1, "{path}");
+        assert!(one == other, "the pictures of {path} do not tell which secret it is");
+    }
     browser.stop().await.unwrap();
 }
 
@@ -151,6 +180,22 @@ async fn there_is_no_picture_where_a_secret_cannot_be_painted_over() {
             <p title=key-111111>Hint</p>",
             ),
         ),
+        (
+            "/narrow",
+            html_of(
+                "<title>Narrow</title><style>p { width: 2em; white-space: nowrap } p::after { content: attr(title) }</style>\
+            <p title=key-111111>Hint</p>",
+            ),
+        ),
+        ("/list", html_of("<title>List</title><style>li::marker { content: 'key-111111 ' }</style><li>Hint")),
+        (
+            "/alone",
+            html_of(
+                "<title>Alone</title><p>key-111111</p><script>const remove = node => node.remove();\
+            const watch = new MutationObserver(changes => changes.forEach(change => change.addedNodes.forEach(remove)));\
+            watch.observe(document.documentElement, {childList: true})</script>",
+            ),
+        ),
     ])
     .await;
     let browser = start(Settings { mask: knows(&["key-111111"]), ..settings(&[&site]) }).await;
@@ -159,9 +204,11 @@ async fn there_is_no_picture_where_a_secret_cannot_be_painted_over() {
     assert_eq!(moving.code(), "secrets_not_covered", "{moving}");
     browser.act("main", click("#stop")).await.unwrap();
     assert_eq!(browser.screenshot("main").await.unwrap().covered, 1);
-    browser.navigate("main", &site.url("/tip")).await.unwrap();
-    let placed = browser.screenshot("main").await.unwrap_err();
-    assert_eq!(placed.code(), "secrets_not_covered", "{placed}");
+    for path in ["/tip", "/narrow", "/list", "/alone"] {
+        browser.navigate("main", &site.url(path)).await.unwrap();
+        let placed = browser.screenshot("main").await.unwrap_err();
+        assert_eq!(placed.code(), "secrets_not_covered", "{path}: {placed}");
+    }
     browser.stop().await.unwrap();
 }
 

@@ -33,18 +33,19 @@ use crate::{
     terminal::{self, Lines},
 };
 
-const DIRECTOR_EXAMPLES: &str = r#"Examples:
+const DIRECTOR_EXAMPLES: &str = "\
+Examples:
   callboard director                                  talk with the director at the terminal
-  callboard director "Copy new invoices into the ledger"
+  callboard director \"Copy new invoices into the ledger\"
   callboard director --session mails - < task.txt     say one thing, and end when it is done
-  callboard director --session mails --json "Go on"   the entries of the run, one a line
+  callboard director --session mails --json \"Go on\"   the entries of the run, one a line
   callboard director --new --limit-turns 40           in a session of its own
 
-Without a terminal the message is read from the standard input. A director uses a browser where
+Without a terminal the message is read from the standard input. A director uses a browser where \
 there is one: on a store this process starts it, at a server the server does.
 
-Ctrl-C cancels what the director does; a second one, or Ctrl-D, ends the chat. The session stays:
-`callboard director --session ID` goes on with it, also after a crash."#;
+Ctrl-C cancels what the director does; a second one, or Ctrl-D, ends the chat. The session stays: \
+`callboard director --session ID` goes on with it, also after a crash.";
 
 /// Talk with a director, who plans, builds and tests a workflow with you
 #[derive(Args, Debug)]

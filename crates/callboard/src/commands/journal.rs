@@ -1,7 +1,7 @@
 //! `callboard session journal`.
 
 use callboard_api as api;
-use callboard_engine::core::{id::Seq, sentence::sentence};
+use callboard_engine::core::{event::sentence, id::Seq};
 use clap::Args;
 use serde_json::Value;
 

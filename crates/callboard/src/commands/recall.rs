@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use callboard_api as api;
-use callboard_engine::core::id::{AgentName, Seq, ThreadId};
+use callboard_engine::core::{
+    id::{AgentName, Seq, ThreadId},
+    recall::Source,
+};
 use clap::{Args, ValueEnum};
 
 use super::Context;
@@ -39,13 +42,16 @@ pub(crate) struct Recall {
     /// Whose words to search (default: as the question suggests)
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<Whose>,
-    /// Only from these sources, separated by commas: message, context_set, plan, variable, file, document, and those elsewhere
-    /// that the server has
-    #[arg(long, value_name = "SOURCES", value_delimiter = ',')]
+    #[arg(long, value_name = "SOURCES", value_delimiter = ',', help = sources_help())]
     pub(crate) sources: Vec<String>,
     /// As of this entry (default: as of now)
     #[arg(long, value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) at: Option<Seq>,
+}
+
+fn sources_help() -> String {
+    let own = Source::ALL.map(Source::as_str).join(", ");
+    format!("Only from these sources, separated by commas: {own}, and those elsewhere that the server has")
 }
 
 /// Whose words are asked about.

@@ -22,9 +22,9 @@ Examples:
   callboard secrets rotate --store postgres://me@db.example/board --data /var/lib/callboard
   CALLBOARD_MASTER_KEY=NEW,OLD callboard secrets rotate
 
-It makes a new master key in the key file, wraps the key of each session under it, and removes the
-old one. Servers can keep running: they read the file again. If the command is interrupted, all
-secrets can still be read; run it again to continue. With CALLBOARD_MASTER_KEY, put the new key
+It makes a new master key in the key file, wraps the key of each session under it, and removes the \
+old one. Servers can keep running: they read the file again. If the command is interrupted, all \
+secrets can still be read; run it again to continue. With CALLBOARD_MASTER_KEY, put the new key \
 before the old one, for the servers too, and remove the old one afterwards.";
 
 const RESTORE_EXAMPLES: &str = "\

@@ -19,8 +19,8 @@ Examples:
   callboard store check
   callboard store check postgres://me@db.example/board --json
 
-It reads every entry and checks that its number, tag and data follow from the entry before, that its
-long texts and keys are stored, and that the session expires when its journal says.
+It reads every entry and checks that its number, tag and data follow from the entry before, that its \
+long texts and keys are stored, and that the session expires when its journal says. \
 The exit status is 1 if there is any fault.";
 
 const COPY_EXAMPLES: &str = "\
@@ -28,14 +28,14 @@ Examples:
   callboard store copy sqlite:callboard.db postgres://me@db.example/board
   callboard store copy redis://old.example 'redis-rest+https://new.example?token_file=t.txt'
 
-It copies everything in FROM: journals byte for byte, long texts, tokens, keys of requests, and
-expiry times. Repeat the command to continue an interrupted copy, or to add what is new in FROM: a
-session in TO that begins like the one in FROM is continued. A session that differs is reported and
-left alone; the others are copied. At the end TO is checked.
+It copies everything in FROM: journals byte for byte, long texts, tokens, keys of requests, and \
+expiry times. Repeat the command to continue an interrupted copy, or to add what is new in FROM: a \
+session in TO that begins like the one in FROM is continued. A session that differs is reported and \
+left alone; the others are copied. At the end TO is checked. \
 The exit status is 1 if anything is missing in TO.
 
-FROM may be in use during the copy. To move to TO, stop the servers of FROM, run the command once
-more, and start the servers of TO: they continue the active runs. The key that signs tokens is not
+FROM may be in use during the copy. To move to TO, stop the servers of FROM, run the command once \
+more, and start the servers of TO: they continue the active runs. The key that signs tokens is not \
 in the store but in the folder of `callboard serve --data`.";
 
 #[derive(Debug, Subcommand)]

@@ -13,7 +13,7 @@ use crate::{cli::On, failure::Failure};
 pub(crate) enum Token {
     /// Create a token; it is shown only once
     #[command(
-        after_help = "Examples:\n  callboard token new --agent critic\n  callboard token new --role user\n\nUse it at a server that serves the session: as CALLBOARD_TOKEN, or as\n`Authorization: Bearer TOKEN`."
+        after_help = "Examples:\n  callboard token new --agent critic\n  callboard token new --role user\n\nUse it at a server that serves the session: as CALLBOARD_TOKEN, or as `Authorization: Bearer TOKEN`."
     )]
     New {
         #[command(flatten)]

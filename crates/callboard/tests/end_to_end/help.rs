@@ -206,6 +206,25 @@ fn examples_in_help_can_be_pasted() {
 }
 
 #[test]
+fn sentences_in_help_fill_the_lines_of_a_narrow_terminal() {
+    const WIDE: usize = 60;
+    let home = Home::new();
+    for command in COMMANDS {
+        let mut asked = home.command(command.split_whitespace().chain(["--help"]));
+        let help = String::from_utf8(asked.env("COLUMNS", WIDE.to_string()).output().unwrap().stdout).unwrap();
+        let paragraphs = help.split("\n\n").filter(|it| it.starts_with(|c: char| c.is_alphabetic() || c == '`'));
+        for paragraph in paragraphs.filter(|it| !it.lines().any(|line| line.starts_with(' '))) {
+            let lines: Vec<_> = paragraph.lines().collect();
+            for pair in lines.windows(2) {
+                let word = pair[1].split(' ').next().unwrap_or_default();
+                let is_full = pair[0].len() + 1 + word.len() > WIDE;
+                assert!(is_full || pair[0].ends_with('.'), "{command}: {:?} is broken before {word:?}", pair[0]);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_variables_of_the_help_are_in_the_table_of_the_page() {
     let page = include_str!("../../../../docs/command-line.md");
     let help = Home::new().run("help").stdout;

@@ -115,6 +115,18 @@ impl Home {
         done(child.wait_with_output().unwrap())
     }
 
+    /// Runs a line of the shell, which finds the binary as `callboard`.
+    pub fn shell(&self, line: &str) -> Done {
+        let binary = Path::new(env!("CARGO_BIN_EXE_callboard")).parent().unwrap().to_owned();
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::join_paths(std::iter::once(binary).chain(std::env::split_paths(&others))).unwrap();
+        let known = self.command::<&str>([]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(self.folder.path()).stdin(Stdio::null()).env_clear();
+        shell.envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        done(shell.env("PATH", folders).env("no_proxy", "*").output().unwrap())
+    }
+
     /// Starts a command line that goes on by itself.
     pub fn start(&self, line: &str) -> Child {
         self.command(split(line)).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()

@@ -1,7 +1,7 @@
 //! The README and the pages of the documentation are true: what their examples print is what the binary prints. A file in
 //! them begins with its name.
 
-use std::process::{Child, Command};
+use std::{collections::BTreeMap, fs, iter, path::Path, process::Child};
 
 use crate::{home::Home, server::lines};
 
@@ -20,88 +20,79 @@ struct Reader {
     server: Option<(Child, String)>,
 }
 
+/// The README and then every page of the book, in its order and in one home, as somebody types them. Each has examples,
+/// or is listed here with the reason.
 #[test]
-fn the_examples_of_the_readme_print_what_they_say() {
-    let (commands, calls) = try_examples(include_str!("../../../../README.md"));
-    assert!(commands >= 6, "only {commands} commands and {calls} calls were found");
-}
-
-/// Every page of the book is tried, also one that is new. Each has examples, or is listed here with the reason.
-#[test]
-fn the_examples_of_the_documentation_print_what_they_say() {
+fn the_examples_print_what_they_say_one_page_after_the_other() {
     const WITHOUT: &[&str] = &[
-        "SUMMARY.md",
-        "browser.md",        // `browser.rs` tries it
-        "compression.md",    // shows commands without what they print; `compression.rs` tries them
         "concepts.md",       // words
-        "command-line.md",   // `help.rs` tries every command
-        "erasure.md",        // `nouns.rs` tries it
-        "errors.md",         // the server's tests hold the table
-        "names.md",          // the server's tests hold it
         "own-loop.md",       // `examples.rs` runs its program
-        "gateway.md",        // the server's `gateway.rs` tries it
-        "mcp.md",            // `mcp.rs` and `cargo xtask mcp` try it
-        "performance.md",    // `cargo xtask bench` measures it
-        "recall-sources.md", // `elsewhere.rs` tries it
+        "browser.md",        // needs Chromium: `browser.rs` tries it
+        "recall-sources.md", // needs a model and a service: `elsewhere.rs` tries it
         "page.md",           // the tests of the page in `web/` try it
+        "command-line.md",   // `help.rs` tries every command
+        "errors.md",         // the server's tests hold the table
+        "mcp.md",            // needs clients: `mcp.rs` and `cargo xtask mcp` try it and the pages of clients
+        "gateway.md",        // needs a model: the server's `gateway.rs` tries it
         "rust.md",           // a test of the documentation of `callboard-engine`
-        "secrets.md",        // `secrets.rs` tries it
-        "stores.md",         // `stores.rs` tries them
+        "stores.md",         // needs databases: `stores.rs` tries them
+        "secrets.md",        // words and calls: `secrets.rs` tries it
+        "performance.md",    // `cargo xtask bench` measures it
+        "names.md",          // the server's tests hold it
     ];
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let summary = fs::read_to_string(repository.join("docs/SUMMARY.md")).unwrap();
+    let pages =
+        summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).map(|name| format!("docs/{name}"));
+    let mut reader = Reader { home: Home::new(), server: None };
+    let mut made_by = BTreeMap::new();
     let mut tried = 0;
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.ends_with(".md") {
-            continue;
+    for name in iter::once("README.md".to_owned()).chain(pages) {
+        eprintln!("{name}");
+        let page = fs::read_to_string(repository.join(&name)).unwrap();
+        for id in new_sessions(&page) {
+            let other = made_by.insert(id.to_owned(), name.clone());
+            assert_eq!(other, None, "{name} makes the session {id}, too");
         }
-        eprintln!("docs/{name}");
-        let (commands, calls) = try_examples(&std::fs::read_to_string(&path).unwrap());
-        let has_none = commands + calls == 0;
-        assert_eq!(has_none, WITHOUT.contains(&name.as_str()), "docs/{name}: {commands} commands, {calls} calls");
-        tried += commands + calls;
+        let count = reader.try_examples(&page);
+        let short = name.trim_start_matches("docs/");
+        let has_none = WITHOUT.contains(&short) || short.starts_with("clients/");
+        assert_eq!(count == 0, has_none, "{name}: {count} examples");
+        tried += count;
     }
-    assert!(tried >= 60, "only {tried} examples were found");
+    assert!(tried >= 120, "only {tried} examples were found");
 }
 
-/// Tries all examples of a page. How many commands and calls it has.
-fn try_examples(page: &str) -> (u32, u32) {
-    let mut reader = Reader { home: Home::new(), server: None };
-    for file in page.split("```toml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
-        let (name, _) = file.split_once('\n').unwrap();
-        reader.home.write(name, format!("# {file}"));
-    }
-    let (mut commands, mut calls) = (0, 0);
-    for block in page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-        for Example { line, expected } in examples(block) {
-            let printed = if let Some(line) = line.strip_prefix("callboard ") {
-                commands += 1;
-                reader.command(line)
-            } else {
-                calls += 1;
-                reader.call(&line)
-            };
-            assert!(fits(&printed, expected.trim_end()), "$ {line}\n{printed}\nand not\n{expected}");
-        }
-    }
-    (commands, calls)
+/// The sessions that a page makes, also in commands that are not tried.
+fn new_sessions(page: &str) -> impl Iterator<Item = &str> {
+    let commands = page.lines().map(|line| line.trim_start_matches("$ "));
+    let made = commands.filter(|line| line.starts_with("callboard session new "));
+    made.filter_map(|line| line.split("--id ").nth(1)?.split_whitespace().next())
 }
 
 impl Reader {
-    fn command(&mut self, line: &str) -> String {
-        if line.starts_with("serve") {
-            return self.serve(line);
+    /// Tries all examples of a page. How many it has.
+    fn try_examples(&mut self, page: &str) -> usize {
+        for file in page.split("```toml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let (name, _) = file.split_once('\n').unwrap();
+            self.home.write(name, format!("# {file}"));
         }
-        let line = self.there(line);
-        let done = self.home.run(&if line.contains('\'') { line } else { line.replace('"', "'") });
-        // The standard error also says which session is meant, and sums a prompt up.
-        let errors: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("error:")).collect();
-        self.home.normal(&format!("{}{}", done.stdout, errors.join("\n")))
+        let blocks = page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let examples: Vec<_> = blocks.flat_map(examples).collect();
+        for Example { line, expected } in &examples {
+            let printed = match line.strip_prefix("callboard serve") {
+                Some(options) => self.serve(options),
+                None => self.run(line),
+            };
+            assert!(fits(&printed, expected.trim_end()), "$ {line}\n{printed}\nand not\n{expected}");
+        }
+        examples.len()
     }
 
     /// Starts a server on a free port, and gives what it says as if it were the usual one.
-    fn serve(&mut self, line: &str) -> String {
-        let mut server = self.home.start(&format!("{line} --listen 127.0.0.1:0"));
+    fn serve(&mut self, options: &str) -> String {
+        assert!(self.server.is_none(), "one page after the other uses one server");
+        let mut server = self.home.start(&format!("serve{options} --listen 127.0.0.1:0"));
         let said: Vec<_> = lines(&mut server).take(3).collect();
         let address = said[0].split_once("://").unwrap().1.to_owned();
         let said = said.join("\n").replace(&address, ADDRESS);
@@ -110,13 +101,13 @@ impl Reader {
     }
 
     /// Runs a line of the shell.
-    fn call(&self, line: &str) -> String {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &self.there(line)]).env("no_proxy", "*").current_dir(self.home.path(""));
-        let output = shell.output().unwrap();
-        let wrong = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "$ {line}\n{wrong}\nthis needs curl 7.82 or newer");
-        self.home.normal(&String::from_utf8(output.stdout).unwrap())
+    fn run(&self, line: &str) -> String {
+        let done = self.home.shell(&self.there(line));
+        let is_callboard = line.starts_with("callboard ");
+        assert!(is_callboard || done.status == 0, "$ {line}\n{}\nthis needs curl 7.82 or newer", done.stderr);
+        // The standard error also says which session is meant, and sums a prompt up.
+        let errors: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("error:")).collect();
+        self.home.normal(&format!("{}{}", done.stdout, errors.join("\n")))
     }
 
     /// A line for the server that runs.

@@ -8,7 +8,7 @@ use super::{AccessToken, Holder};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Seen},
+    fact::{Description, Fact, Seen, Sentence},
     state::State,
     view::View,
 };
@@ -31,6 +31,8 @@ pub(crate) struct Revoked {
 
 impl Fact for Created {
     const TYPE: &'static str = "token.created";
+
+    const SENTENCE: Sentence = |it| format!("{} made the access token {}", it.by, it.thing());
 
     const DESCRIPTION: Description = Description::of(&[]);
 
@@ -55,6 +57,8 @@ impl Fact for Created {
 
 impl Fact for Revoked {
     const TYPE: &'static str = "token.revoked";
+
+    const SENTENCE: Sentence = |it| format!("{} revoked the access token {}", it.by, it.thing());
 
     const DESCRIPTION: Description = Description::of(&[]);
 

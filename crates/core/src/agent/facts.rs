@@ -9,7 +9,7 @@ use crate::{
     agent::{Agent, Team},
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, TextField, json, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, TextField, json, text},
     id::AgentName,
     json::value_of,
     state::State,
@@ -43,6 +43,8 @@ const TEXTS: &[TextField] =
 impl Fact for Added {
     const TYPE: &'static str = "agent.added";
 
+    const SENTENCE: Sentence = |it| format!("{} added {} to the team", it.by, it.name());
+
     const DESCRIPTION: Description = Description::of(TEXTS);
 
     fn subject(&self) -> String {
@@ -68,6 +70,8 @@ impl Fact for Added {
 
 impl Fact for Updated {
     const TYPE: &'static str = "agent.updated";
+
+    const SENTENCE: Sentence = |it| format!("{} changed {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description { repeats: Repeats::Unchanged, ..Description::of(TEXTS) };
 
@@ -101,6 +105,8 @@ impl Fact for Updated {
 
 impl Fact for Removed {
     const TYPE: &'static str = "agent.removed";
+
+    const SENTENCE: Sentence = |it| format!("{} removed {} from the team", it.by, it.name());
 
     const DESCRIPTION: Description = Description::of(&[]);
 

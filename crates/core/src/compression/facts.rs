@@ -9,7 +9,7 @@ use crate::{
     conversation::{Cleared, StandingSummary, facts::audience_of, facts::thread_subject},
     count::Tokens,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, erase_words, json, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -107,6 +107,9 @@ pub struct MessageUnpinned {
 impl Fact for Compressed {
     const TYPE: &'static str = "conversation.compressed";
 
+    const SENTENCE: Sentence =
+        |it| format!("{} messages of {} were compressed", it.text("messages"), it.text("thread"));
+
     const DESCRIPTION: Description = Description {
         repeats: Repeats::Covered,
         ..Description::of(&[text("summary"), json("identifiers"), json("open_calls"), text("reason")])
@@ -169,6 +172,8 @@ impl Fact for Compressed {
 impl Fact for CompressionUndone {
     const TYPE: &'static str = "conversation.compression_undone";
 
+    const SENTENCE: Sentence = |it| format!("{} undid a compression of {}", it.by, it.text("thread"));
+
     const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
@@ -202,6 +207,11 @@ impl Fact for CompressionUndone {
 impl Fact for ContextWarned {
     const TYPE: &'static str = "context.warned";
 
+    const SENTENCE: Sentence = |it| {
+        let (agent, tokens, warn_at) = (it.text("agent"), it.text("tokens"), it.text("warn_at"));
+        format!("the prompt of {agent} has {tokens} tokens, {warn_at} is the warning")
+    };
+
     const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
@@ -225,6 +235,11 @@ impl Fact for ContextWarned {
 
 impl Fact for ContextCrowded {
     const TYPE: &'static str = "context.crowded";
+
+    const SENTENCE: Sentence = |it| {
+        let (agent, tokens) = (it.text("agent"), it.text("fixed_tokens"));
+        format!("the prompt of {agent} has {tokens} tokens without what was said")
+    };
 
     const DESCRIPTION: Description = Description::of(&[]);
 
@@ -250,6 +265,9 @@ impl Fact for ContextCrowded {
 impl Fact for ToolResultsCleared {
     const TYPE: &'static str = "conversation.tool_results_cleared";
 
+    const SENTENCE: Sentence =
+        |it| format!("{} results of tools in {} are no longer shown", it.text("results"), it.text("thread"));
+
     const DESCRIPTION: Description = Description::of(&[]);
 
     fn subject(&self) -> String {
@@ -272,6 +290,8 @@ impl Fact for ToolResultsCleared {
 
 impl Fact for MessagePinned {
     const TYPE: &'static str = "message.pinned";
+
+    const SENTENCE: Sentence = |it| format!("{} pinned {}", it.by, it.text("message_id"));
 
     const DESCRIPTION: Description = Description::of(&[]);
 
@@ -296,6 +316,8 @@ impl Fact for MessagePinned {
 
 impl Fact for MessageUnpinned {
     const TYPE: &'static str = "message.unpinned";
+
+    const SENTENCE: Sentence = |it| format!("{} unpinned {}", it.by, it.text("message_id"));
 
     const DESCRIPTION: Description = Description::of(&[]);
 

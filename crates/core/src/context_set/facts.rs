@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, HeldSet, PROCESS_STEPS, SetView, is_process_steps},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, json, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, json, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -36,17 +36,6 @@ impl<'a> View<'a> {
     pub fn set(&self, name: &SetName) -> Result<SetView<'a>, Error> {
         let held = self.state.sets.get(&self.state.set_name(name)).and_then(|held| self.see(held));
         held.ok_or_else(|| Error::not_found("context set", name))
-    }
-
-    /// From which entry on the viewer may find what the set with this subject says: only what it says now. A set that is
-    /// switched off is found by the user alone.
-    pub(crate) fn recalls_set(&self, subject: &str) -> Option<Seq> {
-        let held = self.state.sets.get(&subject.strip_prefix(SET)?.parse().ok()?)?;
-        let may = |agent| {
-            let set = &held.set;
-            held.sight.audience.contains(agent) && set.enabled && (!set.is_open_form() || self.is_in_charge())
-        };
-        self.agent().is_none_or(may).then_some(held.seq)
     }
 
     fn see(&self, held: &'a HeldSet) -> Option<SetView<'a>> {
@@ -87,6 +76,8 @@ pub const FORMS: &str = "forms";
 impl Fact for Updated {
     const TYPE: &'static str = "context_set.updated";
 
+    const SENTENCE: Sentence = |it| format!("{} wrote {}{}", it.by, it.name(), it.about("content"));
+
     const DESCRIPTION: Description = Description {
         gone_as: Some(Deleted::TYPE),
         earlier: Earlier::Replaced,
@@ -100,7 +91,7 @@ impl Fact for Updated {
         ])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::ContextSet);
 
     fn subject(&self) -> String {
         format!("{SET}{}", self.0.name)
@@ -136,6 +127,16 @@ impl Fact for Updated {
         Recallable::named(Source::ContextSet, set.name.as_str(), vec![set.content.clone(), labels.as_str().into()])
     }
 
+    /// Only what it says now. A set that is switched off is found by the user alone.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let held = view.state.sets.get(&subject.strip_prefix(SET)?.parse().ok()?)?;
+        let may = |agent| {
+            let set = &held.set;
+            held.sight.audience.contains(agent) && set.enabled && (!set.is_open_form() || view.is_in_charge())
+        };
+        view.agent().is_none_or(may).then_some(held.seq)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let Self(set) = &self;
         let outline = || {
@@ -163,6 +164,8 @@ impl Fact for Updated {
 impl Fact for Deleted {
     const TYPE: &'static str = "context_set.deleted";
 
+    const SENTENCE: Sentence = |it| format!("{} deleted {}", it.by, it.name());
+
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 
     fn subject(&self) -> String {
@@ -186,6 +189,8 @@ impl Fact for Deleted {
 
 impl Fact for FormAnswered {
     const TYPE: &'static str = "form.answered";
+
+    const SENTENCE: Sentence = |it| format!("{} answered the form {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description::of(&[]);
 

@@ -1,6 +1,7 @@
 //! What can happen to threads, and what a viewer sees of them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     agent::Team,
@@ -8,9 +9,10 @@ use crate::{
     conversation::{Criteria, Message, MessageChecked, Size, Thread, settings::ThreadSettings},
     entry::Header,
     error::Error,
-    fact::{Description, Fact, Repeats, Seen, json, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
-    recall::Recallable,
+    recall::{Recallable, Source},
+    sentence::Statement,
     state::State,
     time::Timestamp,
     view::View,
@@ -53,14 +55,6 @@ impl<'a> View<'a> {
     pub fn sees_reasoning_of(&self, author: Option<&AgentName>) -> bool {
         self.agent().is_none_or(|viewer| author.map_or(self.state.team.agents().len() == 1, |author| author == viewer))
     }
-
-    /// From which entry on the viewer may find messages with this subject that `audience` could see.
-    pub(crate) fn recalls_messages(&self, subject: &str, audience: &Audience) -> Option<Seq> {
-        let Some(agent) = self.agent() else { return Some(Seq::ZERO) };
-        let thread = subject.strip_prefix(THREAD)?.parse().ok()?;
-        let thread = self.state.threads.get(&thread).filter(|_| audience.contains(agent))?;
-        thread.sight.reaches_from(agent)
-    }
 }
 
 /// A message was added.
@@ -80,6 +74,8 @@ pub struct ThreadUpdated {
 impl Fact for MessageAdded {
     const TYPE: &'static str = "message.added";
 
+    const SENTENCE: Sentence = message_sentence;
+
     const DESCRIPTION: Description = Description::of(&[
         text("content"),
         text("expected_output"),
@@ -89,7 +85,7 @@ impl Fact for MessageAdded {
         json("as_given.fields"),
     ]);
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Message);
 
     fn subject(&self) -> String {
         thread_subject(&self.0.thread_id)
@@ -131,6 +127,13 @@ impl Fact for MessageAdded {
         Recallable::of_message(&self.0)
     }
 
+    fn recalls_from(view: &View<'_>, subject: &str, audience: &Audience) -> Option<Seq> {
+        let Some(agent) = view.agent() else { return Some(Seq::ZERO) };
+        let thread = subject.strip_prefix(THREAD)?.parse().ok()?;
+        let thread = view.state.threads.get(&thread).filter(|_| audience.contains(agent))?;
+        thread.sight.reaches_from(agent)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if !view.sees_in(&self.0.thread_id, header) {
             return None;
@@ -150,6 +153,8 @@ impl Fact for MessageAdded {
 
 impl Fact for ThreadUpdated {
     const TYPE: &'static str = "thread.updated";
+
+    const SENTENCE: Sentence = |it| format!("{} changed the thread {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description {
         gone_as: Some("thread.deleted"),
@@ -184,6 +189,8 @@ impl Fact for ThreadUpdated {
 
 impl Fact for MessageChecked {
     const TYPE: &'static str = "message.checked";
+
+    const SENTENCE: Sentence = check_sentence;
 
     const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
@@ -242,4 +249,33 @@ fn criteria_of(message: &Message, header: &Header, manager: Option<&AgentName>) 
         audience: header.audience.clone(),
     };
     asks.then(|| message.expected_output.clone().map(criteria))
+}
+
+fn message_sentence(it: &Statement<'_>) -> String {
+    let thread = match &*it.text("thread_id") {
+        "" => String::new(),
+        thread => format!(" in {thread}"),
+    };
+    let called = it.data.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let called: Vec<_> = called.filter_map(|call| call.get("name").and_then(Value::as_str)).collect();
+    let said = it.text("content");
+    let who = match &*it.text("agent") {
+        "" => it.by.to_owned(),
+        agent => agent.to_owned(),
+    };
+    match (&*it.text("role"), said.trim(), called.as_slice()) {
+        ("TOOL", said, _) => format!("{who} got a result{thread}: {said}"),
+        (_, "", []) => format!("{who} said nothing{thread}"),
+        (_, "", called) => format!("{who} called {}{thread}", called.join(", ")),
+        (_, said, _) => format!("{who}{thread}: {said}"),
+    }
+}
+
+fn check_sentence(it: &Statement<'_>) -> String {
+    let verdict = match it.data.get("valid").and_then(Value::as_bool) {
+        Some(true) => "is what was expected",
+        Some(false) => "is not what was expected",
+        None => "could not be checked",
+    };
+    format!("{} {verdict}{}", it.text("message_id"), it.about("reason"))
 }

@@ -4,13 +4,16 @@ use crate::{
     audience::Audience,
     directive::{Received, SUBJECT},
     entry::Header,
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
+    sentence::Statement,
     state::State,
     view::View,
 };
 
 impl Fact for Received {
     const TYPE: &'static str = "directive.received";
+
+    const SENTENCE: Sentence = sentence;
 
     const DESCRIPTION: Description = Description::of(&[
         text("message"),
@@ -33,5 +36,18 @@ impl Fact for Received {
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.is_in_charge() && view.was_meant(header) { Seen::fact(&self) } else { None }
+    }
+}
+
+fn sentence(it: &Statement<'_>) -> String {
+    let to = match &*it.text("message_to") {
+        "" => String::new(),
+        to => format!(" to {to}"),
+    };
+    match (&*it.text("message"), it.count("outcomes")) {
+        ("", 0) => format!("{} gave a directive{to}", it.by),
+        ("", 1) => format!("{} gave a directive{to} with 1 context set", it.by),
+        ("", sets) => format!("{} gave a directive{to} with {sets} context sets", it.by),
+        (message, _) => format!("{}{to}: {message}", it.by),
     }
 }

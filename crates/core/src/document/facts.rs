@@ -11,7 +11,7 @@ use crate::{
     count::Tokens,
     entry::{Hash, Header},
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, text},
     id::{DocumentName, Seq},
     recall::{Recallable, Source},
     state::State,
@@ -30,12 +30,6 @@ impl<'a> View<'a> {
     pub fn document(&self, name: &DocumentName) -> Result<DocumentView<'a>, Error> {
         let held = self.state.documents.get(name).and_then(|held| self.see_document(held));
         held.ok_or_else(|| Error::not_found("document", name))
-    }
-
-    /// From which entry on the viewer may find what the document with this subject says: only what it says now.
-    pub(crate) fn recalls_document(&self, subject: &str) -> Option<Seq> {
-        let held = self.state.documents.get(&subject.strip_prefix(DOCUMENT)?.parse().ok()?)?;
-        self.is_in(&held.sight.audience).then_some(held.seq)
     }
 
     fn see_document(&self, held: &'a HeldDocument) -> Option<DocumentView<'a>> {
@@ -106,6 +100,8 @@ fn digest(text: &Text) -> Hash {
 impl Fact for Added {
     const TYPE: &'static str = "document.added";
 
+    const SENTENCE: Sentence = |it| format!("{} added the document {}", it.by, it.name());
+
     const DESCRIPTION: Description = Description {
         gone_as: Some(Removed::TYPE),
         earlier: Earlier::Replaced,
@@ -113,7 +109,7 @@ impl Fact for Added {
         ..Description::of(&[text("text")])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Document);
 
     fn subject(&self) -> String {
         subject(&self.name)
@@ -149,6 +145,12 @@ impl Fact for Added {
         Some(Recallable { has_headings, ..said })
     }
 
+    /// Only what it says now.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let held = view.state.documents.get(&subject.strip_prefix(DOCUMENT)?.parse().ok()?)?;
+        view.is_in(&held.sight.audience).then_some(held.seq)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let outline = || {
             let Self { name, visible_to, media_type, tokens, .. } = &self;
@@ -173,6 +175,8 @@ impl Fact for Added {
 
 impl Fact for Removed {
     const TYPE: &'static str = "document.removed";
+
+    const SENTENCE: Sentence = |it| format!("{} removed the document {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[]) };
 

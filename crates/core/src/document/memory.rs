@@ -82,8 +82,10 @@ impl MemoryCommand {
                 let text = file.text(decision, path)?;
                 let at = only_place(&text, old, path)?;
                 let (before, found) = text.split_at(at);
-                let changed = format!("{before}{new}{}", found.strip_prefix(old.as_str()).unwrap_or_default());
-                memories.change(decision, file, &changed, "/new_str")?;
+                let behind = found.strip_prefix(old.as_str()).unwrap_or_default();
+                let changed = format!("{before}{new}{behind}");
+                let is_left = !before.trim().is_empty() || !behind.trim().is_empty();
+                memories.change(decision, file, &changed, "/new_str", is_left)?;
                 decision.quoted.extend(decision.state.documents.get(&file.name).map(|held| held.seq));
                 let line = before.matches('\n').count();
                 let last = line + new.matches('\n').count();
@@ -93,7 +95,7 @@ impl MemoryCommand {
             Self::Insert { path, line, text } => {
                 let file = memories.file(path)?;
                 let changed = with_inserted(&file.text(decision, path)?, *line, text)?;
-                memories.change(decision, file, &changed, "/insert_text")?;
+                memories.change(decision, file, &changed, "/insert_text", true)?;
                 Ok(format!("The file {path} has been edited."))
             }
             Self::Delete { path } => {
@@ -253,9 +255,8 @@ impl Memories {
             let media_type = file.media_type(decision);
             decision.record(Removed { name: file.name.clone() });
             let from = file.seq.into_iter().collect();
-            let kept = |decision: &mut DecisionBuilder<'_>| {
-                keep(decision, name, &text, visible_to, media_type, "/new_path")
-            };
+            let kept =
+                |decision: &mut DecisionBuilder<'_>| keep(decision, name, &text, visible_to, media_type, "/new_path");
             decision.copying(from, kept)?;
         }
         Ok(format!("Successfully renamed {old} to {new}"))
@@ -269,18 +270,20 @@ impl Memories {
         }
     }
 
-    /// Gives a file another text.
+    /// Gives a file another text, in which something of the old one is left, or nothing.
     fn change(
         &self,
         decision: &mut DecisionBuilder<'_>,
         file: &File,
         text: &str,
         pointer: &str,
+        is_left: bool,
     ) -> Result<(), Undecided> {
         self.check_own(decision, file)?;
         let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
         let media_type = file.media_type(decision);
-        keep(decision, file.name.clone(), text, visible_to, media_type, pointer)
+        let from = file.seq.filter(|_| is_left).into_iter().collect();
+        decision.copying(from, |decision| keep(decision, file.name.clone(), text, visible_to, media_type, pointer))
     }
 }
 

@@ -8,7 +8,7 @@ use super::ChangedEntry;
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
     id::Seq,
     state::State,
     view::View,
@@ -38,6 +38,8 @@ impl Erased {
 
 impl Fact for Erased {
     const TYPE: &'static str = "entry.erased";
+
+    const SENTENCE: Sentence = |it| format!("{} erased entry {}{}", it.by, it.text("seq"), it.about("reason"));
 
     const DESCRIPTION: Description = Description::of(&[text("reason")]);
 

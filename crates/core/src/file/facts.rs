@@ -8,7 +8,7 @@ use super::{ContextFile, HeldFile};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     state::State,
@@ -17,14 +17,6 @@ use crate::{
 
 /// What the subjects of files begin with.
 const FILE: &str = "file:";
-
-impl View<'_> {
-    /// From which entry on the viewer may find what entries say of the file with this subject that `audience` could see.
-    pub(crate) fn recalls_file(&self, subject: &str, audience: &Audience) -> Option<Seq> {
-        let held = self.state.files.get(subject.strip_prefix(FILE)?)?;
-        self.is_in(audience).then_some(held.seq)
-    }
-}
 
 /// A file is there that was not there before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,9 +34,11 @@ pub(crate) struct Removed {
 impl Fact for Added {
     const TYPE: &'static str = "file.added";
 
+    const SENTENCE: Sentence = |it| format!("the file {} was added", it.text("path"));
+
     const DESCRIPTION: Description = Description::of(&[text("keywords.*")]);
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::File);
 
     fn subject(&self) -> String {
         format!("{FILE}{}", self.0.path)
@@ -65,6 +59,11 @@ impl Fact for Added {
         Recallable::new(Source::File, vec![line.as_str().into()])
     }
 
+    fn recalls_from(view: &View<'_>, subject: &str, audience: &Audience) -> Option<Seq> {
+        let held = view.state.files.get(subject.strip_prefix(FILE)?)?;
+        view.is_in(audience).then_some(held.seq)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         let is_there = view.state.files.get(&self.0.path).is_some_and(|held| held.seq == header.seq);
         if is_there && view.was_meant(header) { Seen::fact(&self) } else { None }
@@ -73,6 +72,8 @@ impl Fact for Added {
 
 impl Fact for Removed {
     const TYPE: &'static str = "file.removed";
+
+    const SENTENCE: Sentence = |it| format!("the file {} was removed", it.text("path"));
 
     const DESCRIPTION: Description = Description::of(&[]);
 

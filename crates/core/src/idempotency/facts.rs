@@ -11,7 +11,7 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    fact::{self, Description, Fact, Repeats, Seen, erase_words, json},
+    fact::{self, Description, Fact, Repeats, Seen, Sentence, erase_words, json},
     id::Seq,
     input::InputVisitor,
     rights::Right,
@@ -36,6 +36,8 @@ pub struct Answered {
 
 impl Fact for Answered {
     const TYPE: &'static str = "request.answered";
+
+    const SENTENCE: Sentence = |it| format!("{} sent a request with a key", it.by);
 
     const DESCRIPTION: Description = Description { repeats: Repeats::Answer, ..Description::of(&[json("answer")]) };
 

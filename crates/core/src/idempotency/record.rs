@@ -9,7 +9,7 @@ use super::{IdempotencyKey, Request, reused};
 use crate::{
     entry::{Actor, Draft, Hash, Salt},
     error::Error,
-    fact::{self, Fact},
+    fact::{self, Fact, Sentence},
     id::{Seq, SessionId},
     state::State,
 };
@@ -71,12 +71,14 @@ pub fn draft(fact: &impl Fact, salt: Salt) -> Draft {
     draft
 }
 
-/// Implements [`Fact`] for a fact of records, with its type, its subject and its texts: no agent sees it, and it changes no
-/// session.
+/// Implements [`Fact`] for a fact of records, with its type, its sentence, its subject and its texts: no agent sees it, and it
+/// changes no session.
 macro_rules! record_fact {
-    ($type:ty, $name:literal, $subject:literal, [$($text:literal),*]) => {
+    ($type:ty, $name:literal, $sentence:expr, $subject:literal, [$($text:literal),*]) => {
         impl $crate::fact::Fact for $type {
             const TYPE: &'static str = $name;
+
+            const SENTENCE: $crate::fact::Sentence = $sentence;
 
             const DESCRIPTION: $crate::fact::Description = $crate::fact::Description::of(&[$($crate::fact::json($text)),*]);
 
@@ -98,5 +100,7 @@ macro_rules! record_fact {
 }
 pub(crate) use record_fact;
 
-record_fact!(Begun, "request.begun", "requests", ["intent"]);
-record_fact!(Settled, "request.settled", "requests", ["answer"]);
+const SENT: Sentence = |it| format!("{} sent a request with a key", it.by);
+
+record_fact!(Begun, "request.begun", SENT, "requests", ["intent"]);
+record_fact!(Settled, "request.settled", SENT, "requests", ["answer"]);

@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     entry::{Entry, Header},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, text},
+    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     rights::Share,
@@ -52,12 +52,6 @@ impl<'a> View<'a> {
         plan.ok_or_else(|| Error::not_found("plan", ""))
     }
 
-    /// From which entry on the viewer may find versions of the plan: only the newest, also where that is older than the
-    /// session's sharing it.
-    pub(crate) fn recalls_plan(&self) -> Option<Seq> {
-        Some(self.plan().ok()?.seq)
-    }
-
     /// The same as prompts show it.
     pub fn plan_document(&self) -> Result<PlanDocument, Error> {
         Ok(self.plan()?.document(&self.state.session.workflow_id))
@@ -66,6 +60,9 @@ impl<'a> View<'a> {
 
 impl Fact for Updated {
     const TYPE: &'static str = "plan.updated";
+
+    const SENTENCE: Sentence =
+        |it| format!("{} wrote version {} of the plan{}", it.by, it.text("version"), it.about("reason"));
 
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
@@ -83,7 +80,7 @@ impl Fact for Updated {
         ])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Plan);
 
     fn subject(&self) -> String {
         SUBJECT.to_owned()
@@ -104,6 +101,11 @@ impl Fact for Updated {
 
     fn recallable(&self) -> Option<Recallable> {
         Recallable::new(Source::Plan, vec![self.plan.lines().as_str().into()])
+    }
+
+    /// Only the newest version, also where that is older than the session's sharing it.
+    fn recalls_from(view: &View<'_>, _: &str, _: &Audience) -> Option<Seq> {
+        Some(view.plan().ok()?.seq)
     }
 
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {

@@ -16,6 +16,7 @@ use super::words::{data_of, long_texts, strings, take_fields};
 use crate::{
     compression::Compressed,
     conversation::facts::MessageAdded,
+    document::facts::Added,
     entry::{Entry, Hash, Header},
     error::Error,
     event::{self, EventType},
@@ -24,8 +25,7 @@ use crate::{
     idempotency::facts::Answered,
     run::turn_facts::TurnRequested,
     secret::facts::Hidden,
-    text::Text,
-    time::Timestamp,
+    text::{SHORTENED, Text},
 };
 
 /// A search for copies of the words of an entry. It looks at the entries behind it in order.
@@ -37,7 +37,6 @@ pub struct CopySearch {
     pub through: Seq,
     words: Vec<String>,
     json: Vec<Value>,
-    at: Timestamp,
     /// What the entry is about, and what later entries are about that say some of its words anew.
     things: BTreeSet<Arc<str>>,
     /// The entry, and the messages with copies, each with its subject: a summary may cover them.
@@ -59,7 +58,7 @@ pub struct CopySearch {
 impl CopySearch {
     /// Begins after `entry`.
     pub fn of(entry: &Entry) -> Self {
-        let Header { seq, at, subject, .. } = &entry.header;
+        let Header { seq, subject, .. } = &entry.header;
         let data = data_of(entry);
         let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
         let (mut words, long) = (Vec::new(), long_texts(entry).into_iter().collect());
@@ -69,8 +68,8 @@ impl CopySearch {
         words.retain(|text| !text.trim().is_empty());
         let (copies, versions, turns, needed, sealed) = Default::default();
         let (things, covered) = ([subject.clone()].into(), [(*seq, subject.clone())].into());
-        let (seq, through, at) = (*seq, *seq, *at);
-        Self { seq, through, words, json, at, things, covered, copies, versions, turns, long, needed, sealed }
+        let (seq, through) = (*seq, *seq);
+        Self { seq, through, words, json, things, covered, copies, versions, turns, long, needed, sealed }
     }
 
     /// Looks at the next entry. Of a damaged one nobody can tell what it repeats.
@@ -86,6 +85,9 @@ impl CopySearch {
             self.sealed.extend(hidden.iter().filter_map(|one| Some((one.seq, one.sealed?))));
         }
         let is_version = self.is_version(entry);
+        if is_version && self.is_copied(entry) {
+            self.add_changed_texts(entry);
+        }
         if !is_version && self.is_copy(entry) {
             self.copies.insert(*seq);
             self.long.extend(long_texts(entry));
@@ -102,6 +104,16 @@ impl CopySearch {
         let shown = **kind == *TurnRequested::TYPE && fact::read(entry).is_ok_and(|turn| self.is_shown(&turn));
         self.turns.extend(shown.then_some(*seq));
         Ok(())
+    }
+
+    /// Adds the texts of a copy in which only some of the words are left, and nobody can tell which: those of a memory that was
+    /// edited, and those that were shortened. They count as words of the entry.
+    fn add_changed_texts(&mut self, entry: &Entry) {
+        let data = data_of(entry);
+        let words = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
+        let is_document = *entry.header.kind == *Added::TYPE;
+        let texts = words.into_iter().filter_map(Value::as_str);
+        self.words.extend(texts.filter(|text| is_document || text.contains(SHORTENED)).map(str::to_owned));
     }
 
     /// Notes which long texts an entry refers to that is not erased.
@@ -199,7 +211,7 @@ impl CopySearch {
         let is_of_type = || match repeats_of(entry) {
             Repeats::Nothing | Repeats::Unchanged => false,
             Repeats::Covered => fact::read(entry).is_ok_and(|summary| self.is_in(&summary, &entry.header.subject)),
-            Repeats::Answer => fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered, &entry.header)),
+            Repeats::Answer => fact::read(entry).is_ok_and(|answered| self.is_led_to(&answered)),
         };
         self.is_copied(entry) || is_of_type()
     }
@@ -216,7 +228,7 @@ impl CopySearch {
 
     /// Whether a summary was made from the entry or from a copy, or from a summary that was.
     fn is_in(&self, summary: &Compressed, subject: &Arc<str>) -> bool {
-        let replaces = summary.replaced.as_ref().is_some_and(|replaced| self.copies.contains(&replaced.seq));
+        let replaces = summary.replaced.as_ref().is_some_and(|replaced| self.holds(replaced.seq));
         let covers = |seq: &Seq| (summary.from..=summary.through).contains(seq);
         replaces || self.covered.iter().any(|(seq, thread)| thread == subject && covers(seq))
     }

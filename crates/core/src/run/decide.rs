@@ -231,6 +231,7 @@ fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<
     let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
     let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
     let (run, due, model) = (Some(run.id), Some(due), Some(model));
+    let prompt = prompt.recorded_after(decision.state.erased);
     let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt };
     decision.copying(origin.into_iter().collect(), |decision| decision.record(requested));
     Ok(())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
     id::{AgentName, RunId, ThreadId},
     limits::Limits,
     rights::Share,
@@ -89,9 +89,11 @@ pub struct ToolFinished {
 /// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
 /// the session shares runs, all agents see the course of a run, but never the words of its turns.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $for_whom:ident, $texts:expr, $apply:expr) => {
+    ($type:ty, $name:literal, $sentence:expr, $for_whom:ident, $texts:expr, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
+
+            const SENTENCE: Sentence = $sentence;
 
             const DESCRIPTION: Description = Description::of($texts);
 
@@ -184,7 +186,8 @@ impl SeenBy for ToolFinished {
     }
 }
 
-run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
+const STARTED: Sentence = |it| format!("{} started run {}", it.by, it.text("run"));
+run_fact!(Started, "run.started", STARTED, Shared, &[], |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
@@ -206,7 +209,8 @@ run_fact!(Started, "run.started", Shared, &[], |started, state, header| {
     state.runs.newest = Some(Arc::new(run));
 });
 
-run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
+const CLAIMED: Sentence = |it| format!("{} drives run {}", it.text("node"), it.text("run"));
+run_fact!(Claimed, "run.claimed", CLAIMED, Shared, &[], |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time without a driver does not count as waiting for a model.
@@ -216,30 +220,38 @@ run_fact!(Claimed, "run.claimed", Shared, &[], |claimed, state, header| {
     });
 });
 
-run_fact!(Paused, "run.paused", Shared, &[text("reason")], |paused, state, header| {
+const PAUSED: Sentence = |it| format!("run {} was paused{}", it.text("run"), it.about("reason"));
+run_fact!(Paused, "run.paused", PAUSED, Shared, &[text("reason")], |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
     let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
     state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
-run_fact!(Resumed, "run.resumed", Shared, &[], |resumed, state, _| {
+const RESUMED: Sentence = |it| format!("{} resumed run {}", it.by, it.text("run"));
+run_fact!(Resumed, "run.resumed", RESUMED, Shared, &[], |resumed, state, _| {
     state
         .runs
         .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
 });
 
-run_fact!(Ended, "run.ended", Shared, &[text("reason")], |ended, state, _| {
+const ENDED: Sentence = |it| match (it.text("run"), &*it.text("status"), it.about("reason")) {
+    (run, "completed", reason) => format!("run {run} is completed{reason}"),
+    (run, status, reason) => format!("run {run} {status}{reason}"),
+};
+run_fact!(Ended, "run.ended", ENDED, Shared, &[text("reason")], |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
-run_fact!(ToolStarted, "tool.started", InCharge, &[], |started, state, header| {
+const TOOL_STARTED: Sentence = |it| format!("{} began to use {}", it.text("agent"), it.text("tool"));
+run_fact!(ToolStarted, "tool.started", TOOL_STARTED, InCharge, &[], |started, state, header| {
     let (call, seq) = (started.tool_call_id, header.seq);
     state.runs.change(&started.run, |run| {
         run.tools_started.insert(call, seq);
     });
 });
 
-run_fact!(ToolFinished, "tool.finished", InCharge, &[], |finished, state, _| {
+const TOOL_FINISHED: Sentence = |it| format!("{} used {}", it.text("agent"), it.text("tool"));
+run_fact!(ToolFinished, "tool.finished", TOOL_FINISHED, InCharge, &[], |finished, state, _| {
     state.runs.change(&finished.run, |run| {
         run.tools_started.remove(&finished.tool_call_id);
         run.add(finished.used);

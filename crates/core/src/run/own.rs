@@ -100,7 +100,7 @@ impl Command for BeginTurn {
         }
         check_speaks(decision, &agent, &thread)?;
         let turn = decision.next_seq();
-        let thread = Some(thread);
+        let (thread, prompt) = (Some(thread), prompt.recorded_after(decision.state.erased));
         decision.record(TurnRequested { run: None, turn: turn.0, agent, thread, due: None, model, tools, prompt });
         Ok(TurnNumber(turn))
     }

@@ -6,8 +6,10 @@ use crate::{
     command::{Command, DecisionBuilder, Undecided},
     conversation::{self, MessageReceipt, ToolCall, ToolResult},
     entry::Actor,
+    erasure::Erased,
     error::{ConflictKind, Error, Fault},
-    id::{AgentName, RunId, ThreadId},
+    fact::Fact,
+    id::{AgentName, RunId, Seq, ThreadId},
     input::InputVisitor,
     rights::Right,
     run::answer::{driven, unended},
@@ -44,7 +46,13 @@ impl Command for FinishTool {
     const RIGHT: Right = Right::system("bring the result of a tool");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        let open = open(driven(decision, &self.run, self.epoch)?, &self.tool_call_id)?;
+        let run = driven(decision, &self.run, self.epoch)?;
+        let open = open(run, &self.tool_call_id)?;
+        let started = run.tools_started.get(&self.tool_call_id).copied().unwrap_or(Seq::ZERO);
+        let calling = run.due_origin.as_ref().map(|origin| origin.seq);
+        if was_erased(decision, self.result.copied_from.iter().copied().chain(calling), started)? {
+            return finish(decision, &self.run, open, self.used, &ERASED_MEANWHILE.into());
+        }
         finish(decision, &self.run, open, self.used, &self.result)
     }
 
@@ -56,6 +64,29 @@ impl Command for FinishTool {
     fn texts(&self) -> Vec<Arc<str>> {
         self.result.message(&self.tool_call_id).counted()
     }
+}
+
+/// What a model is told where a tool read what was erased before its result could be recorded.
+const ERASED_MEANWHILE: &str = "[not shown: some of it was erased meanwhile]";
+
+/// Whether words of these entries were erased after the entry `since`.
+fn was_erased(
+    decision: &DecisionBuilder<'_>,
+    entries: impl Iterator<Item = Seq>,
+    since: Seq,
+) -> Result<bool, Undecided> {
+    if decision.state.erased <= since {
+        return Ok(false);
+    }
+    for seq in entries {
+        let erasure = decision.entry(seq)?.and_then(|entry| entry.erasure());
+        let Some(erasure) = erasure.filter(|erasure| erasure.by > since) else { continue };
+        // Where only a secret was hidden in it, that is hidden in what is recorded, too.
+        if decision.entry(erasure.by)?.is_some_and(|by| *by.header.kind == *Erased::TYPE) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Does one of Callboard's own tools that is a command, in the name of the agent that called it. The answer is the status of

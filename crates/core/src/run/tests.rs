@@ -708,3 +708,12 @@ fn i11_a_thousand_ended_runs_leave_a_state_as_small_as_one_does() {
     // Only numbers grow.
     assert!(thousand <= one + 64, "{one} bytes after one run, {thousand} after a thousand");
 }
+
+#[test]
+fn a_prompt_of_an_export_that_names_no_format_is_one_for_openai() {
+    let record = json!({
+        "at": 7, "layout": "team", "layout_version": 1, "vocabulary": "words", "counting": "exact", "budget": 1000,
+        "tokens": 100, "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "shows": [],
+    });
+    assert_eq!(serde_json::from_value::<super::PromptRecord>(record).unwrap().format, "openai");
+}

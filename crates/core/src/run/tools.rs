@@ -68,7 +68,7 @@ pub(super) fn call(
     let thread = Wait::thread_of(caller.agent, caller.thread.as_ref());
     let has_steps = !decision.state.session.settings.steps.is_empty();
     let (mut theirs, mut own, mut results, mut all_refused) = (Vec::new(), Vec::new(), Vec::new(), true);
-    let mut refused = BTreeSet::new();
+    let (calling, mut refused) = (decision.recorded_so_far(), BTreeSet::new());
     for call in calls {
         if has_steps && let Err(reason) = step::decide::call(decision, &call.name.as_str().into()) {
             refused.insert(results.len());
@@ -93,10 +93,11 @@ pub(super) fn call(
         }
         all_refused = false;
     }
-    // A refusal may say anything again that its answer says.
+    // A result may say again what its tool was called with, and a refusal anything that its answer says.
     let answered = decision.recorded_so_far();
-    let refusals = results.iter_mut().enumerate().filter(|(at, _)| refused.contains(at));
-    refusals.for_each(|(_, result)| result.copied_from.clone_from(&answered));
+    for (at, result) in results.iter_mut().enumerate() {
+        result.copied_from.extend(if refused.contains(&at) { &answered } else { &calling });
+    }
     conversation::decide::say(decision, &thread, &results)?;
     let waits = !theirs.is_empty() || !own.is_empty();
     let (agent, thread) = (caller.agent.clone(), caller.thread.clone());

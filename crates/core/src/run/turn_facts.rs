@@ -10,7 +10,7 @@ use crate::{
     conversation::MessageReceipt,
     count::{Counted, Usage},
     entry::Header,
-    fact::{Description, Fact, Seen, TextField, json, text},
+    fact::{Description, Fact, Seen, Sentence, TextField, json, text},
     id::{AgentName, RunId, Seq, ThreadId},
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
     rights::Share,
@@ -160,9 +160,11 @@ pub(super) fn turn_key(turn: Seq) -> String {
 /// Implements what the facts of turns have in common. Those of runs are about the run, for the user and the manager. Those
 /// outside of runs are for the agent too.
 macro_rules! turn_fact {
-    ($type:ty, $name:literal, $texts:expr, $is_shared:literal, $is_answer:literal) => {
+    ($type:ty, $name:literal, $sentence:expr, $texts:expr, $is_shared:literal, $is_answer:literal) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
+
+            const SENTENCE: Sentence = $sentence;
 
             const DESCRIPTION: Description = Description::of($texts);
 
@@ -199,9 +201,16 @@ macro_rules! turn_fact {
     };
 }
 
-turn_fact!(TurnRequested, "turn.requested", WORDS, false, false);
-turn_fact!(TurnAnswered, "turn.answered", WORDS, false, true);
-turn_fact!(TurnFailed, "turn.failed", &[text("error")], true, true);
+const TURN_REQUESTED: Sentence =
+    |it| format!("{} was asked, with {} tokens", it.text("agent"), it.number("/prompt/tokens"));
+turn_fact!(TurnRequested, "turn.requested", TURN_REQUESTED, WORDS, false, false);
+const TURN_ANSWERED: Sentence = |it| match it.data.get("usage").filter(|usage| usage.is_object()) {
+    Some(_) => format!("{} answered, {} tokens", it.text("agent"), it.number("/usage/completion_tokens")),
+    None => format!("{} answered", it.text("agent")),
+};
+turn_fact!(TurnAnswered, "turn.answered", TURN_ANSWERED, WORDS, false, true);
+const TURN_FAILED: Sentence = |it| format!("{} gave no answer{}", it.text("agent"), it.about("error"));
+turn_fact!(TurnFailed, "turn.failed", TURN_FAILED, &[text("error")], true, true);
 
 impl TurnRequested {
     fn change(self, state: &mut State, header: &Header) {

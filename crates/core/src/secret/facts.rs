@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     entry::{Hash, Header},
     erasure::ChangedEntry,
-    fact::{Description, Earlier, Fact, Seen, sealed, text},
+    fact::{Description, Earlier, Fact, Seen, Sentence, sealed, text},
     id::{Seq, VariableName},
     state::State,
     view::View,
@@ -24,6 +24,8 @@ pub struct KeyWrapped {
 
 impl Fact for KeyWrapped {
     const TYPE: &'static str = "secret.key_wrapped";
+
+    const SENTENCE: Sentence = |_| "the key of the session's secrets was wrapped".to_owned();
 
     const DESCRIPTION: Description =
         Description { earlier: Earlier::Replaced, ..Description::of(&[sealed("key.sha256")]) };
@@ -55,6 +57,8 @@ pub struct Revealed {
 
 impl Fact for Revealed {
     const TYPE: &'static str = "secret.revealed";
+
+    const SENTENCE: Sentence = |it| format!("{} looked at the secret {}", it.by, it.name());
 
     const DESCRIPTION: Description = Description::of(&[]);
 
@@ -105,6 +109,11 @@ impl Hidden {
 impl Fact for Hidden {
     const TYPE: &'static str = "secret.hidden";
 
+    const SENTENCE: Sentence = |it| match it.count("entries") {
+        1 => "a new secret was hidden in 1 earlier entry".to_owned(),
+        entries => format!("a new secret was hidden in {entries} earlier entries"),
+    };
+
     const DESCRIPTION: Description = Description::of(&[sealed("entries.*.sealed")]);
 
     fn subject(&self) -> String {
@@ -137,6 +146,8 @@ pub struct Restored {
 
 impl Fact for Restored {
     const TYPE: &'static str = "secret.restored";
+
+    const SENTENCE: Sentence = |it| format!("{} made {} a secret no more{}", it.by, it.name(), it.about("reason"));
 
     const DESCRIPTION: Description = Description::of(&[text("reason")]);
 

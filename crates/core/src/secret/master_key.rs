@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, id::SessionId, idempotency::record};
+use crate::{error::Error, fact::Sentence, id::SessionId, idempotency::record};
 
 /// From now on data keys are wrapped by this master key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,4 +18,5 @@ pub fn place() -> Result<SessionId, Error> {
     record::place_of("master keys")
 }
 
-record::record_fact!(MasterKeyUsed, "master_key.used", "secrets", []);
+const MASTER_KEY_USED: Sentence = |it| format!("data keys are wrapped by the master key {}", it.text("id"));
+record::record_fact!(MasterKeyUsed, "master_key.used", MASTER_KEY_USED, "secrets", []);

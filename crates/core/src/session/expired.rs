@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{entry::Hash, error::Error, id::SessionId, idempotency::record::record_fact, time::Timestamp};
+use crate::{
+    entry::Hash, error::Error, fact::Sentence, id::SessionId, idempotency::record::record_fact, time::Timestamp,
+};
 
 /// A session expired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,4 +29,5 @@ pub fn place(session: &SessionId) -> Result<SessionId, Error> {
     Ok(format!("{PLACE}{hash:.32}").parse()?)
 }
 
-record_fact!(Expired, "session.expired", "session", []);
+const EXPIRED: Sentence = |_| "the session expired".to_owned();
+record_fact!(Expired, "session.expired", EXPIRED, "session", []);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use crate::{
     audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Repeats, Seen, TextField, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, TextField, text},
     id::SessionId,
     json::value_of,
     session::{Session, SessionKind, Settings},
@@ -49,6 +49,8 @@ const TEXTS: &[TextField] = &[text("title"), text("steps.*.description"), text("
 impl Fact for Created {
     const TYPE: &'static str = "session.created";
 
+    const SENTENCE: Sentence = |it| format!("{} created the session", it.by);
+
     const DESCRIPTION: Description = Description::of(TEXTS);
 
     fn subject(&self) -> String {
@@ -86,6 +88,8 @@ fn uuid(text: &str) -> String {
 
 impl Fact for Updated {
     const TYPE: &'static str = "session.updated";
+
+    const SENTENCE: Sentence = |it| format!("{} changed the session", it.by);
 
     const DESCRIPTION: Description = Description { repeats: Repeats::Unchanged, ..Description::of(TEXTS) };
 

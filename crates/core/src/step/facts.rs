@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     count::Usage,
     entry::Header,
-    fact::{Description, Fact, Seen},
+    fact::{Description, Fact, Seen, Sentence},
     id::StepName,
     state::State,
     view::View,
@@ -54,9 +54,11 @@ pub struct UsageReported {
 
 /// Declares a fact about steps. The whole team sees its way through them; what models used is for those in charge.
 macro_rules! step_fact {
-    ($fact:ty, $type:literal, $in_charge:literal, $apply:expr) => {
+    ($fact:ty, $type:literal, $sentence:expr, $in_charge:literal, $apply:expr) => {
         impl Fact for $fact {
             const TYPE: &'static str = $type;
+
+            const SENTENCE: Sentence = $sentence;
 
             const DESCRIPTION: Description = Description::of(&[]);
 
@@ -81,20 +83,28 @@ macro_rules! step_fact {
     };
 }
 
-step_fact!(ToolUsed, "tool.used", false, |used, progress| {
+const TOOL_USED: Sentence = |it| format!("{} used {}", it.by, it.text("tool"));
+step_fact!(ToolUsed, "tool.used", TOOL_USED, false, |used, progress| {
     progress.log(used.tool);
     progress.go(used.step);
 });
 
-step_fact!(SequenceAdvanced, "sequence.advanced", false, |advanced, progress| progress.go(advanced.step));
+const ADVANCED: Sentence = |_| "the sequence of the step went on".to_owned();
+step_fact!(SequenceAdvanced, "sequence.advanced", ADVANCED, false, |advanced, progress| progress.go(advanced.step));
 
-step_fact!(StepEntered, "step.entered", false, |entered, progress| {
+const STEP_ENTERED: Sentence = |it| format!("the step {} began", it.text("step"));
+step_fact!(StepEntered, "step.entered", STEP_ENTERED, false, |entered, progress| {
     if let Some(name) = &entered.step {
         progress.finished.remove_mut(name);
     }
     (progress.entered, progress.index) = (entered.step, entered.sequence_index);
 });
 
-step_fact!(StepsReset, "steps.reset", false, |_, progress| *progress = super::Progress::default());
+const STEPS_RESET: Sentence = |it| format!("{} began the steps anew", it.by);
+step_fact!(StepsReset, "steps.reset", STEPS_RESET, false, |_, progress| *progress = super::Progress::default());
 
-step_fact!(UsageReported, "usage.reported", true, |reported, progress| progress.count(reported.usage));
+const USAGE_REPORTED: Sentence = |it| {
+    let sum = it.number("/prompt_tokens").saturating_add(it.number("/completion_tokens"));
+    format!("{} reported {sum} tokens", it.by)
+};
+step_fact!(UsageReported, "usage.reported", USAGE_REPORTED, true, |reported, progress| progress.count(reported.usage));

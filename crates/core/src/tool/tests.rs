@@ -10,6 +10,7 @@ use crate::{
     document::PutDocument,
     error::Error,
     id::Seq,
+    recall::Source,
     run::next::Call,
     session::SessionPatch,
     testing::Board,
@@ -286,4 +287,13 @@ fn paths_of_files_are_taken_as_they_are_written() {
     }
     let names: Vec<_> = board.state.documents.iter().map(|held| held.name.as_str()).collect();
     assert_eq!(names, ["memories/writer/%2e%2e/critic/a.md", "memories/writer/A.md", "memories/writer/a.md"]);
+}
+
+#[test]
+fn what_recall_finds_is_read_by_a_tool_that_there_is() {
+    for source in Source::ALL {
+        let (tool, argument) = source.tool();
+        let (properties, _) = (own_tool(tool).unwrap().arguments)();
+        assert!(argument.is_none_or(|argument| properties.get(argument).is_some()), "{tool}");
+    }
 }

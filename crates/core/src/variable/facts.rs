@@ -11,7 +11,9 @@ use crate::{
     audience::Audience,
     entry::{Actor, Hash, Header},
     error::Error,
-    fact::{Description, ERASED, Earlier, Fact, Seen, erase_json, erase_words, json, json_text, sealed, text},
+    fact::{
+        Description, ERASED, Earlier, Fact, Seen, Sentence, erase_json, erase_words, json, json_text, sealed, text,
+    },
     id::{NodeId, Seq, VariableName},
     recall::{Recallable, Source},
     rights::Share,
@@ -45,15 +47,6 @@ impl<'a> View<'a> {
         let node = variable.name.node().and_then(|number| self.state.workflow.get(NodeId(number)));
         let has_words = variable.display.starts_with(['"', '[', '{']);
         has_words && node.is_some_and(|node| node.result.is_some())
-    }
-}
-
-impl View<'_> {
-    /// From which entry on the viewer may find values of the variable with this subject: only the one that it has now, also
-    /// where that is older than the session's sharing it.
-    pub(crate) fn recalls_variable(&self, subject: &str) -> Option<Seq> {
-        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
-        Some(self.variable(&name).ok()?.seq)
     }
 }
 
@@ -107,12 +100,14 @@ fn subject(name: Option<&VariableName>) -> String {
 impl Fact for Set {
     const TYPE: &'static str = "variable.set";
 
+    const SENTENCE: Sentence = |it| format!("{} set {} to {}", it.by, it.name(), it.text("display"));
+
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
         ..Description::of(&[json("value"), json_text("long_value"), text("display"), text("reason"), sealed("sealed")])
     };
 
-    const IS_RECALLABLE: bool = true;
+    const SOURCE: Option<Source> = Some(Source::Variable);
 
     fn subject(&self) -> String {
         subject(Some(&self.name))
@@ -153,6 +148,12 @@ impl Fact for Set {
         (!self.secret).then(|| Recallable::new(Source::Variable, vec![name.as_str().into(), value]))?
     }
 
+    /// Only the value that it has now, also where that is older than the session's sharing it.
+    fn recalls_from(view: &View<'_>, subject: &str, _: &Audience) -> Option<Seq> {
+        let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
+        Some(view.variable(&name).ok()?.seq)
+    }
+
     fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
         if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
@@ -165,6 +166,11 @@ impl Fact for Set {
 
 impl Fact for Cleared {
     const TYPE: &'static str = "variable.cleared";
+
+    const SENTENCE: Sentence = |it| match &*it.name() {
+        "" => format!("{} cleared all variables{}", it.by, it.about("reason")),
+        name => format!("{} cleared {name}{}", it.by, it.about("reason")),
+    };
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, TextField, json, sealed, text},
+    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, json, sealed, text},
     id::NodeId,
     rights::Share,
     state::State,
@@ -100,6 +100,8 @@ impl Workflow {
 impl Fact for Updated {
     const TYPE: &'static str = "workflow.updated";
 
+    const SENTENCE: Sentence = |it| format!("{} changed the workflow{}", it.by, it.about("reason"));
+
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,
         repeats: Repeats::Unchanged,
@@ -139,6 +141,8 @@ const PLACED: &[TextField] =
 impl Fact for NodeCreated {
     const TYPE: &'static str = "node.created";
 
+    const SENTENCE: Sentence = |it| format!("{} created {}", it.by, it.thing());
+
     const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
     fn subject(&self) -> String {
@@ -167,6 +171,8 @@ impl Fact for NodeCreated {
 
 impl Fact for NodeUpdated {
     const TYPE: &'static str = "node.updated";
+
+    const SENTENCE: Sentence = |it| format!("{} changed {}{}", it.by, it.thing(), it.about("reason"));
 
     const DESCRIPTION: Description =
         Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
@@ -200,6 +206,8 @@ impl Fact for NodeUpdated {
 
 impl Fact for NodeDeleted {
     const TYPE: &'static str = "node.deleted";
+
+    const SENTENCE: Sentence = |it| format!("{} deleted {}{}", it.by, it.thing(), it.about("reason"));
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 

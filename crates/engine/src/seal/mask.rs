@@ -172,7 +172,10 @@ impl Mask {
         let Some((json, mut value)) = json_in(text) else { return self.mask(text) };
         let (before, after) = text.split_once(json)?;
         let is_masked = self.mask_json(&mut value);
-        let json = if is_masked { value.to_string() } else { json.to_owned() };
+        let whole = value.to_string();
+        // Of two fields with one key, the value has the last alone.
+        let is_same = !is_masked && self.found(&whole).len() == self.found(json).len();
+        let json = if is_same { json.to_owned() } else { whole };
         let masked = |text: &str| self.mask(text).unwrap_or_else(|| text.to_owned());
         Some(masked(before) + &json + &masked(after))
     }

@@ -2,7 +2,12 @@ use std::sync::Arc;
 
 use callboard_engine::{
     Board, PromptSpec, Session, Settings,
-    core::{conversation::PutThread, count::Tokens, id::Seq, prompt::Format},
+    core::{conversation::PutThread, count::Tokens, entry::Actor, id::Seq, prompt::Format},
+    prompt::compression::{
+        material::CompressionScope,
+        plan::{Aim, Outlook, Writing},
+    },
+    sizes,
     store::Store,
 };
 
@@ -155,5 +160,33 @@ async fn a_long_text_that_the_store_has_lost_costs_its_part_and_not_the_prompt()
                 assert!(part.shortened && part.omitted == [omitted], "{damage}: {part:?}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_thread_with_a_long_text_that_the_store_has_lost_is_compressed_without_it() {
+    for damage in ["DELETE FROM value", "UPDATE value SET text = CAST(x'ff' AS TEXT)"] {
+        let file = File::new();
+        let session = board(&file.open(&clock()), 1_000_000).create(new("s")).await.unwrap();
+        say(&session, "Mend the boat.").await;
+        let lost = say(&session, &"A long list of what is broken. ".repeat(6000)).await;
+        for step in 0..100 {
+            let said = text(&format!("Step {step}: the plank is mended, and the next one is looked at."));
+            session.execute(agent("writer"), add("main", vec![said])).await.unwrap();
+        }
+        say(&session, "How far are you?").await;
+        let db = rusqlite::Connection::open(file.folder().join("callboard.db")).unwrap();
+        assert!(db.execute(damage, []).unwrap() > 0, "{damage}");
+        let aim = Aim { target: Tokens(1000), keep_recent: None };
+        let outlook = session.plan_compression(&thread("main"), CompressionScope::default(), aim).await.unwrap();
+        let Outlook::Compress(plan) = outlook else { panic!("{damage}: {outlook:?}") };
+        let note = format!("[this text is damaged: entry {lost}]");
+        assert!(plan.said().any(|spoken| spoken.transcript().contains(&note)), "{damage}");
+        let summary = plan.extract(sizes()).unwrap();
+        session.execute(Actor::System, plan.compress(&summary, Writing::default())).await.unwrap();
+        let query = PromptSpec { agent: "lead".parse().ok(), budget: Some(Tokens(200_000)), ..PromptSpec::default() };
+        let shown = session.prompt(&query).await.unwrap().text();
+        assert!(shown.contains("<CONVERSATION_SUMMARY") && shown.contains(&note), "{damage}: {shown}");
+        assert!(shown.contains("Mend the boat.") && shown.contains("How far are you?"), "{damage}: {shown}");
     }
 }

@@ -91,9 +91,9 @@ pub struct Material {
 /// Why there is no material.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unread {
-    /// Long texts have to be read first.
+    /// Long texts have to be read first, each of the entry behind it.
     #[error("{} long texts have to be read first", .0.len())]
-    Values(Vec<Hash>),
+    Values(Vec<(Hash, Seq)>),
     /// An entry is damaged.
     #[error(transparent)]
     Refused(#[from] Error),
@@ -150,7 +150,7 @@ impl Material {
                 let compressed: Compressed = fact::read(entry)?;
                 match compressed.summary.whole(values) {
                     Ok(text) => earlier = Some((text.clone(), Arc::new(compressed))),
-                    Err(hash) => lacking.push(hash),
+                    Err(hash) => lacking.push((hash, entry.header.seq)),
                 }
                 continue;
             }
@@ -160,7 +160,7 @@ impl Material {
                     let spoken = Spoken::new(entry.header.seq, message, text);
                     messages.push((spoken, entry.header.audience.clone()));
                 }
-                Err(hash) => lacking.push(hash),
+                Err(hash) => lacking.push((hash, entry.header.seq)),
             }
         }
         if !lacking.is_empty() {

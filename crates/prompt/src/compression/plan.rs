@@ -1,7 +1,7 @@
 //! Plans: what of a thread is compressed, what is kept beside the summary, and whether a summary is good.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -45,10 +45,11 @@ const A_FEW_WORDS: Tokens = Tokens(6);
 /// No more of the id and the name of an open call is listed.
 const LISTED_CHARS: usize = 100;
 
-/// A reply or a refusal is shorter than this, and says in so many times fewer tokens what was said. What is longer holds
-/// something, however it begins.
+/// A reply or a refusal is shorter than this, says in so many times fewer tokens what was said, and has fewer of its
+/// longer words. What is longer holds something, however it begins.
 const SHORT_REPLY: Tokens = Tokens(40);
 const SHORTER_THAN_SAID: u64 = 20;
+const TELLING_WORDS: usize = 3;
 
 /// The script of a conversation is judged by so many of its newest old messages, and so many of their characters.
 const JUDGED: usize = 64;
@@ -57,9 +58,14 @@ const JUDGED_CHARS: usize = 1 << 14;
 /// The script of fewer letters is not judged.
 const FEW_LETTERS: usize = 40;
 
-/// The language is told by so many of the commonest words that have so many letters at the most.
+/// A sentence has so many letters, at the least.
+const SENTENCE_LETTERS: usize = 20;
+
+/// The language is told by so many of the commonest words that have so many letters at the most. What is said is told
+/// by the longer ones, and in scripts that do not part words by so many characters in a row.
 const COMMON_WORDS: usize = 20;
 const SHORT_WORD: usize = 4;
+const UNPARTED_CHARS: usize = 3;
 
 /// The language of a summary of fewer words is not judged, nor where fewer different ones were said.
 const FEW_WORDS: usize = 30;
@@ -399,7 +405,8 @@ impl CompressionPlan {
         })
     }
 
-    /// Whether a text is so short for all that was said, and has no identifier of it, that it can only be a reply or a refusal.
+    /// Whether a text is so short for all that was said, and has so little of it, that it can only be a reply or a
+    /// refusal: no identifier, and hardly a word.
     fn is_reply(&self, text: &str, count: &dyn TokenCounter) -> bool {
         let (tokens, said) = (count.count(text), self.said().map(|spoken| spoken.message.tokens).sum::<Tokens>());
         if text.is_empty() || tokens >= SHORT_REPLY || tokens.0 * SHORTER_THAN_SAID > said.0 {
@@ -412,23 +419,45 @@ impl CompressionPlan {
             .iter()
             .any(|earlier| is_named(&earlier.text) || earlier.compressed.identifiers.iter().any(|one| is_named(one)));
         let mut said = self.said();
-        !in_earlier && !said.any(|spoken| is_named(&spoken.text) || spoken.texts().any(|text| is_named(&text)))
+        !in_earlier
+            && self.telling_words(text).0 < TELLING_WORDS
+            && !said.any(|spoken| is_named(&spoken.text) || spoken.texts().any(|text| is_named(&text)))
     }
 
-    /// Whether what was said is mostly in Latin letters without accents and the summary is not, or the other way round.
-    fn is_in_other_script(&self, text: &str) -> bool {
-        let said = self.said().rev().take(JUDGED).map(|spoken| &*spoken.text);
-        let said = share_of_ascii(said.flat_map(str::chars).take(JUDGED_CHARS));
-        let of_summary = share_of_ascii(text.chars());
-        matches!((said, of_summary), (Some(said), Some(own)) if (said > 90 && own < 30) || (said < 30 && own > 90))
+    /// How many of the longer words of a text were said, and how many it has.
+    fn telling_words(&self, text: &str) -> (usize, usize) {
+        let own: HashSet<String> = telling(text).collect();
+        let mut unsaid = own.clone();
+        let earlier = self.earlier.iter().map(|earlier| &*earlier.text);
+        for word in self.said().map(|spoken| &*spoken.text).chain(earlier).flat_map(telling) {
+            unsaid.remove(&word);
+        }
+        (own.len() - unsaid.len(), own.len())
     }
 
-    /// Whether a summary lacks the commonest short words of what was said, such as `the` and `of`: these are the same in whatever
-    /// is said in a language. Nothing is judged by few words, nor where they are mostly the same ones.
-    fn is_in_other_words(&self, text: &str) -> bool {
+    /// The newest of what people and models said, by which language and script are judged: results of tools may be in
+    /// any.
+    fn spoken(&self) -> impl Iterator<Item = &Spoken> {
         let is_spoken = |spoken: &&Spoken| matches!(spoken.message.role, Role::User | Role::Ai);
+        self.said().rev().filter(is_spoken).take(JUDGED)
+    }
+
+    /// Whether what was said is in Latin letters without accents and the summary is mostly not, or the other way round.
+    /// Where either has a sentence in the script of the other, nothing is wrong.
+    fn is_in_other_script(&self, text: &str) -> bool {
+        let said = Letters::of(self.spoken().flat_map(|spoken| spoken.text.chars()).take(JUDGED_CHARS));
+        let own = Letters::of(text.chars());
+        let (Some(of_said), Some(of_own)) = (said.share_of_ascii(), own.share_of_ascii()) else { return false };
+        (of_said > 90 && of_own < 30 && said.others < SENTENCE_LETTERS)
+            || (of_said < 30 && of_own > 90 && own.others < SENTENCE_LETTERS)
+    }
+
+    /// Whether a summary lacks the commonest short words of what was said, such as `the` and `of`: these are the same
+    /// in whatever is said in a language. One in few words may do without them: its longer ones were said. Nothing is
+    /// judged by few words, nor where they are mostly the same ones.
+    fn is_in_other_words(&self, text: &str) -> bool {
         let (mut counts, mut chars): (HashMap<String, usize>, usize) = (HashMap::new(), 0);
-        for spoken in self.said().rev().filter(is_spoken).take(JUDGED) {
+        for spoken in self.spoken() {
             words(&spoken.text).for_each(|word| *counts.entry(word).or_default() += 1);
             chars += spoken.text.len();
             if chars > JUDGED_CHARS {
@@ -447,7 +476,12 @@ impl CompressionPlan {
         let of_said: usize = common.iter().map(|(_, count)| count).sum();
         let of_own = own.iter().filter(|word| common.iter().any(|(common, _)| common == word)).count();
         // A seventh of all words at the least, and in the summary a fifth of their share.
-        of_said * 7 >= said && of_own * 5 * said < of_said * own.len()
+        let lacks_them = of_said * 7 >= said && of_own * 5 * said < of_said * own.len();
+        let has_others = || {
+            let (told, all) = self.telling_words(text);
+            told * 2 >= all
+        };
+        lacks_them && !has_others()
     }
 
     /// What the list of identifiers may take: a tenth of the target, and no more than half of what there is.
@@ -456,18 +490,46 @@ impl CompressionPlan {
     }
 }
 
-/// How many of a hundred letters are ASCII; `None` where there are few.
-fn share_of_ascii(chars: impl Iterator<Item = char>) -> Option<usize> {
-    let (ascii, letters) = chars
-        .filter(|c| c.is_alphabetic())
-        .fold((0, 0), |(ascii, letters), c| (ascii + usize::from(c.is_ascii()), letters + 1));
-    (letters >= FEW_LETTERS).then(|| ascii * 100 / letters)
+/// How many letters a text has.
+struct Letters {
+    ascii: usize,
+    others: usize,
+}
+
+impl Letters {
+    fn of(chars: impl Iterator<Item = char>) -> Self {
+        let (mut ascii, mut others) = (0, 0);
+        for c in chars.filter(|c| c.is_alphabetic()) {
+            *(if c.is_ascii() { &mut ascii } else { &mut others }) += 1;
+        }
+        Self { ascii, others }
+    }
+
+    /// How many of a hundred are ASCII; `None` where there are few.
+    fn share_of_ascii(&self) -> Option<usize> {
+        let letters = self.ascii + self.others;
+        (letters >= FEW_LETTERS).then(|| self.ascii * 100 / letters)
+    }
 }
 
 /// The words of a text, in small letters.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase)
+}
+
+/// What of a text tells what it is about: the beginnings of its longer words. Chinese and Japanese do not part words:
+/// there, it is each few characters.
+fn telling(text: &str) -> impl Iterator<Item = String> {
+    words(text).flat_map(|word| {
+        let chars: Vec<char> = word.chars().collect();
+        let is_unparted = chars.iter().any(|c| ('\u{2e80}'..='\u{9fff}').contains(c));
+        let pieces: Vec<String> = match is_unparted {
+            true => chars.windows(UNPARTED_CHARS).map(|piece| piece.iter().collect()).collect(),
+            false => chars.get(..=SHORT_WORD).map(|begin| begin.iter().collect()).into_iter().collect(),
+        };
+        pieces
+    })
 }
 
 /// What stands around a summary and what is listed after it.

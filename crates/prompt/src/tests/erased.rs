@@ -77,6 +77,12 @@ fn a_summary_that_does_not_cover_it_stands_again() {
 }
 
 #[test]
+fn a_summary_that_took_the_place_of_an_erased_one_goes_with_it() {
+    let (mut board, _, summaries) = compressed();
+    assert_eq!(board.erase(summaries[0]).unwrap().copies, [summaries[1]]);
+}
+
+#[test]
 fn a_summary_of_a_copy_is_withdrawn() {
     let mut board = Board::team("lead writer");
     let seq = say(&mut board, "agent:writer", "555-0199");

@@ -38,7 +38,7 @@ use crate::{
     caller::Authorized,
     params::{EntryNumber, InPath, Query},
     resources::prompt::sees_all_of,
-    rights::{Rank, ReadMessages, ReadThreads},
+    rights::{Rank, ReadSession},
 };
 
 /// The calls on this resource.
@@ -144,7 +144,7 @@ async fn undo(
     params(InPath<SessionId>, InPath<ThreadId>),
     responses((status = OK, description = "Their sizes, and those of their parts", body = api::ContextSize)))]
 async fn context(
-    caller: Authorized<ReadThreads>,
+    caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
 ) -> Result<Answer<api::ContextSize>, CallError> {
     let (readers, scope, settings, usual, compression) = caller
@@ -205,7 +205,7 @@ async fn context(
     params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
     responses((status = OK, description = "The message", body = api::AnyMessage)))]
 async fn read(
-    caller: Authorized<ReadMessages>,
+    caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
     InPath(message): InPath<MessageId>,
     Query(query): Query<api::ShapeQuery>,
@@ -266,7 +266,7 @@ impl<R> Authorized<R> {
     }
 }
 
-impl Authorized<ReadThreads> {
+impl Authorized<ReadSession> {
     async fn context_of(
         &self,
         agent: AgentName,

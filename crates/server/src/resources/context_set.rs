@@ -21,7 +21,7 @@ use crate::{
     caller::Authorized,
     cursor::{self, After},
     params::{InPath, Query},
-    rights::ReadSets,
+    rights::ReadSession,
     write_options::WriteOptions,
 };
 
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     operation_id = "list_context_sets",
     params(InPath<SessionId>, api::PageAtQuery),
     responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
-async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
+async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
     let after = After::read(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let look = |view: View<'_>| {
@@ -60,7 +60,7 @@ async fn list(caller: Authorized<ReadSets>, Query(query): Query<api::PageAtQuery
     params(InPath<SessionId>, InPath<SetName>, api::AtQuery),
     responses((status = OK, description = "The context set", body = api::ContextSet)))]
 async fn read(
-    caller: Authorized<ReadSets>,
+    caller: Authorized<ReadSession>,
     InPath(name): InPath<SetName>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::ContextSet>, CallError> {

@@ -14,7 +14,7 @@ use crate::{
     caller::Authorized,
     files::{self, Files},
     params::{FilePath, InPath, Query},
-    rights::{ReadFiles, WriteFiles},
+    rights::{ReadSession, WriteFiles},
 };
 
 /// The calls on this resource.
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
 async fn list(
-    caller: Authorized<ReadFiles>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
@@ -49,7 +49,7 @@ async fn list(
     responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
         body = api::ContextFileList)))]
 async fn search(
-    caller: Authorized<ReadFiles>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
@@ -100,7 +100,10 @@ async fn delegate(
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
     params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
-async fn read(caller: Authorized<ReadFiles>, FilePath(path): FilePath) -> Result<Answer<api::ContextFile>, CallError> {
+async fn read(
+    caller: Authorized<ReadSession>,
+    FilePath(path): FilePath,
+) -> Result<Answer<api::ContextFile>, CallError> {
     let absent = || absent(&path);
     let meant = path.clone();
     let read = move |session: &mut Session, _| {

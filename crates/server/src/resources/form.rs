@@ -16,7 +16,7 @@ use crate::{
     caller::Authorized,
     params::{InPath, Query},
     resources::context_set::Seen,
-    rights::ReadSets,
+    rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -29,7 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>, api::AtQuery),
     responses((status = OK, description = "The forms that the caller sees, open and answered", body = api::FormList)))]
 async fn list(
-    caller: Authorized<ReadSets>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::FormList>, CallError> {
     let look = |view: View<'_>| Ok(view.sets().map(|set| Seen::of(set, &view)).collect::<Vec<_>>());

@@ -26,7 +26,7 @@ use crate::{
     caller::Authorized,
     feed::Feed,
     params::{EntryNumber, InPath, Query},
-    rights::{AskWhy, Rank, ReadJournal},
+    rights::{Rank, ReadJournal, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -72,7 +72,7 @@ async fn erase(
     params(InPath<SessionId>, api::WhyQuery),
     responses((status = OK, description = "The entries that contain the text, the oldest first", body = api::Findings)))]
 async fn why(
-    caller: Authorized<AskWhy>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::WhyQuery>,
 ) -> Result<Answer<api::Findings>, CallError> {
     Ok(Answer::ok(api::Findings { findings: caller.session.why(&caller.viewer(), &query.text).await? }))

@@ -19,7 +19,7 @@ use crate::{
     caller::{Authorized, AuthorizedToAdd},
     cursor,
     params::{InPath, Query, roles},
-    rights::ReadMessages,
+    rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -36,7 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>, InPath<ThreadId>, api::MessagesQuery),
     responses((status = OK, description = "The messages that match, the oldest first", body = api::MessageList)))]
 async fn list(
-    caller: Authorized<ReadMessages>,
+    caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
     Query(query): Query<api::MessagesQuery>,
 ) -> Result<Response, CallError> {
@@ -91,7 +91,7 @@ fn shaped(shape: MessageShape, messages: &[MessageJson], next_cursor: Option<Str
     Ok(Answer::ok(Page { messages: in_shape(shape, &messages), next_cursor }).into_response())
 }
 
-impl Authorized<ReadMessages> {
+impl Authorized<ReadSession> {
     async fn all_messages(&self, thread: ThreadId, wanted: MessageQuery) -> Result<Pages<MessageJson>, CallError> {
         let (session, viewer) = (self.session.clone(), self.viewer());
         let head = session.state().await?.head.seq;

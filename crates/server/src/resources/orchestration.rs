@@ -19,7 +19,7 @@ use crate::{
     call_error::CallError,
     caller::Authorized,
     params::InPath,
-    rights::ReadSteps,
+    rights::ReadSession,
     write_options::WriteOptions,
 };
 
@@ -38,7 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
     params(InPath<SessionId>),
     responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
-async fn read(caller: Authorized<ReadSteps>) -> Result<Answer<api::Orchestration>, CallError> {
+async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
     let last_accessed = caller.session.info().await?.last_activity;
     let body = caller.session.view(&caller.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
     Ok(Answer::ok(body))
@@ -121,7 +121,7 @@ async fn usage(
     request_body = api::Tools,
     responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
 async fn allowed_tools(
-    caller: Authorized<ReadSteps>,
+    caller: Authorized<ReadSession>,
     RequestBody { body, .. }: RequestBody<api::Tools>,
 ) -> Result<Answer<api::Offer>, CallError> {
     let tools = body.tools;

@@ -17,7 +17,7 @@ use crate::{
     caller::Authorized,
     cursor,
     params::{InPath, Query, TaskNumber, VersionNumber},
-    rights::ReadPlan,
+    rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -34,7 +34,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
     params(InPath<SessionId>, api::AtQuery),
     responses((status = OK, description = "The plan", body = api::Plan)))]
-async fn read(caller: Authorized<ReadPlan>, Query(query): Query<api::AtQuery>) -> Result<Answer<api::Plan>, CallError> {
+async fn read(
+    caller: Authorized<ReadSession>,
+    Query(query): Query<api::AtQuery>,
+) -> Result<Answer<api::Plan>, CallError> {
     let look = |view: callboard_core::view::View<'_>| {
         Ok((api::Plan::of(view.plan()?, &view.state.session.workflow_id), view.state.head.seq))
     };
@@ -63,7 +66,7 @@ async fn put(
     params(InPath<SessionId>, api::PlanVersionsQuery),
     responses((status = OK, description = "The versions that the caller may see, the newest first", body = api::PlanVersionList)))]
 async fn versions(
-    caller: Authorized<ReadPlan>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanVersionsQuery>,
 ) -> Result<Answer<api::PlanVersionList>, CallError> {
     let before = query.cursor.as_deref().map(cursor::number).transpose()?;
@@ -81,7 +84,7 @@ async fn versions(
     params(InPath<SessionId>, InPath<VersionNumber>),
     responses((status = OK, description = "The version", body = api::Plan)))]
 async fn version(
-    caller: Authorized<ReadPlan>,
+    caller: Authorized<ReadSession>,
     InPath(VersionNumber(version)): InPath<VersionNumber>,
 ) -> Result<Answer<api::Plan>, CallError> {
     let held = caller.session.plan_version(&caller.viewer(), version).await?;
@@ -94,7 +97,7 @@ async fn version(
     params(InPath<SessionId>, api::PlanDiffQuery),
     responses((status = OK, description = "What differs, task by task", body = api::PlanDiff)))]
 async fn compare(
-    caller: Authorized<ReadPlan>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanDiffQuery>,
 ) -> Result<Answer<api::PlanDiff>, CallError> {
     let to = match query.to {

@@ -21,7 +21,7 @@ use crate::{
     call_error::CallError,
     caller::Authorized,
     params::InPath,
-    rights::{BuildPrompt, Permission, Rank},
+    rights::{Permission, Rank, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -41,7 +41,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
 async fn build(
-    caller: Authorized<BuildPrompt>,
+    caller: Authorized<ReadSession>,
     RequestBody { body, options }: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, CallError> {
     let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools, pieces } =
@@ -55,7 +55,7 @@ async fn build(
 /// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
 /// `sent`. Nothing is compressed for it.
 pub(crate) async fn note(
-    caller: &Authorized<BuildPrompt>,
+    caller: &Authorized<ReadSession>,
     spec: &PromptSpec,
     sent: Option<Hash>,
 ) -> Result<api::Prompt, CallError> {
@@ -69,7 +69,7 @@ pub(crate) async fn note(
     Ok(prompt_body(prompt, Some(receipt.answer.0)))
 }
 
-impl Authorized<BuildPrompt> {
+impl Authorized<ReadSession> {
     /// Builds a prompt; with `record` it is recorded as a turn.
     pub(crate) async fn prompt(
         &self,

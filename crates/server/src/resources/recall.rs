@@ -15,7 +15,7 @@ use crate::{
     caller::Authorized,
     params::{InPath, Query},
     resources::prompt::whose,
-    rights::{Rank, Recall},
+    rights::{Rank, ReadSession},
 };
 
 /// The calls on this resource.
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     request_body = api::RecallBody,
     responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
 async fn recall(
-    caller: Authorized<Recall>,
+    caller: Authorized<ReadSession>,
     RequestBody { body, .. }: RequestBody<api::RecallBody>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
@@ -65,7 +65,7 @@ async fn recall(
     params(InPath<SessionId>, api::SearchQuery),
     responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(
-    caller: Authorized<Recall>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::SearchQuery>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     let limit = query.limit.unwrap_or(HITS);
@@ -105,10 +105,8 @@ fn sent(session: &SessionId, hit: RecallHit) -> api::RecallHit {
     let why = &hit.why;
     let signals = [("speaker", why.speaker), ("role", why.role), ("date", why.date), ("meaning", why.meaning)];
     let signals = signals.into_iter().filter(|(_, worth)| *worth != 0.0);
-    let name = match hit.source {
-        Source::Message | Source::Plan => None,
-        Source::ContextSet | Source::Variable | Source::File | Source::Document => name_in(&hit.subject),
-    };
+    // A message has an id.
+    let name = name_in(&hit.subject).filter(|_| hit.source != Source::Message);
     api::RecallHit {
         source: hit.source,
         text: hit.text,
@@ -139,18 +137,9 @@ fn name_in(subject: &str) -> Option<&str> {
 
 /// The path of the call that gives the whole of what was found.
 fn read_on(session: &SessionId, hit: &RecallHit) -> String {
-    let name = name_in(&hit.subject).unwrap_or_default();
-    let message = hit.message_id.as_ref().map_or("", |id| id.as_str());
-    let segments = match hit.source {
-        Source::Message => vec!["threads", name, "messages", message],
-        Source::ContextSet => vec!["context-sets", name],
-        Source::Plan => vec!["plan"],
-        Source::Variable => vec!["variables", name],
-        Source::File => vec!["files", name],
-        Source::Document => vec!["documents", name],
-    };
+    let message = hit.message_id.iter().flat_map(|id| ["messages", id.as_str()]);
     let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
-    for segment in segments {
+    for segment in std::iter::once(hit.source.path()).chain(name_in(&hit.subject)).chain(message) {
         path.push('/');
         path.push_str(&encoded(segment));
     }

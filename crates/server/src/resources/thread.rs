@@ -17,7 +17,7 @@ use crate::{
     caller::Authorized,
     cursor::{self, After},
     params::{InPath, Query},
-    rights::ReadThreads,
+    rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -30,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>, api::PageQuery),
     responses((status = OK, description = "A page of the threads that the caller sees, sorted by name", body = api::ThreadList)))]
 async fn list(
-    caller: Authorized<ReadThreads>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::ThreadList>, CallError> {
     let after = After::read(query.cursor.as_deref())?;

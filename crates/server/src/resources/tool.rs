@@ -21,7 +21,7 @@ use crate::{
     caller::Authorized,
     params::{InPath, Query, ToolName},
     problem::status,
-    rights::{Permission, ReadTools},
+    rights::{Permission, ReadSession},
 };
 
 /// The calls on this resource.
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>, api::ToolsQuery),
     responses((status = OK, description = "The tools, in the format of the model's API", body = api::ToolList)))]
 async fn list(
-    caller: Authorized<ReadTools>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::ToolsQuery>,
 ) -> Result<Answer<api::ToolList>, CallError> {
     let viewer = using(&caller, query.agent).await?.into();

@@ -19,7 +19,7 @@ use crate::{
     cursor,
     params::{InPath, Query, TurnNumber},
     resources::prompt::prompt_body,
-    rights::{Rank, ReadTurns},
+    rights::{Rank, ReadSession},
 };
 
 /// The calls on this resource.
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(InPath<SessionId>, api::TurnsQuery),
     responses((status = OK, description = "The turns, the newest first", body = api::TurnList)))]
 async fn list(
-    caller: Authorized<ReadTurns>,
+    caller: Authorized<ReadSession>,
     Query(query): Query<api::TurnsQuery>,
 ) -> Result<Answer<api::TurnList>, CallError> {
     let before = query.cursor.as_deref().map(cursor::number).transpose()?.map(Seq);
@@ -51,7 +51,7 @@ async fn list(
     params(InPath<SessionId>, InPath<TurnNumber>),
     responses((status = OK, description = "The turn", body = api::Turn)))]
 async fn read(
-    caller: Authorized<ReadTurns>,
+    caller: Authorized<ReadSession>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
 ) -> Result<Answer<api::Turn>, CallError> {
     Ok(Answer::ok(caller.seen(caller.session.turn(&caller.viewer(), turn).await?)))
@@ -91,7 +91,7 @@ pub(crate) async fn answer(
     params(InPath<SessionId>, InPath<TurnNumber>),
     responses((status = OK, description = "The prompt", body = api::SentPrompt)))]
 async fn prompt(
-    caller: Authorized<ReadTurns>,
+    caller: Authorized<ReadSession>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
 ) -> Result<Answer<api::SentPrompt>, CallError> {
     if caller.rank != Rank::User {
@@ -106,7 +106,7 @@ async fn prompt(
 /// How many turns are listed where the caller does not say.
 const LISTED: usize = 100;
 
-impl Authorized<ReadTurns> {
+impl Authorized<ReadSession> {
     fn seen(&self, turn: TurnView) -> api::Turn {
         let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
         let (run, turn_of_run) = run.unzip();

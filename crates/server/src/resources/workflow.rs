@@ -21,7 +21,7 @@ use crate::{
     call_error::CallError,
     caller::Authorized,
     params::{InPath, Query},
-    rights::ReadWorkflow,
+    rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -42,7 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "read_workflow",
     params(InPath<SessionId>),
     responses((status = OK, description = "The workflow as it is now, without results", body = api::Workflow)))]
-async fn read(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::Workflow>, CallError> {
+async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
     let look = |view: View<'_>| Ok((view.workflow_document()?, view.state.head.seq));
     let (workflow, head) = caller.session.view(&caller.viewer(), look).await?;
     Ok(Answer::ok(workflow).at(head))
@@ -102,7 +102,7 @@ async fn create_node(
     params(InPath<SessionId>, InPath<NodeId>),
     responses((status = OK, description = "The node, without its result", body = api::WorkflowNode)))]
 async fn read_node(
-    caller: Authorized<ReadWorkflow>,
+    caller: Authorized<ReadSession>,
     InPath(id): InPath<NodeId>,
 ) -> Result<Answer<api::WorkflowNode>, CallError> {
     let look = |view: View<'_>| Ok((view.node(id)?, view.state.head.seq));
@@ -150,7 +150,7 @@ async fn delete_node(
     params(InPath<SessionId>, InPath<NodeId>),
     responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
 async fn read_result(
-    caller: Authorized<ReadWorkflow>,
+    caller: Authorized<ReadSession>,
     InPath(id): InPath<NodeId>,
 ) -> Result<Answer<api::NodeResult>, CallError> {
     Ok(Answer::ok(node_result(id, caller.session.node_result(&caller.viewer(), id).await?)?))
@@ -195,7 +195,7 @@ async fn run(
     operation_id = "list_executions",
     params(InPath<SessionId>),
     responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
-async fn list_executions(caller: Authorized<ReadWorkflow>) -> Result<Answer<api::ExecutionList>, CallError> {
+async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::ExecutionList>, CallError> {
     let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
     let (executions, head) = caller.session.view(&caller.viewer(), look).await?;
     Ok(Answer::ok(api::ExecutionList { executions }).at(head))
@@ -207,7 +207,7 @@ async fn list_executions(caller: Authorized<ReadWorkflow>) -> Result<Answer<api:
     params(InPath<SessionId>, InPath<ExecutionId>),
     responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
 async fn read_execution(
-    caller: Authorized<ReadWorkflow>,
+    caller: Authorized<ReadSession>,
     InPath(id): InPath<ExecutionId>,
 ) -> Result<Answer<api::WorkflowExecution>, CallError> {
     let look = |view: View<'_>| Ok((view.execution(&id)?, view.state.head.seq));

@@ -1,5 +1,7 @@
 //! Copies that Callboard makes by itself.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -7,16 +9,15 @@ use crate::{
     context_set::PutSet,
     conversation::{AddMessages, NewMessage, Role, ToolResult},
     document::PutDocument,
+    entry::Hash,
     fact::ERASED,
     id::{NodeId, Seq},
     rewriting::ErasedEntry,
     rights::Grant,
-    run::{FinishTool, StartTool, TurnFailure, Used},
+    run::{FinishTool, StartTool, TurnFailure, TurnRequest, Used},
     session::Settings,
     testing::Board,
-    workflow::{
-        CreateNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
-    },
+    workflow::{CreateNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow},
 };
 
 fn data(board: &Board, seq: Seq) -> Value {
@@ -109,6 +110,19 @@ fn called(board: &mut Board, tool: &str, arguments: Value) -> Seq {
     board.entries.iter().rfind(|entry| entry.data.contains("tool_calls")).unwrap().header.seq
 }
 
+/// The writer calls its memory once more.
+fn call(board: &mut Board, arguments: &Value) {
+    let calls = json!([{"id": "c1", "name": "memory", "arguments": arguments}]);
+    board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
+}
+
+/// A file of the writer's, `/memories/a.md`.
+fn remember(board: &mut Board, text: &str) -> Seq {
+    let (name, visible_to) = ("memories/writer/a.md".parse().unwrap(), Audience::of(["writer".parse().unwrap()]));
+    board.user(PutDocument { name, text: text.into(), visible_to: Some(visible_to), media_type: None }).unwrap();
+    board.state.head.seq
+}
+
 fn with_tools(tools: &[&str]) -> Board {
     let tools: Vec<_> = tools.iter().map(|name| json!({ "name": name })).collect();
     let agents = json!([{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker", "tools": tools}]);
@@ -159,20 +173,80 @@ fn a_copy_of_a_copy_goes() {
 #[test]
 fn a_memory_goes_from_what_its_tool_shows_and_from_where_it_is_moved_to() {
     let mut board = with_tools(&["callboard:memory"]);
-    let (name, text) = ("memories/writer/a.md".parse().unwrap(), "Call\nzq7.".into());
-    let visible_to = Some(Audience::All);
-    board.user(PutDocument { name, text, visible_to, media_type: None }).unwrap();
-    let seq = board.state.head.seq;
+    let seq = remember(&mut board, "Call\nzq7.");
     called(&mut board, "memory", json!({"command": "view", "path": "/memories/a.md"}));
     let shown = |board: &Board| board.entries.iter().filter(|entry| entry.data.contains("zq7.")).count();
     assert_eq!(shown(&board), 2);
-    let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"});
-    let calls = json!([{"id": "c1", "name": "memory", "arguments": rename}]);
-    board.reply_with(|reply| reply.tool_calls = serde_json::from_value(calls).unwrap()).unwrap();
+    call(&mut board, &json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}));
     assert_eq!(shown(&board), 3);
     let erased = board.erase(seq).unwrap();
     assert_eq!(kinds(&board, &erased), ["message.added", "document.added"]);
     assert_eq!(shown(&board), 0);
+}
+
+#[test]
+fn a_memory_that_was_edited_goes_where_anything_is_left_in_it() {
+    let replace = |old: &str, new: &str| json!({"command": "str_replace", "path": "/memories/a.md", "old_str": old, "new_str": new});
+    let insert = || json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "Hello."});
+    for (edits, is_left) in [
+        (vec![replace("Ann", "Bob")], true),
+        (vec![insert()], true),
+        (vec![replace("Call Ann:", "Write to"), insert(), replace("Be qj3.", "Be brief.")], true),
+        (vec![replace("Call Ann: zq7.\nBe qj3.", "Write to nobody.")], false),
+    ] {
+        let mut board = with_tools(&["callboard:memory"]);
+        let seq = remember(&mut board, "Call Ann: zq7.\nBe qj3.");
+        called(&mut board, "memory", edits[0].clone());
+        edits.iter().skip(1).for_each(|edit| call(&mut board, edit));
+        let newest = board.state.documents.get(&"memories/writer/a.md".parse().unwrap()).unwrap().seq;
+        assert!(newest > seq);
+        board.erase(seq).unwrap();
+        assert_eq!(data(&board, newest)["text"] == ERASED, is_left, "{edits:?}");
+        let words = ["zq7", "qj3"];
+        let mut said = board.entries.iter().filter(|entry| words.iter().any(|word| entry.data.contains(word)));
+        // What the model itself wrote in its calls is its own.
+        assert!(said.all(|entry| entry.data.contains("str_replace")), "{edits:?}");
+    }
+}
+
+#[test]
+fn what_a_command_tool_says_again_of_its_call_goes_with_the_call() {
+    let mut board = with_tools(&["callboard:memory"]);
+    remember(&mut board, "Call Ann.");
+    let edit = json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "Ann", "new_str": "zq7"});
+    let calling = called(&mut board, "memory", edit);
+    let told = board.entries.iter().rfind(|entry| entry.data.contains("has been edited")).unwrap().header.seq;
+    assert!(data(&board, told)["content"].as_str().unwrap().contains("Call zq7."));
+    assert!(board.erase(calling).unwrap().copies.contains(&told));
+    assert_eq!(data(&board, told)["content"], ERASED);
+}
+
+#[test]
+fn what_was_read_before_it_was_erased_is_not_recorded_afterwards() {
+    for (erases_read, is_shown) in [(true, false), (false, true)] {
+        let mut board = with_tools(&["callboard:read_messages"]);
+        let (seq, other) = (say(&mut board, "main", "zq7", vec![]), say(&mut board, "main", "666", vec![]));
+        called(&mut board, "read_messages", json!({}));
+        let (run, epoch, tool_call_id) = (board.run().id.clone(), board.run().epoch, "c0".to_owned());
+        board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
+        board.erase(if erases_read { seq } else { other }).unwrap();
+        let result = ToolResult { copied_from: vec![seq], ..r#"[{"content": "zq7"}]"#.into() };
+        board.system(FinishTool { run, epoch, tool_call_id, result, used: Used::default() }).unwrap();
+        let told = data(&board, board.state.head.seq)["content"].as_str().unwrap().to_owned();
+        assert_eq!((told.contains("zq7"), told.contains("was erased meanwhile")), (is_shown, !is_shown), "{told}");
+    }
+}
+
+#[test]
+fn a_prompt_that_was_made_before_something_was_erased_is_noted_without_its_hash() {
+    let mut board = Board::team("lead writer");
+    let seq = say(&mut board, "main", "zq7", vec![]);
+    board.start("Write a poem.").unwrap();
+    let (run, epoch, prompt) = (board.run().id.clone(), board.run().epoch, board.no_prompt());
+    board.erase(seq).unwrap();
+    let (model, tools) = ("openai:test".to_owned(), BTreeSet::new());
+    board.system(TurnRequest { run, epoch, model, tools, prompt }).unwrap();
+    assert_eq!(data(&board, board.state.head.seq)["prompt"]["sha256"], json!(Hash::default()));
 }
 
 #[test]

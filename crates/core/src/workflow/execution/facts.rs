@@ -8,7 +8,7 @@ use super::{Execution, ExecutionLimits, ExecutionStatus, KEPT};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, text},
+    fact::{Description, Fact, Seen, Sentence, text},
     id::{ExecutionId, NodeId},
     rights::Share,
     state::State,
@@ -102,6 +102,8 @@ macro_rules! of_execution {
 impl Fact for Started {
     const TYPE: &'static str = "execution.started";
 
+    const SENTENCE: Sentence = |it| format!("{} started the execution {} of the workflow", it.by, it.text("execution"));
+
     of_execution!(&[]);
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -133,6 +135,8 @@ impl Fact for Started {
 impl Fact for NodeStarted {
     const TYPE: &'static str = "node.started";
 
+    const SENTENCE: Sentence = |it| format!("{} was started", it.text("id"));
+
     of_execution!(&[]);
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -147,6 +151,9 @@ impl Fact for NodeStarted {
 
 impl Fact for Finished {
     const TYPE: &'static str = "execution.finished";
+
+    const SENTENCE: Sentence =
+        |it| format!("the execution {} was {}{}", it.text("execution"), it.text("status"), it.about("reason"));
 
     of_execution!(&[text("reason")]);
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, erase_json, json, json_text, sealed},
+    fact::{Description, Earlier, Fact, Seen, Sentence, erase_json, json, json_text, sealed},
     id::NodeId,
     rights::Share,
     state::State,
@@ -46,6 +46,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 
 impl Fact for ResultRecorded {
     const TYPE: &'static str = "node.result_recorded";
+
+    const SENTENCE: Sentence = |it| format!("{} ended with {}", it.thing(), it.text("status"));
 
     const DESCRIPTION: Description = Description {
         earlier: Earlier::Replaced,

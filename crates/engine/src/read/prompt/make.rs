@@ -2,13 +2,7 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
-use callboard_core::{
-    count::Tokens,
-    entry::{Entry, Hash},
-    error::Error as Refusal,
-    id::Seq,
-    text::Values,
-};
+use callboard_core::{count::Tokens, entry::Entry, error::Error as Refusal, id::Seq, text::Values};
 use callboard_prompt::{
     HistoryCache, Lacking, Prompt, PromptPieces, prompt_of,
     tail::{Source, Tail},
@@ -20,6 +14,7 @@ use crate::{
     error::Error,
     prompt_memory::{MadePrompts, Remembered},
     session::Session,
+    texts::damaged,
 };
 
 /// How many entries are read at once at the most.
@@ -77,7 +72,7 @@ impl Session {
                 Err(Lacking::Refused(error)) => return Err(error.into()),
                 Err(Lacking::Values(lacking)) => {
                     for (hash, seq) in lacking {
-                        let text = self.long_text(wanted, hash).await?;
+                        let text = self.long_text(hash, wanted.erased).await?;
                         ingredients.has_damage |= text.is_none();
                         ingredients.values.insert(hash, text.unwrap_or_else(|| damaged(seq)));
                     }
@@ -86,21 +81,6 @@ impl Session {
                 Err(Lacking::Older) => self.read_older(wanted, &mut ingredients).await?,
             }
         }
-    }
-
-    /// A long text; `None` where the store has lost it or cannot read it, which costs the prompt no more than that.
-    async fn long_text(&self, wanted: &Wanted, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        match self.live.store.value(self.id(), hash).await {
-            Ok(Some(text)) => return Ok(Some(text)),
-            Ok(None) | Err(callboard_store::Error::Damaged { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-        // Where the session has gone or the text was erased meanwhile, that is why.
-        if self.live.refresh().await?.erased != wanted.erased {
-            return Err(Error::Busy { session: self.id().clone() });
-        }
-        tracing::error!(session = %self.id(), %hash, "a long text is damaged: run `callboard doctor`");
-        Ok(None)
     }
 
     /// Begins with what is remembered and what was said since, or with the newest page.
@@ -187,11 +167,6 @@ impl Session {
         let query = Query { seqs, types: Source::types(), subjects: source.subjects(), order, limit };
         Ok(self.live.store.read(self.id(), query).await?)
     }
-}
-
-/// What stands in the place of a long text that the store has lost.
-fn damaged(seq: Seq) -> Arc<str> {
-    format!("[this text is damaged: entry {seq}]").into()
 }
 
 impl Wanted {

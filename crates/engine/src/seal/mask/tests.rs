@@ -83,6 +83,9 @@ fn arguments_that_are_the_text_of_json_stay_json() {
     let mut list = json!({"arguments": r#"[{"pin": 482913}, 18446744073709551616]"#});
     assert!(mask.mask_json(&mut list));
     assert_eq!(list, json!({"arguments": r#"[{"pin":"[hidden]"},"18446744073709551616"]"#}));
+    let mut twice = json!({"arguments": r#"{"to": "hunter22", "to": "x"}"#});
+    assert!(mask.mask_json(&mut twice));
+    assert_eq!(twice, json!({"arguments": r#"{"to":"x"}"#}));
     let mut broken = json!({"arguments": "{broken hunter22"});
     assert!(mask.mask_json(&mut broken));
     assert_eq!(broken, json!({"arguments": "{broken [hidden]"}));

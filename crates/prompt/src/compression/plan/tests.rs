@@ -304,3 +304,47 @@ fn a_summary_is_in_the_language_in_which_most_was_said() {
         assert_eq!(checked(other), Err(Shortcoming::OtherLanguage));
     }
 }
+
+#[test]
+fn a_terse_summary_is_one_where_its_words_were_said() {
+    let mut board = Board::team("lead writer");
+    (0..400).for_each(|number| ask(&mut board, IN_ENGLISH[number % IN_ENGLISH.len()]));
+    let plan = planned(&board, CompressionScope::default(), 6000);
+    let checked = |text: &str| plan.check_written(text, board.count).map(|_| ());
+    let sentence = "They counted the crates, mended the roof of the store and cleared the attic for the landlord.";
+    assert_eq!(checked(sentence), Ok(()));
+    let telegram = "Harbour behind wall, boats by tide. Crates counted, jetty: more than last year. Store small, rain \
+                    through roof. Mornings: cart, fish, town, snow permitting. Merchants refuse salt until winter, \
+                    cellar damp. Nets: weekly pay. Landlord: attic keys. Bridge planned, money missing.";
+    assert_eq!(checked(telegram), Ok(()));
+    for reply in [
+        "Sure! Let me continue.",
+        "I’m sorry, but I can't help with that.",
+        "I will go on with that at once, and tell you when all of it is done.",
+        "They talk.",
+    ] {
+        assert_eq!(checked(reply), Err(Shortcoming::Reply), "{reply}");
+    }
+}
+
+#[test]
+fn a_summary_in_the_script_of_those_who_talk_is_one_whatever_their_files_are_called() {
+    let mut board = Board::team("lead writer");
+    for round in 0..40 {
+        ask(&mut board, "Продолжай, но не трогай таблицу счетов.");
+        let step = |number: u64| NewMessage::text(Role::Ai, format!("Next I fix src/harbour{number}.rs, as I said."));
+        let messages = (round * 20..round * 20 + 19).map(step).collect();
+        board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    }
+    let plan = planned(&board, CompressionScope::default(), 3000);
+    let checked = |text: &str| plan.check_written(text, board.count).map(|_| ());
+    assert_eq!(checked("Файлы чинятся по порядку; таблицу счетов трогать нельзя."), Ok(()));
+
+    let mut board = Board::team("lead writer");
+    (0..200).for_each(|_| ask(&mut board, "Почини, пожалуйста, следующий файл в порядке списка."));
+    let plan = planned(&board, CompressionScope::default(), 2000);
+    let checked = |text: &str| plan.check_written(text, board.count).map(|_| ());
+    let paths = |count: usize| (0..count).map(|number| format!("src/harbour/tide{number}.rs ")).collect::<String>();
+    assert_eq!(checked(&format!("{}\nФайлы чинятся в порядке списка.", paths(30))), Ok(()));
+    assert_eq!(checked(&paths(30)), Err(Shortcoming::OtherLanguage));
+}
