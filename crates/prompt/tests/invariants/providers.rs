@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn a_loop_of_calls_has_what_was_thought_in_it_and_nobody_else_has_it(
         talk in talk(24), (provider, format) in select(READERS.to_vec()), calls in 1..4_usize,
-        layout in select(layouts().to_vec()), is_silent in any::<bool>(),
+        layout in select(layouts().to_vec()), is_silent in any::<bool>(), is_beside in any::<bool>(),
     ) {
         let mut board = told(&talk);
         add(&mut board, "nobody", &json!({"role": "user", "content": "Look it up."}), 0);
@@ -79,7 +79,9 @@ proptest! {
         };
         let (writer, lead) = (by("writer"), by("lead"));
         for nth in 0..calls {
-            add(&mut board, "writer", &loop_step(format), nth);
+            let (called, result) = loop_step(format, is_beside);
+            add(&mut board, "writer", &called, nth);
+            add(&mut board, "nobody", &result, nth);
             let prompt = board.prompt_for("writer", &writer, 5).unwrap();
             check(provider, &prompt)?;
             check_loop(provider, &prompt, nth + 1)?;
@@ -149,20 +151,23 @@ fn with_items(call: &str) -> [Value; 2] {
     ]
 }
 
-/// A call and its result, as the provider of a format has them.
-fn loop_step(format: Format) -> Value {
+/// A call and its result, as the provider of a format has them. Beside a result for Anthropic the user may say something.
+fn loop_step(format: Format, is_beside: bool) -> (Value, Value) {
     let call = "loop №";
-    let result = json!({"role": "tool", "tool_call_id": call, "content": "found"});
     match format {
         Format::Anthropic => {
             let result = json!({"type": "tool_result", "tool_use_id": call, "content": "found"});
-            json!([with_blocks(call), {"role": "user", "content": [result]}])
+            let beside = is_beside.then(|| json!({"type": "text", "text": "And the other one?"}));
+            let content: Vec<_> = [Some(result), beside].into_iter().flatten().collect();
+            (with_blocks(call), json!({"role": "user", "content": content}))
         }
         Format::Responses => {
-            let [thought, called] = with_items(call);
-            json!([thought, called, {"type": "function_call_output", "call_id": call, "output": "found"}])
+            let result = json!({"type": "function_call_output", "call_id": call, "output": "found"});
+            (json!(with_items(call)), result)
         }
-        Format::OpenAi | Format::Text => json!([thoughtful(call), result]),
+        Format::OpenAi | Format::Text => {
+            (thoughtful(call), json!({"role": "tool", "tool_call_id": call, "content": "found"}))
+        }
     }
 }
 
