@@ -267,8 +267,8 @@ fn marked(variable: &str, value: Value, secret: Option<bool>) -> SetVariable {
 
 /// Sets a variable whose secrets somebody seals, as an engine does.
 fn set_sealed(board: &Board, mut command: SetVariable) -> State {
-    let mark = board.state.variables.mark(&command.name, command.secret);
-    let secrets = split(command.name.as_str(), &mut command.value, mark);
+    let mark = board.state.variables.mark(&command.name, command.put.secret);
+    let secrets = split(command.name.as_str(), &mut command.put.value, mark);
     let stored = (Hash::of(json!(secrets).to_string().as_bytes()), "sealed".into());
     let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), ..SealedInput::default() };
     let (by, lookups) = (&Actor::User, &Lookups::default());
