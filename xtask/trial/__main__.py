@@ -9,10 +9,14 @@ import sys
 import tempfile
 import time
 
-import command_line  # noqa: F401  each of these adds its checks
+import answers  # noqa: F401  each of these adds its checks
+import command_line  # noqa: F401
 import first_look  # noqa: F401
 import own_loop  # noqa: F401
+import project_files  # noqa: F401
 import prompts  # noqa: F401
+import teamwork  # noqa: F401
+import told  # noqa: F401
 from world import CHECKS, World
 
 

@@ -94,9 +94,9 @@ class World:
         known = {"HOME": str(self.home), "PATH": f"{self.binary.parent}:{os.environ['PATH']}", "no_proxy": "*"}
         return {**known, **{name: str(value) for name, value in more.items()}}
 
-    def run(self, *words, stdin="", **env):
+    def run(self, *words, stdin="", cwd="", **env):
         command = [self.binary, *map(str, words)]
-        options = {"cwd": self.home, "env": self.env(**env), "text": True, "capture_output": True, "timeout": 60}
+        options = {"cwd": self.home / cwd, "env": self.env(**env), "text": True, "capture_output": True, "timeout": 60}
         return Done(subprocess.run(command, input=stdin, **options))
 
     def ok(self, *words, **more):

@@ -16,7 +16,7 @@ pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
     match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::Strings(offered)) => {
             let all = commands::command();
-            let near = offered.iter().filter(|name| strsim::osa_distance(typed, name) <= MAX_DISTANCE);
+            let near = offered.iter().filter(|name| is_near(typed, name));
             near.map(|name| own_name(&all, name)).fold(Vec::new(), |mut names, name| {
                 if !names.contains(&name) {
                     names.push(name);
@@ -25,6 +25,14 @@ pub(crate) fn commands(typed: &str, error: &clap::Error) -> Vec<String> {
             })
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether one is spelled almost like the other. Where more than one letter is wrong, they begin with the same one.
+fn is_near(typed: &str, name: &str) -> bool {
+    match strsim::osa_distance(typed, name) {
+        0 | 1 => true,
+        distance => distance <= MAX_DISTANCE && typed.chars().next() == name.chars().next(),
     }
 }
 
@@ -56,7 +64,9 @@ mod tests {
     fn what_is_suggested_is_spelled_almost_the_same() {
         assert_eq!(similar(&["callboard", "sesion"]), ["session"]);
         assert_eq!(similar(&["callboard", "session", "shwo"]), ["show"]);
-        assert_eq!(similar(&["callboard", "flub"]), Vec::<String>::new());
+        for other in ["flub", "version", "contextset", "log"] {
+            assert_eq!(similar(&["callboard", other]), Vec::<String>::new(), "{other}");
+        }
         let near = similar(&["callboard", "tols"]);
         assert_eq!(near.iter().filter(|name| *name == "tools").count(), 1, "a noun is named once: {near:?}");
     }

@@ -10,6 +10,7 @@ use callboard_engine::core::{
     agent::{Agent, Tool},
     audience::Audience,
     id::{CollectionName, SessionId, SetName},
+    json::in_words,
     limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
@@ -91,7 +92,7 @@ pub(crate) fn read(path: &Path) -> Result<TeamFile, Failure> {
 /// Reads the text of a team file, which has this path. The files that it names are not read.
 pub(crate) fn parse(text: &str, path: &Path) -> Result<TeamFile, Failure> {
     let mut team: TeamFile = toml::from_str(text).map_err(|error| {
-        let wrong = error.to_string();
+        let wrong = error.to_string().replace(error.message(), &in_words(error.message()));
         Failure::failed("invalid", format!("{} is not a team file: {}", path.display(), wrong.trim_end()))
             .hint("see the example in `callboard run --help`")
     })?;

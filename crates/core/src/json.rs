@@ -22,6 +22,34 @@ pub fn text_of(own: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(own).expect(HAS_ONE)
 }
 
+/// Why something cannot be read from JSON, in words for people: as serde says it, without the names of types.
+pub fn in_words(error: &str) -> String {
+    let Some((what, known)) = error.rsplit_once(", expected ") else { return error.to_owned() };
+    let names = known.strip_prefix("one of ").unwrap_or(known);
+    if let Some(word) = what.strip_prefix("unknown variant ") {
+        return format!("{word} is not known here: use {names}");
+    }
+    if what.starts_with("unknown field ") {
+        return format!("{what}: use {names}");
+    }
+    let what = match what {
+        "invalid type: sequence" => "invalid type: list",
+        "invalid type: map" => "invalid type: object",
+        other => other,
+    };
+    let behind = |behind: &str| behind.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').to_owned();
+    let (first, rest) = known.split_once(' ').unwrap_or((known, ""));
+    let known = match first {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => known.replacen(first, "a whole number", 1),
+        "f64" => known.replacen(first, "a number", 1),
+        "struct" => format!("an object{}", behind(rest)),
+        "a" if rest.starts_with("map") => format!("an object{}", behind(rest)),
+        "a" if rest.starts_with("sequence") => format!("a list{}", behind(rest)),
+        _ => known.to_owned(),
+    };
+    format!("{what}, expected {known}")
+}
+
 /// Whether `value` is nested at most [`MAX_DEPTH`] levels deep.
 pub(crate) fn is_shallow(value: &Value) -> bool {
     fits(value, MAX_DEPTH)
@@ -134,5 +162,24 @@ mod tests {
         let nested = |depth| (0..depth).fold(Value::Null, |value, _| Value::Array(vec![value]));
         assert!(is_shallow(&nested(MAX_DEPTH)) && !is_shallow(&nested(MAX_DEPTH + 1)));
         assert!(are_shallow([&nested(MAX_DEPTH - 1)]) && !are_shallow([&nested(MAX_DEPTH)]));
+    }
+
+    #[test]
+    fn why_json_cannot_be_read_is_said_without_names_of_types() {
+        for (error, words) in [
+            ("unknown variant `a`, expected `b` or `c`", "`a` is not known here: use `b` or `c`"),
+            ("unknown field `a`, expected one of `b`, `c`, `d`", "unknown field `a`: use `b`, `c`, `d`"),
+            ("invalid type: sequence, expected struct NewRun", "invalid type: list, expected an object"),
+            (
+                "invalid type: map, expected a sequence at line 1 column 0",
+                "invalid type: object, expected a list at line 1 column 0",
+            ),
+            ("invalid type: string \"x\", expected a map", "invalid type: string \"x\", expected an object"),
+            ("invalid type: integer `3`, expected a string", "invalid type: integer `3`, expected a string"),
+            ("invalid type: string \"x\", expected usize", "invalid type: string \"x\", expected a whole number"),
+            ("missing field `a`", "missing field `a`"),
+        ] {
+            assert_eq!(in_words(error), words);
+        }
     }
 }

@@ -26,6 +26,7 @@ use crate::{
     exact::quote_inexact,
     id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
     input::InputVisitor,
+    json::in_words,
     text::Text,
     variable::Variable,
     view::View,
@@ -34,7 +35,7 @@ use crate::{
 pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among};
 pub use self::{
     file::FileCall,
-    own::{CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
+    own::{ALL, CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
     part::{TextPart, part_of},
     recall::RecallAsked,
 };
@@ -109,7 +110,7 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
         Value::Null => serde_json::from_value(json!({})),
         arguments => T::deserialize(arguments),
     };
-    read.map_err(|error| Error::invalid("/arguments", error.to_string()))
+    read.map_err(|error| Error::invalid("/arguments", in_words(&error.to_string())))
 }
 
 impl OwnTool {

@@ -51,9 +51,7 @@ impl Project {
             let folder = sessions.as_ref().map_or(Ok(None), |sessions| locked(sessions, &one, lock));
             match folder {
                 Ok(Some(folder)) => Examined::new(self, &one, folder).examine(repair, &mut problems),
-                Ok(None) if id.is_some() => {
-                    return Err(Error::NoSession { id: one, folder: crate::SESSIONS.to_owned() });
-                }
+                Ok(None) if id.is_some() => return Err(self.without(&one)),
                 Ok(None) => {}
                 Err(error) => problems.push(problem(&one, "", error.code(), error.to_string())),
             }

@@ -2,6 +2,7 @@
 
 use callboard_core::{
     id::SessionId,
+    json::in_words,
     time::{BadTime, Timestamp},
 };
 use indexmap::IndexMap;
@@ -75,7 +76,7 @@ impl Manifest {
         if bytes.trim_ascii().is_empty() {
             return Err("it is empty".to_owned());
         }
-        let mut manifest: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let mut manifest: Self = serde_json::from_slice(bytes).map_err(|error| in_words(&error.to_string()))?;
         manifest.unknown.shift_remove(INDEX);
         Ok(manifest)
     }
@@ -224,7 +225,7 @@ mod tests {
     fn what_is_no_manifest_says_what_is_wrong() {
         let wrong = |text: &str| Manifest::parse(text.as_bytes()).unwrap_err();
         assert_eq!(wrong(" \n"), "it is empty");
-        assert!(wrong("{").contains("EOF") && wrong("[]").contains("expected struct Manifest"));
+        assert!(wrong("{").contains("EOF") && wrong("[]").contains("expected an object"));
         assert!(wrong("{}").contains("session_id"));
     }
 

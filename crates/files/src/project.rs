@@ -25,6 +25,8 @@ pub struct Project {
     root: Folder,
     /// The path of the folder as it was given, and without links.
     paths: [PathBuf; 2],
+    /// What the folder of sessions is called where a session is not in it.
+    shown: String,
 }
 
 impl Project {
@@ -32,7 +34,20 @@ impl Project {
     pub fn at(root: &Path) -> Result<Self, Error> {
         let folder = Folder::at(root)?;
         let without_links = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        Ok(Self { root: folder, paths: [root.to_owned(), without_links] })
+        Ok(Self { root: folder, paths: [root.to_owned(), without_links], shown: SESSIONS.to_owned() })
+    }
+
+    /// The same project, whose folder somebody named: it is told where a session is not in it.
+    #[must_use]
+    pub fn named(self) -> Self {
+        let [root, _] = &self.paths;
+        let shown = root.join(SESSIONS).display().to_string();
+        Self { shown, ..self }
+    }
+
+    /// Says that a session is not there.
+    pub(crate) fn without(&self, id: &SessionId) -> Error {
+        Error::NoSession { id: id.clone(), folder: self.shown.clone() }
     }
 
     /// The folder of the project that a folder is in: the nearest one with a folder of sessions, from this one upwards.
@@ -69,7 +84,7 @@ impl Project {
         let folder = sessions.as_ref().map(|sessions| locked(sessions, id, Lock::Exclusive)).transpose()?.flatten();
         match folder {
             Some(folder) => Session::open(id.clone(), folder, self.paths.clone()),
-            None => Err(Error::NoSession { id: id.clone(), folder: SESSIONS.to_owned() }),
+            None => Err(self.without(id)),
         }
     }
 

@@ -16,6 +16,8 @@ const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
 pub(crate) const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_COMPLAINT_BYTES: usize = 64 << 10;
 const EXCERPT_CHARS: usize = 300;
+/// The same of a web page, which says little at its beginning.
+const EXCERPT_OF_PAGE_CHARS: usize = 60;
 
 /// The HTTP client of one endpoint.
 pub(crate) struct Http {
@@ -170,8 +172,9 @@ impl Http {
 
     fn excerpt(&self, text: &str) -> String {
         let text = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.hidden_in(&text));
+        let most = if text.trim().starts_with('<') { EXCERPT_OF_PAGE_CHARS } else { EXCERPT_CHARS };
         let mut characters = text.trim().chars().map(|character| if character.is_control() { ' ' } else { character });
-        let excerpt: String = characters.by_ref().take(EXCERPT_CHARS).collect();
+        let excerpt: String = characters.by_ref().take(most).collect();
         if characters.next().is_some() { excerpt + "…" } else { excerpt }
     }
 }

@@ -33,9 +33,21 @@ impl Retries {
     pub(crate) async fn pause(&self, tried: u32, error: ModelError, model: &str) -> Result<(), ModelError> {
         // Without randomness the wait has its full length.
         let Some(wait) = self.wait(tried, &error, getrandom::u32().unwrap_or(0)) else { return Err(error) };
-        tracing::warn!(model, tried, wait_ms = wait.as_millis(), code = error.code(), "asking the model again");
+        tracing::warn!("{}", self.told(tried, &error, model, wait));
         tokio::time::sleep(wait).await;
         Ok(())
+    }
+
+    /// What people are told of it.
+    fn told(&self, tried: u32, error: &ModelError, model: &str, wait: Duration) -> String {
+        let why = match error {
+            ModelError::Unreachable { .. } => "cannot be reached".to_owned(),
+            ModelError::Refused { status, .. } => format!("answered with status {status}"),
+            ModelError::CutOff { .. } => "broke off in the middle of its answer".to_owned(),
+            _ => "gave no answer".to_owned(),
+        };
+        let (wait, next, tries) = (wait.as_secs_f64(), tried.saturating_add(1), self.tries);
+        format!("{model} {why}: asking again in {wait:.1} s, try {next} of {tries}")
     }
 
     /// The wait after `tried` tries, the last of which failed with `error`; `None` to give up. `random` is any number.
@@ -77,6 +89,14 @@ mod tests {
     fn waits_double_and_end_with_the_tries() {
         assert_eq!(waits(&refused(503, None), 0), [Some(1.0), Some(2.0), Some(4.0), None]);
         assert_eq!(waits(&refused(503, None), u32::MAX), [Some(0.5), Some(1.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn people_are_told_in_a_sentence_why_a_model_is_asked_again() {
+        let told = |error: &ModelError| Retries::default().told(1, error, "openai:x", Duration::from_millis(603));
+        assert_eq!(told(&refused(503, None)), "openai:x answered with status 503: asking again in 0.6 s, try 2 of 4");
+        let unreachable = ModelError::Unreachable { url: String::new(), reason: String::new() };
+        assert_eq!(told(&unreachable), "openai:x cannot be reached: asking again in 0.6 s, try 2 of 4");
     }
 
     #[test]

@@ -474,11 +474,14 @@ impl Piece {
 
     /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls: behind the last thing in
     /// `pieces` that is neither a call of its own, nor what it said in one answer with a call, nor what the user said in one
-    /// message with a result.
+    /// message with a result. An empty answer of its own, which no provider is sent, ends no loop.
     pub(super) fn think(pieces: &mut [Self], renderer: &Renderer<'_>) {
         let mut is_next_joined = false;
         for piece in pieces.iter_mut().rev() {
             let Some(first) = piece.group.first() else { return };
+            if first.is_silent() && !is_next_joined {
+                continue;
+            }
             let is_in_loop = match first.mine {
                 true => !first.calls().is_empty() || is_next_joined,
                 false => first.is_beside_result(),

@@ -233,6 +233,12 @@ impl Utterance {
         matches!(self.kind, Kind::Said { from: From::User, to: None, .. })
     }
 
+    /// Whether it is an empty answer of the reader's own.
+    pub(super) fn is_silent(&self) -> bool {
+        let says_nothing = |text: &str| self.calls().is_empty() && text.trim().is_empty();
+        self.mine && matches!(&self.kind, Kind::Said { text, .. } if says_nothing(text))
+    }
+
     /// Whether the user said it in one message with the result of a call.
     pub(super) fn is_beside_result(&self) -> bool {
         self.is_joined && matches!(self.kind, Kind::Said { from: From::User, .. })

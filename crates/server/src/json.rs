@@ -1,9 +1,9 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::exact::check_exact;
-use serde::de::DeserializeOwned;
+use callboard_core::{exact::check_exact, json::in_words};
+use serde::{Deserialize as _, de::DeserializeOwned};
 
-use crate::{call_error::CallError, strict::Strict};
+use crate::{call_error::CallError, strict::Strict, unique_keys::UniqueKeys};
 
 /// Reads JSON as a value of any type. An error points to the invalid field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
@@ -16,6 +16,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
         if let Ok(json) = std::str::from_utf8(bytes) {
             check_exact(json)?;
         }
+        check_keys(bytes)?;
         return Ok(value);
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
@@ -25,6 +26,19 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
     })?;
     json.end().map_err(|error| fault(&error, String::new()))?;
     Ok(value)
+}
+
+/// Refuses an object in which a key is there twice, by its place.
+fn check_keys(bytes: &[u8]) -> Result<(), CallError> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    if UniqueKeys::deserialize(&mut json).is_ok() {
+        return Ok(());
+    }
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    match serde_path_to_error::deserialize::<_, UniqueKeys>(&mut json) {
+        Err(error) if error.inner().is_data() => Err(fault(error.inner(), pointer(error.path()))),
+        _ => Ok(()),
+    }
 }
 
 fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
@@ -43,22 +57,7 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
         pointer.push('/');
         pointer.push_str(&field);
     }
-    CallError::invalid(pointer, readable(text))
-}
-
-/// A message of serde without names of Rust types.
-fn readable(text: &str) -> String {
-    if let Some((before, name)) = text.split_once("expected struct ") {
-        let behind = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        return format!("{before}expected an object{behind}");
-    }
-    let Some((what, known)) = text.split_once(", expected ") else { return text.to_owned() };
-    let known = known.strip_prefix("one of ").unwrap_or(known);
-    match what.strip_prefix("unknown variant ") {
-        Some(word) => format!("{word} is not known here: use {known}"),
-        None if what.starts_with("unknown field ") => format!("{what}: use {known}"),
-        None => text.to_owned(),
-    }
+    CallError::invalid(pointer, in_words(text))
 }
 
 /// The field that is missing, unknown or doubled according to a message, as a part of a JSON pointer.
@@ -88,6 +87,7 @@ fn escaped(key: &str) -> String {
 mod tests {
     use callboard_api::{NewMessages, NewRun};
     use serde::de::DeserializeOwned;
+    use serde_json::Value;
 
     use super::parse;
 
@@ -103,8 +103,12 @@ mod tests {
         insta::assert_snapshot!(run(r#"{"kind": "team", "inptu": "x"}"#), @"/inptu: unknown field `inptu`: use `kind`, `input`, `limits`");
         insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
         insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");
-        insta::assert_snapshot!(run("[]"), @"invalid type: sequence, expected an object");
+        insta::assert_snapshot!(run("[]"), @"invalid type: list, expected an object");
         insta::assert_snapshot!(run("{"), @"the body is not JSON: EOF while parsing an object at line 1 column 1");
+        let value = |body| refused::<Value>(body);
+        insta::assert_snapshot!(value(r#"{"value": {"a": [{"b": 1, "b": 2}]}, "reason": "x"}"#), @"/value/a/0/b: duplicate field `b`");
+        insta::assert_snapshot!(value(r#"{"value": {"a\u0062": 1, "ab": 2}, "reason": "x"}"#), @"/value/ab: duplicate field `ab`");
+        assert!(parse::<Value>(br#"{"value": [{"a": 1.5}, {"a": null, "b": {"a": "\n"}}], "reason": "x"}"#).is_ok());
         let messages = refused::<NewMessages>(r#"{"messages": [{"role": "robot", "content": "x"}]}"#);
         assert!(messages.starts_with("/messages/0/role: `robot` is not known here: use `USER`"), "{messages}");
     }

@@ -40,6 +40,7 @@ mod problem;
 mod received;
 mod strict;
 mod surrogates;
+mod unique_keys;
 mod write_options;
 
 mod asking;

@@ -112,7 +112,7 @@ fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Becau
     }
     if failure.problem.hint.is_none() {
         let hint = match resource.as_deref() {
-            Some("thread") => Some("`callboard thread list` lists the threads; a first message makes a new one"),
+            Some("thread") => Some("`callboard thread list` lists the threads"),
             Some("agent") => Some("`callboard session show` lists the agents"),
             Some("form") => Some("`callboard form list` lists the forms"),
             Some("context_set") => Some("`callboard set list` lists the context sets"),

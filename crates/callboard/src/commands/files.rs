@@ -39,7 +39,10 @@ pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure>
             output.answer(&json!({ "instructions": INSTRUCTIONS }), |output| output.write(INSTRUCTIONS));
             return Ok(ExitCode::SUCCESS);
         }
-        _ => Project::at(&root(files.root.as_deref(), output))?,
+        _ => {
+            let project = Project::at(&root(files.root.as_deref(), output))?;
+            if files.root.is_some() { project.named() } else { project }
+        }
     };
     on(&project, files.command, output)
 }

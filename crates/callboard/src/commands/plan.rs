@@ -52,7 +52,7 @@ pub(crate) enum PlanCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Why the plan is changed
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", default_value = "changed by hand")]
         reason: String,
         /// Replace this version only (0: only if there is no plan)
         #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]

@@ -86,6 +86,17 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
     let url = config::store_url(global)?;
     let file = master_keys::file_of(&url, args.data.as_deref());
     let keys: Arc<dyn MasterKeys> = master_keys::of(&url, args.data.as_deref());
+    let is_absent = file.as_ref().is_some_and(|file| matches!(file.read(), Ok(None)));
+    if is_absent && !args.lost {
+        let board = open(&url, global, keys.clone()).await?;
+        let checked = board.check_master_keys().await;
+        board.close().await;
+        checked?;
+        output.answer(&json!({"rewrapped": 0, "failed": []}), |output| {
+            output.line("there is no key to rotate: the first secret makes one");
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut known = match (keys.keys(), &file) {
         (Err(_), Some(file)) if args.lost => {
             let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
@@ -102,10 +113,7 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
         known.insert(0, new);
         file.write(&known, true).map_err(failure)?;
     }
-    let store = callboard_store::open(&url, config::store_settings(global)).await?;
-    let lease = Lease::unheld();
-    let settings = callboard_engine::Settings { lease, sweep: None, master_keys: keys, ..Default::default() };
-    let board = Board::new(store, settings);
+    let board = open(&url, global, keys).await?;
     let mut rewrapped = 0;
     // A server may have made a key with the old master key meanwhile: a round in which nothing is left ends it.
     let failed = loop {
@@ -125,6 +133,13 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
     }
     report(output, rewrapped, &failed, file.is_some(), args.lost);
     Ok(if failed.is_empty() || args.lost { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The board of a store, which sweeps nothing.
+async fn open(url: &str, global: &Global, master_keys: Arc<dyn MasterKeys>) -> Result<Board, Failure> {
+    let store = callboard_store::open(url, config::store_settings(global)).await?;
+    let lease = Lease::unheld();
+    Ok(Board::new(store, callboard_engine::Settings { lease, sweep: None, master_keys, ..Default::default() }))
 }
 
 /// What became of the sessions in one round.

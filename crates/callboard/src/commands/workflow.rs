@@ -7,6 +7,7 @@ mod show;
 use std::path::Path;
 
 use callboard_api as api;
+use callboard_engine::core::json::in_words;
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -138,7 +139,7 @@ async fn record(context: &Context, args: Record) -> Result<(), Failure> {
 fn object(text: String) -> Result<Map<String, Value>, Failure> {
     let text = if text == "-" { terminal::all()? } else { text };
     serde_json::from_str(&text).map_err(|error| {
-        Failure::usage("invalid", format!("{} is not a JSON object: {error}", text.trim()))
+        Failure::usage("invalid", format!("{} is not a JSON object: {}", text.trim(), in_words(&error.to_string())))
             .hint("write it like {\"action\": \"click\"}")
     })
 }

@@ -31,6 +31,7 @@ fn a_wrong_team_file_is_refused_with_the_line() {
         ("title = ", "line 1"),
         ("titel = 'x'", "titel"),
         ("[[agent]]\nname = 'a'\nrole = 'boss'", "line 3"),
+        ("[[agent]]\nname = 'a'\nrole = 'boss'", "`boss` is not known here: use `manager` or `worker`"),
         ("[[agent]]\nname = 'a'\nrole = 'worker'\ncolour = 'red'", "line 4"),
         ("[[agent]]\nname = 'all'\nrole = 'worker'", "reserved"),
         ("[[agent]]\nname = 'a<b'\nrole = 'worker'", "letters"),

@@ -104,6 +104,41 @@ fn the_loop_in_the_documentation_executes_tools() {
     assert_eq!(turns["turns"].as_array().unwrap().len(), 2);
 }
 
+/// What the documentation shows for Anthropic: the answer and its usage are taken as that API gives them.
+#[test]
+fn the_lines_in_the_documentation_ask_anthropic() {
+    let (_, page) = include_str!("../../../../docs/own-loop.md").split_once("## With Anthropic\n").unwrap();
+    let shown = page.lines().map(|line| line.strip_prefix("    "));
+    let lines: Vec<_> = shown.skip_while(Option::is_none).map_while(|line| line).collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let home = Home::new().over_http();
+    let http = home.http();
+    home.run("session new --id tides --agent writer");
+    home.run("say 'When does high water come?' --session tides");
+    let endpoint = Scripted::start(|request, _| {
+        assert!(request["system"].is_array() && request["messages"].to_string().contains("high water"), "{request}");
+        Reply::text("At noon.").with_usage(90, 4)
+    });
+    let asked = format!("{}/messages", endpoint.base_url());
+    let lines = lines.join("\n").replace("https://api.anthropic.com/v1/messages", &asked);
+    let before = format!(
+        "import json, urllib.request\nMODEL, agent, session = 'claude-sonnet-4-5', 'writer', '{}/v1/sessions/tides'\n\
+         def post(url, body):\n    headers = {{'Content-Type': 'application/json'}}\n    \
+         return json.load(urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)))\n",
+        http.url
+    );
+    home.write("ask.py", before + &lines);
+    let mut python = Command::new("python3");
+    said("python3", python.arg("ask.py").current_dir(home.path("")).env("no_proxy", "*").output());
+    let (_, turns) = http.get("/v1/sessions/tides/turns");
+    assert_eq!(
+        (&turns["turns"][0]["answered"], &turns["turns"][0]["usage"]["prompt_tokens"]),
+        (&json!(true), &json!(90))
+    );
+    let (_, messages) = http.get("/v1/sessions/tides/threads/main/messages");
+    assert!(messages["messages"][1].to_string().contains("At noon."), "{messages}");
+}
+
 /// A small agent of `examples/agents`, ready to be started.
 fn agent(program: &str, words: &[&str], server: &Server, endpoint: Option<&Scripted>) -> Command {
     let path = folder("agents").join(program);

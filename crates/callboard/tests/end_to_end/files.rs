@@ -261,6 +261,10 @@ fn a_project_may_be_elsewhere() {
     let absolute = home.path("project/.tmp/sessions/demo/general/x-context.md");
     home.json(&format!("files remove --session demo {} --root project", absolute.display()));
     assert!(!absolute.exists());
+    for line in ["files --root project list -s typo", "files check -s typo --root project"] {
+        let told = home.run(line).stderr;
+        assert!(told.contains("there is no session typo in project/.tmp/sessions"), "{told}");
+    }
 }
 
 #[test]

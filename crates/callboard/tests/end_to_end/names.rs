@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use callboard_engine::core::tool::{DIRECTOR, OWN_TOOLS, READ};
+use callboard_engine::core::tool::{ALL, DIRECTOR, OWN_TOOLS, READ};
 use serde_json::{Map, Value};
 
 use crate::home::Home;
@@ -109,7 +109,7 @@ impl Names {
             return Some(self.command(rest));
         }
         if let Some(tool) = span.strip_prefix("callboard:").filter(|tool| rest.is_empty() && !tool.starts_with("//")) {
-            let is_there = OWN_TOOLS.iter().any(|own| own.name == tool) || [READ, DIRECTOR].contains(&tool);
+            let is_there = OWN_TOOLS.iter().any(|own| own.name == tool) || [READ, DIRECTOR, ALL].contains(&tool);
             return Some((!is_there).then(|| "there is no such tool".to_owned()));
         }
         let is_event =

@@ -103,6 +103,15 @@ fn a_server_does_not_start_with_another_key_until_the_right_one_is_said_to_be_lo
     home.assert_sound();
 }
 
+#[test]
+fn where_nothing_is_a_secret_there_is_no_key_to_rotate() {
+    let home = Home::new();
+    home.json("session new --id demo --agent lead:manager");
+    let done = home.run("secrets rotate");
+    assert!(done.status == 0 && done.stdout.contains("there is no key to rotate"), "{}{}", done.stdout, done.stderr);
+    assert!(!home.path(KEY_FILE).exists());
+}
+
 fn said(text: &str) -> serde_json::Value {
     serde_json::json!({"messages": [{"role": "user", "content": text}]})
 }

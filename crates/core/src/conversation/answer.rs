@@ -7,6 +7,7 @@ use super::{NewMessage, Role, given::GivenMessage, reading};
 use crate::{
     count::{self, Usage},
     error::Error,
+    json::{in_words, pointer_token},
 };
 
 /// Reads what a provider gave, which `/message` holds: a chat completion of OpenAI or the message in it, a message of Anthropic, or a
@@ -14,33 +15,50 @@ use crate::{
 pub fn read(given: Value) -> Result<(Vec<NewMessage>, Option<Usage>), Error> {
     let object = given.as_object();
     let used = object.and_then(count::of_object);
-    let (pointer, objects) = objects_in(given)?;
-    let place = |at: usize| format!("{pointer}/{at}");
-    let objects = objects.into_iter().enumerate().map(|(at, object)| {
-        GivenMessage::deserialize(object).map_err(|error| Error::invalid(place(at), error.to_string()))
+    let objects = objects_in(given)?.into_iter().map(|(pointer, object)| match GivenMessage::deserialize(&object) {
+        Ok(given) => Ok((pointer, given)),
+        Err(error) => {
+            let field = fault_in(&object).unwrap_or_default();
+            Err(Error::invalid(format!("{pointer}{field}"), in_words(&error.to_string())))
+        }
     });
-    let messages = reading::read_at(&pointer, objects.collect::<Result<_, _>>()?)?;
-    match messages.iter().position(|message| message.role != Role::Ai) {
-        Some(at) => Err(Error::invalid(place(at), "a model answers in the role `assistant`: bring what it said")),
-        None if messages.is_empty() => Err(Error::invalid(pointer, "there is nothing in it that a model said")),
-        None => Ok((messages, used)),
+    let messages = reading::read_each(objects.collect::<Result<Vec<_>, _>>()?)?;
+    if messages.iter().any(|message| message.role != Role::Ai) {
+        return Err(Error::invalid("/message", "a model answers in the role `assistant`: bring what it said"));
     }
+    if messages.is_empty() {
+        return Err(Error::invalid("/message", "there is nothing in it that a model said"));
+    }
+    Ok((messages, used))
 }
 
-/// The messages or items in what a provider gave, and where they are in it.
-fn objects_in(given: Value) -> Result<(String, Vec<Value>), Error> {
+/// The field of an object that cannot be read, as a JSON pointer. No field needs another one to be read.
+fn fault_in(object: &Value) -> Option<String> {
+    let is_fault = |name: &str, value: &Value| {
+        let alone = Map::from_iter([(name.to_owned(), value.clone())]);
+        GivenMessage::deserialize(Value::Object(alone)).is_err()
+    };
+    let (name, _) = object.as_object()?.iter().find(|(name, value)| is_fault(name, value))?;
+    Some(format!("/{}", pointer_token(name)))
+}
+
+/// The messages or items in what a provider gave, each with where it is in it.
+fn objects_in(given: Value) -> Result<Vec<(String, Value)>, Error> {
     let refused = |problem: &str| Err(Error::invalid("/message", problem));
+    let each = |pointer: &str, items: Vec<Value>| -> Vec<(String, Value)> {
+        items.into_iter().enumerate().map(|(at, item)| (format!("{pointer}/{at}"), item)).collect()
+    };
     match given {
-        Value::Array(items) => Ok(("/message".to_owned(), items)),
+        Value::Array(items) => Ok(each("/message", items)),
         Value::Object(mut object) => match (list(&mut object, "choices"), list(&mut object, "output")) {
             (Some(choices), _) => {
                 match choices.into_iter().next().and_then(|mut first| first.get_mut("message").map(Value::take)) {
-                    Some(message) => Ok(("/message/choices".to_owned(), vec![message])),
+                    Some(message) => Ok(vec![("/message/choices/0/message".to_owned(), message)]),
                     None => refused("the completion has no message in its `choices`"),
                 }
             }
-            (None, Some(items)) => Ok(("/message/output".to_owned(), items)),
-            (None, None) => Ok(("/message".to_owned(), vec![object.into()])),
+            (None, Some(items)) => Ok(each("/message/output", items)),
+            (None, None) => Ok(vec![("/message".to_owned(), object.into())]),
         },
         _ => refused("give the object that the provider gave, or the list of its items"),
     }

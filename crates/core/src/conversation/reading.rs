@@ -15,10 +15,14 @@ pub fn read(given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
 
 /// The same where they were given at the place `pointer`.
 pub fn read_at(pointer: &str, given: Vec<GivenMessage>) -> Result<Vec<NewMessage>, Error> {
+    read_each(given.into_iter().enumerate().map(|(at, given)| (format!("{pointer}/{at}"), given)))
+}
+
+/// The same where each is with the place at which it was given.
+pub(super) fn read_each(given: impl IntoIterator<Item = (String, GivenMessage)>) -> Result<Vec<NewMessage>, Error> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut answer = items::Answer::default();
-    for (at, given) in given.into_iter().enumerate() {
-        let pointer = format!("{pointer}/{at}");
+    for (pointer, given) in given {
         let read = match given.item() {
             Some(_) => answer.take(given, &mut messages, &pointer),
             None => {

@@ -324,6 +324,14 @@ fn messages_are_taken_as_sdks_give_them() {
     });
     assert_snapshot!(taken(&json!([openai])), @r#"Ai null (calls look c1 "{}") (calls write c2 {"input":"text"}) (thinks reasoning_content, extra_content)"#);
     assert_snapshot!(taken(&json!([{"role": "assistant", "content": "hi", "tool_calls": null, "reasoning_details": null}])), @r#"Ai "hi""#);
+    let of_others = json!({
+        "role": "assistant", "content": "hi", "executed_tools": [{"index": 0, "type": "search"}], "prefix": true,
+        "reasoning_details": [{"type": "reasoning.text", "text": "hm"}],
+        "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+    });
+    assert_snapshot!(taken(&json!([of_others])), @r#"Ai "hi" (thinks reasoning_details, thinking)"#);
+    let compacted = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "abc"});
+    assert_snapshot!(taken(&json!([compacted])), @"Ai null (thinks compaction)");
     let anthropic = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "end_turn", "stop_sequence": null,
         "usage": {"input_tokens": 1}, "content": [{"type": "text", "text": "hi"}],

@@ -60,7 +60,7 @@ fn lenient(value: &Value) -> Directive {
 /// An update of a set, or how it came out where it cannot be read.
 fn set_update(value: &Value) -> Result<SetUpdate, SetOutcome> {
     let name = || value.get("name").and_then(Value::as_str).unwrap_or_default();
-    SetUpdate::deserialize(value).map_err(|error| SetOutcome::rejected(name(), error))
+    SetUpdate::deserialize(value).map_err(|error| SetOutcome::rejected(name(), json::in_words(&error.to_string())))
 }
 
 /// What a directive says that cannot all be meant, or that a run cannot act on.

@@ -140,10 +140,10 @@ fn an_update_that_cannot_be_read_is_rejected_in_its_place() {
     set "A" Rejected: missing field `context`
     set "B" = "1"
     set "" Rejected: missing field `name`
-    set "" Rejected: invalid type: string "C", expected struct SetUpdate
+    set "" Rejected: invalid type: string "C", expected an object
     set "D" Rejected: invalid type: integer `1`, expected a string
-    set "E" Rejected: unknown variant `create`, expected `new` or `update`
-    set "F" Rejected: unknown field `visibleTo`, expected one of `name`, `context`, `newOrUpdate`, `visibleToAgents`
+    set "E" Rejected: `create` is not known here: use `new` or `update`
+    set "F" Rejected: unknown field `visibleTo`: use `name`, `context`, `newOrUpdate`, `visibleToAgents`
     set "G" Rejected: "all", "none", an agent's name or a list of names
     set "H" for none = "1"
     fault /contextSetUpdate/contextSets/0: "context" is a required property

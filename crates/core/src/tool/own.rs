@@ -1,6 +1,9 @@
 //! The list of Callboard's own tools, and calls of them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,7 +59,13 @@ pub static OWN_TOOLS: &[&OwnTool] = &[
 /// The bundle of the tools that read what was said and shared.
 pub const READ: &str = "read";
 
-/// The tools in it.
+/// The bundle of all of them.
+pub const ALL: &str = "all";
+
+/// The names of all of them.
+static ALL_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| OWN_TOOLS.iter().map(|tool| tool.name).collect());
+
+/// The tools that read what was said and shared.
 const READ_TOOLS: &[&str] = &[
     context_set::READ_CONTEXT_SET.name,
     document::READ_DOCUMENT.name,
@@ -102,6 +111,7 @@ pub(crate) const DIRECTOR_TOOLS: &[&str] = &[
 fn bundle(name: &str) -> Option<&'static [&'static str]> {
     match name {
         READ => Some(READ_TOOLS),
+        ALL => Some(ALL_TOOLS.as_slice()),
         DIRECTOR => Some(DIRECTOR_TOOLS),
         _ => None,
     }
@@ -170,7 +180,7 @@ impl Tool {
             return Some((
                 "/name",
                 format!(
-                    "Callboard has no tool {name:?} of its own; those it has are: {all}; and {PREFIX}{READ} for all that read what was said and shared, {PREFIX}{DIRECTOR} for all that a director works with"
+                    "Callboard has no tool {name:?} of its own; those it has are: {all}; and {PREFIX}{READ} for all that read what was said and shared, {PREFIX}{DIRECTOR} for all that a director works with, {PREFIX}{ALL} for all of them"
                 ),
             ));
         }

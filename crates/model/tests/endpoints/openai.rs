@@ -59,6 +59,9 @@ async fn what_is_no_answer_is_shown_and_not_asked_for_again() {
     }
     let error = always(OPENAI, Reply::garbage("<html>hello</html>")).await.0.unwrap_err();
     assert!(error.to_string().contains("`<html>hello</html>`"), "{error}");
+    let page = format!("<html>{}</html>", "x".repeat(400));
+    let error = always(OPENAI, Reply::garbage(page)).await.0.unwrap_err().to_string();
+    assert!(error.contains("<html>x") && !error.contains(&"x".repeat(60)), "{error}");
 }
 
 #[tokio::test]

@@ -91,13 +91,26 @@ pub(crate) fn check_rules(prompt: &Prompt) -> Result<(), TestCaseError> {
             "tool_result" => role == "user" && block["content"].as_array().into_iter().flatten().all(is_said),
             "image" => role == "user" && is_picture(&block),
             "document" => role == "user" && is_pdf(&block),
+            "thinking" => role == "assistant" && is_signed(&block),
             _ => false,
         };
         prop_assert!(is_allowed, "{role}: {block}");
     }
+    for message in messages {
+        let kinds: Vec<_> = message["content"].as_array().unwrap().iter().map(|block| block["type"].clone()).collect();
+        let thinks = kinds.iter().rposition(|kind| kind == "thinking");
+        let calls = kinds.iter().position(|kind| kind == "tool_use").unwrap_or(kinds.len());
+        prop_assert!(thinks.is_none_or(|at| at < calls && at + 1 < kinds.len()), "{:?}", message);
+    }
     let marked = blocks(prompt).iter().filter(|(_, _, marked)| *marked).count();
     prop_assert!(marked <= 4, "{marked} marks");
     check_calls(messages)
+}
+
+/// What was thought, with the signature that it came with and nothing else.
+fn is_signed(block: &Value) -> bool {
+    let of = block["signature"].as_str().and_then(|signature| signature.strip_prefix("sign of "));
+    of == block["thinking"].as_str() && block.as_object().unwrap().len() == 3
 }
 
 /// A part of a result: a text that is not blank, a picture or a PDF.

@@ -42,7 +42,9 @@ proptest! {
         layout in select(layouts().to_vec()), task in option::of(Just("Go on.".to_owned())), media in option::of(0..6_u8),
     ) {
         let mut board = told(&[steps, talk].concat());
-        odd.into_iter().for_each(|object| add(&mut board, object));
+        for (nth, (object, by)) in odd.iter().zip(["writer", "nobody"].into_iter().cycle()).enumerate() {
+            add(&mut board, by, object, nth);
+        }
         for agent in board.state.team.names() {
             for (thread, (provider, format)) in THREADS.iter().flat_map(|thread| READERS.map(|reader| (thread, reader))) {
                 for budget in budgets {
@@ -53,6 +55,7 @@ proptest! {
                     match board.prompt_for(agent.as_str(), &spec, 5) {
                         Ok(prompt) => {
                             check(provider, &prompt)?;
+                            check_thoughts(agent.as_str(), &prompt)?;
                             check_media(provider, &prompt, media.unwrap_or(4))?;
                         }
                         Err(Error::BudgetExceeded { .. } | Error::NotFound { .. }) => {}
@@ -62,12 +65,110 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_loop_of_calls_has_what_was_thought_in_it_and_nobody_else_has_it(
+        talk in talk(24), (provider, format) in select(READERS.to_vec()), calls in 1..4_usize,
+        layout in select(layouts().to_vec()), is_silent in any::<bool>(), is_beside in any::<bool>(),
+    ) {
+        let mut board = told(&talk);
+        add(&mut board, "nobody", &json!({"role": "user", "content": "Look it up."}), 0);
+        let by = |agent: &str| ResolvedSpec {
+            format, provider, layout: layout.clone(),
+            ..ResolvedSpec::new(agent.parse().unwrap(), "main".parse().unwrap(), Tokens(1_000_000), board.count)
+        };
+        let (writer, lead) = (by("writer"), by("lead"));
+        for nth in 0..calls {
+            let (called, result) = loop_step(format, is_beside);
+            add(&mut board, "writer", &called, nth);
+            add(&mut board, "nobody", &result, nth);
+            let prompt = board.prompt_for("writer", &writer, 5).unwrap();
+            check(provider, &prompt)?;
+            check_loop(provider, &prompt, nth + 1)?;
+            let other = board.prompt_for("lead", &lead, 5).unwrap();
+            check(provider, &other)?;
+            check_thoughts("lead", &other)?;
+            if is_silent {
+                add(&mut board, "writer", &json!({"role": "assistant", "content": ""}), nth);
+            }
+        }
+        add(&mut board, "writer", &json!({"role": "assistant", "content": "I have it."}), 0);
+        add(&mut board, "nobody", &json!({"role": "user", "content": "Thanks."}), 0);
+        let prompt = board.prompt_for("writer", &writer, 5).unwrap();
+        check(provider, &prompt)?;
+        let is_kept = provider == Provider::DeepSeek;
+        prop_assert_eq!(serde_json::to_string(&prompt.body).unwrap().contains(THOUGHT), is_kept, "{:?}", prompt.body);
+    }
 }
 
-/// Adds what a client of any provider may have in its history.
-fn add(board: &mut Board, object: Value) {
-    let messages = reading::read(serde_json::from_value(json!([object])).unwrap()).unwrap();
-    board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();
+/// Adds what a client of any provider may have in its history: an object, or several that were given together. `by` says which agent
+/// said it, where it may speak and a model says it. `№` in it becomes who said it, and the number.
+fn add(board: &mut Board, by: &str, given: &Value, nth: usize) {
+    let objects = if given.is_array() { given.clone() } else { json!([given]) };
+    let is_of_model = |object: &Value| object["role"] == "assistant" || object["type"].is_string();
+    let said = |by: &str| {
+        let objects = objects.to_string().replace('№', &format!("{by} {nth}"));
+        let messages = reading::read(serde_json::from_str(&objects).unwrap()).unwrap();
+        AddMessages { thread: "main".parse().unwrap(), messages }
+    };
+    let has_agent = by == "writer" && objects.as_array().unwrap().iter().any(is_of_model);
+    if !has_agent || board.by(by, said(by)).is_err() {
+        board.user(said("nobody")).unwrap();
+    }
+}
+
+/// How all begins that the writer thought, whoever wrote it.
+const THOUGHT: &str = "thought by writer";
+
+/// A call with what its model thought before it, in all fields of chat completions.
+fn thoughtful(call: &str) -> Value {
+    json!({
+        "role": "assistant", "content": null, "reasoning_content": "thought by №",
+        "reasoning_details": [{"type": "reasoning.text", "text": "thought by №"}],
+        "tool_calls": [{
+            "id": call, "type": "function", "function": {"name": "look", "arguments": "{\"at\": \"№\"}"},
+            "extra_content": {"google": {"thought_signature": "thought by №"}},
+        }],
+    })
+}
+
+/// The same as Anthropic gives it, where thoughts may stand between texts and calls.
+fn with_blocks(call: &str) -> Value {
+    let thought = |text: &str| json!({"type": "thinking", "thinking": text, "signature": format!("sign of {text}")});
+    json!({"role": "assistant", "content": [
+        thought("thought by №, a"),
+        {"type": "text", "text": "I look."},
+        thought("thought by №, b"),
+        {"type": "tool_use", "id": call, "name": "look", "input": {"at": "№"}},
+    ]})
+}
+
+/// The same as items of the Responses API.
+fn with_items(call: &str) -> [Value; 2] {
+    [
+        json!({"type": "reasoning", "id": "rs_№", "summary": [], "encrypted_content": "thought by №"}),
+        json!({"type": "function_call", "call_id": call, "name": "look", "arguments": "{\"at\": \"№\"}"}),
+    ]
+}
+
+/// A call and its result, as the provider of a format has them. Beside a result for Anthropic the user may say something.
+fn loop_step(format: Format, is_beside: bool) -> (Value, Value) {
+    let call = "loop №";
+    match format {
+        Format::Anthropic => {
+            let result = json!({"type": "tool_result", "tool_use_id": call, "content": "found"});
+            let beside = is_beside.then(|| json!({"type": "text", "text": "And the other one?"}));
+            let content: Vec<_> = [Some(result), beside].into_iter().flatten().collect();
+            (with_blocks(call), json!({"role": "user", "content": content}))
+        }
+        Format::Responses => {
+            let result = json!({"type": "function_call_output", "call_id": call, "output": "found"});
+            (json!(with_items(call)), result)
+        }
+        Format::OpenAi | Format::Text => {
+            (thoughtful(call), json!({"role": "tool", "tool_call_id": call, "content": "found"}))
+        }
+    }
 }
 
 fn odd() -> impl Strategy<Value = Value> {
@@ -96,6 +197,13 @@ fn odd() -> impl Strategy<Value = Value> {
             json!({"role": "assistant", "content": text, "tool_calls": calls, "reasoning_content": thought})
         }),
         6 => (id(), text()).prop_map(|(id, text)| json!({"role": "tool", "tool_call_id": id, "content": text})),
+        2 => id().prop_map(thoughtful),
+        2 => id().prop_map(with_blocks),
+        2 => id().prop_map(|id| json!(with_items(id))),
+        2 => (id(), text()).prop_map(|(id, text)| {
+            let result = json!({"type": "tool_result", "tool_use_id": id, "content": "found"});
+            json!({"role": "user", "content": [result, {"type": "text", "text": text}]})
+        }),
     ]
 }
 
@@ -145,7 +253,8 @@ fn check(provider: Provider, prompt: &Prompt) -> Checked {
             Provider::OpenAi | Provider::OpenAiAudio | Provider::OpenAiText => openai(messages),
             Provider::Mistral => mistral(messages),
             Provider::DeepSeek => deepseek(messages),
-            Provider::Anthropic | Provider::Gemini | Provider::Unknown => strict(messages),
+            Provider::Gemini => gemini(messages),
+            Provider::Anthropic | Provider::Unknown => strict(messages),
         },
     }
 }
@@ -156,16 +265,29 @@ fn openai(messages: &[Value]) -> Checked {
     chat(messages, &allowed, |id| id.len() <= 40)
 }
 
-/// What every server with chat completions takes, whatever template its model has.
+/// What every server with chat completions takes, whatever template its model has. Routers give and take `reasoning_details`.
 fn strict(messages: &[Value]) -> Checked {
-    let allowed = ["role", "content", "tool_calls", "tool_call_id"];
+    let allowed = ["role", "content", "tool_calls", "tool_call_id", "reasoning_details"];
     chat(messages, &allowed, |id| id.len() <= 40)?;
     in_turn(messages)
 }
 
+/// Gemini wants back the signature that came with a call, and none that came with another.
+fn gemini(messages: &[Value]) -> Checked {
+    let allowed = ["role", "content", "tool_calls", "tool_call_id", "reasoning_details", "extra_content"];
+    chat(messages, &allowed, |id| id.len() <= 40)?;
+    in_turn(messages)?;
+    for call in messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten() {
+        let Some(signature) = call["extra_content"]["google"]["thought_signature"].as_str() else { continue };
+        let arguments: Value = serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
+        prop_assert_eq!(signature.strip_prefix("thought by "), arguments["at"].as_str(), "{}", call);
+    }
+    Ok(())
+}
+
 /// DeepSeek wants back what its model thought before each call.
 fn deepseek(messages: &[Value]) -> Checked {
-    let allowed = ["role", "content", "tool_calls", "tool_call_id", "reasoning_content"];
+    let allowed = ["role", "content", "tool_calls", "tool_call_id", "reasoning_content", "reasoning_details"];
     chat(messages, &allowed, |id| id.len() <= 40)?;
     in_turn(messages)?;
     for message in messages {
@@ -234,6 +356,10 @@ fn chat(messages: &[Value], allowed: &[&str], id: impl Fn(&str) -> bool) -> Chec
             let of_call = call["id"].as_str().unwrap().to_owned();
             let is_allowed = !of_call.is_empty() && of_call.chars().all(is_plain) && id(&of_call);
             prop_assert!(is_allowed && ids.insert(of_call.clone()), "{of_call}: {messages:?}");
+            let is_known = |field: &str| {
+                ["id", "type", "function"].contains(&field) || (field == "extra_content" && allowed.contains(&field))
+            };
+            prop_assert!(call.as_object().unwrap().keys().all(|field| is_known(field)), "{call}");
             check_function(call["type"] == "function", &call["function"])?;
             open.push(of_call);
         }
@@ -250,8 +376,12 @@ fn chat(messages: &[Value], allowed: &[&str], id: impl Fn(&str) -> bool) -> Chec
 fn responses(input: &[Value]) -> Checked {
     prop_assert!(!input.is_empty());
     let (mut ids, mut open) = (BTreeSet::new(), Vec::new());
-    for item in input {
+    for (item, next) in input.iter().zip(input.iter().skip(1).map(Some).chain([None])) {
         match item["type"].as_str() {
+            Some("reasoning") => {
+                let goes_on = next.is_some_and(|next| next["type"] == "function_call" || next["role"] == "assistant");
+                prop_assert!(goes_on && open.is_empty(), "{item}, then {next:?}");
+            }
             None => {
                 let role = item["role"].as_str().unwrap();
                 prop_assert!(
@@ -287,6 +417,62 @@ fn responses(input: &[Value]) -> Checked {
         }
     }
     prop_assert!(open.is_empty(), "no results of {open:?}: {input:?}");
+    Ok(())
+}
+
+/// What an agent thought is in no prompt of another one.
+fn check_thoughts(agent: &str, prompt: &Prompt) -> Checked {
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    prop_assert!(agent == "writer" || !body.contains(THOUGHT), "{agent}: {body}");
+    Ok(())
+}
+
+/// In the writer's loop, each of so many calls has what was thought before it, as it came and in its place, in the fields that the
+/// provider asks for.
+fn check_loop(provider: Provider, prompt: &Prompt, calls: usize) -> Checked {
+    match &prompt.body {
+        Body::Text(_) => unreachable!("a format of messages is asked for"),
+        Body::Anthropic { messages, .. } => {
+            let mut said: Vec<_> = messages.iter().filter(|message| message["role"] == "assistant").collect();
+            let said = said.split_off(said.len() - calls);
+            for (nth, message) in said.into_iter().enumerate() {
+                let content = with_blocks("").to_string().replace('№', &format!("writer {nth}"));
+                let mut given: Value = serde_json::from_str(&content).unwrap();
+                let mut got = message["content"].clone();
+                for block in given["content"].as_array_mut().into_iter().chain(got.as_array_mut()).flatten() {
+                    let fields = block.as_object_mut().unwrap();
+                    fields.retain(|field, _| field != "id" && field != "cache_control");
+                }
+                prop_assert_eq!(&got, &given["content"]);
+            }
+        }
+        Body::Responses { input, .. } => {
+            for nth in 0..calls {
+                let thought = with_items("").map(|item| item.to_string().replace('№', &format!("writer {nth}")));
+                let thought: Value = serde_json::from_str(&thought[0]).unwrap();
+                let at = input.iter().position(|item| *item == thought);
+                let next = at.and_then(|at| input.get(at + 1));
+                prop_assert!(next.is_some_and(|next| next["type"] == "function_call"), "{thought}: {input:?}");
+            }
+        }
+        Body::Messages(messages) => {
+            let mut said: Vec<_> = messages.iter().filter(|message| message.get("tool_calls").is_some()).collect();
+            let said = said.split_off(said.len() - calls);
+            for (nth, message) in said.into_iter().enumerate() {
+                let thought = format!("{THOUGHT} {nth}");
+                let is_deepseek = provider == Provider::DeepSeek;
+                let content = is_deepseek.then(|| json!(thought));
+                prop_assert_eq!(message.get("reasoning_content"), content.as_ref(), "{}", message);
+                let signed = json!({"google": {"thought_signature": thought}});
+                let signed = (provider == Provider::Gemini).then_some(signed);
+                prop_assert_eq!(message["tool_calls"][0].get("extra_content"), signed.as_ref(), "{}", message);
+                let is_routed =
+                    matches!(provider, Provider::Anthropic | Provider::DeepSeek | Provider::Gemini | Provider::Unknown);
+                let details = is_routed.then(|| json!([{"type": "reasoning.text", "text": thought}]));
+                prop_assert_eq!(message.get("reasoning_details"), details.as_ref(), "{}", message);
+            }
+        }
+    }
     Ok(())
 }
 

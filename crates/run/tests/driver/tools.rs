@@ -6,14 +6,14 @@ use callboard_engine::{
         conversation::{AddMessages, NewMessage, Role},
         entry::Actor,
         id::{RunId, ThreadId},
-        run::{ClaimRun, Epoch, StartTool, Status, ToolResults},
+        run::{ClaimRun, Due, Epoch, StartTool, Status, ToolResults, Wait},
     },
 };
 use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    Models, asked, done, journal, memory, of_type, patch, prompt, session_on, start, texts, to, user,
+    Models, asked, done, journal, memory, of_type, patch, prompt, run_of, session_on, start, texts, to, user,
 };
 
 /// The writer may read messages and sets, and write sets.
@@ -87,6 +87,37 @@ async fn what_an_agent_may_not_see_or_do_is_the_result_of_its_call() {
     for refusal in ["there is no thread", "there is no context set", "writer may not write context sets"] {
         let told = said.iter().any(|text| text.starts_with("[not done: ") && text.contains(refusal));
         assert!(told, "{refusal}: {said:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_a_doubled_id_and_what_a_worker_thinks_aloud_stop_no_run() {
+    let session = session_on(&memory()).await;
+    let run = start(&session).await;
+    let call = |name: &str| json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}});
+    let calls = ["fly", "look_up", "look_up"].map(call);
+    let message = json!({"role": "assistant", "content": "<think>Which word?</think>", "tool_calls": calls});
+    let answer = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+    let models = Models::new(move |request, nth| match (asked(request), nth) {
+        ("directive", 0) => to("writer", "Look it up."),
+        ("work", 1) => Reply::raw(200, "application/json", answer.clone()),
+        ("work", _) => Reply::text("<think>So be it.</think>A tide is a tide."),
+        _ => done("Done."),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("it waits for none") };
+    let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
+    assert_eq!(ids, ["c1-2", "c1-3"], "each call has an id of its own, and nobody has the unknown tool");
+    let results = ids.into_iter().map(|id| (id, "found".to_owned())).collect();
+    user(&session, ToolResults { run: run.clone(), results }).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    assert_eq!(models.asked(), ["directive", "work", "work", "directive"]);
+    let said = texts(&session, "agent:writer").await;
+    assert!(said.iter().any(|text| text.contains("there is no tool \"fly\"; there are: look_up")), "{said:?}");
+    assert_eq!(said.last().unwrap(), "A tide is a tide.");
+    for request in models.endpoint.requests() {
+        let shown = prompt(&request);
+        assert!(!shown.contains("Which word?") && !shown.contains("So be it."), "{shown}");
     }
 }
 

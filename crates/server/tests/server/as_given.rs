@@ -73,6 +73,46 @@ async fn an_answer_is_taken_as_its_provider_gives_it() {
 }
 
 #[tokio::test]
+async fn a_broken_answer_of_any_provider_is_refused_with_the_field_and_leaves_its_turn_open() {
+    let server = team().await;
+    let turn = prompt(&server, json!({"record": true, "format": "openai"})).await.body["turn"].clone();
+    let blocks = json!([{"type": "tool_use", "id": "a", "name": "look", "input": "{}"}]);
+    for (broken, pointer) in [
+        (json!({"message": "x"}), "/message"),
+        (json!({"message": {"role": "user", "content": "x"}}), "/message"),
+        (json!({"message": {"role": "assistant", "content": "x", "colour": 1}}), "/message/colour"),
+        (json!({"message": {"object": "chat.completion", "choices": []}}), "/message"),
+        (json!({"message": {"choices": [{"message": {"content": "x"}}]}}), "/message/choices/0/message/role"),
+        (
+            json!({"message": {"choices": [{"message": {"role": "assistant", "content": 7}}]}}),
+            "/message/choices/0/message/content",
+        ),
+        (
+            json!({"message": {"choices": [{"message": {"role": "assistant", "tool_calls": {}}}]}}),
+            "/message/choices/0/message/tool_calls",
+        ),
+        (json!({"message": {"output": []}}), "/message"),
+        (json!({"message": {"output": [{"type": "function_call", "name": "look"}]}}), "/message/output/0/call_id"),
+        (json!({"message": {"output": [{"type": "reasoning", "summary": "s"}]}}), "/message/output/0/summary"),
+        (
+            json!({"message": {"type": "message", "role": "assistant", "stop_reason": "end_turn", "content": blocks}}),
+            "/message/content/0/input",
+        ),
+        (json!({"text": 7}), "/text"),
+        (json!({"text": "", "tool_calls": [{"id": "c", "type": "search", "name": "x"}]}), "/tool_calls/0/type"),
+        (json!({"text": "", "tool_calls": [{"id": "c"}]}), "/tool_calls/0/name"),
+        (json!({"text": "x", "usage": "many"}), "/usage"),
+        (json!({"text": "x", "usage": {"input_tokens": "7"}}), "/usage/input_tokens"),
+        (json!({"text": "x", "usage": {"completion_tokens": -1}}), "/usage/completion_tokens"),
+    ] {
+        let refused = server.send("POST", &format!("{S}/turns/{turn}"), broken.clone()).await.problem(422, "invalid");
+        assert_eq!(refused.body["errors"][0]["pointer"], pointer, "{broken}: {}", refused.raw);
+    }
+    let open = server.get(&format!("{S}/turns/{turn}")).await.is(200).body;
+    assert_eq!(open["answered"], false, "{open}");
+}
+
+#[tokio::test]
 async fn half_a_character_is_replaced_and_the_answer_says_so() {
     let server = team().await;
     let body = r#"{"messages": [{"role": "user", "content": "whole \ud83d\ude00"}, {"role": "user", "content": "half \ud83d"}]}"#;

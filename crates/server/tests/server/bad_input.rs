@@ -190,6 +190,11 @@ async fn what_is_no_json_is_told_by_line_and_column() {
     let call = server.call("PUT", &path).header("content-type", "application/json").body(twice);
     assert_eq!(Answer::of(call).await.problem(422, "invalid").body["pointer"], "/content");
     server.get(&path).await.problem(404, "not_found");
+    let variable = format!("{team}/variables/a");
+    let twice = "{\"value\": {\"b\": [{\"c\": 1, \"c\": 2}]}, \"reason\": \"r\"}";
+    let call = server.call("PUT", &variable).header("content-type", "application/json").body(twice);
+    assert_eq!(Answer::of(call).await.problem(422, "invalid").body["pointer"], "/value/b/0/c");
+    server.get(&variable).await.problem(404, "not_found");
 }
 
 #[tokio::test]

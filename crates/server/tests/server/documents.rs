@@ -19,6 +19,8 @@ async fn a_document_is_added_replaced_read_listed_and_removed_under_any_name() {
     assert_eq!(server.send("POST", &list, new).await.is(200).body["outcome"], "unchanged");
     let document = server.get(&path).await.is(200).body;
     assert_eq!(document["text"], "# Tides\n\nhigh at noon");
+    let found = server.send("POST", &format!("{team}/recall"), json!({"query": "high noon"})).await.is(200).body;
+    assert_eq!(found["hits"][0]["document"], "a/b ?é.md", "{found}");
     for field in ["name", "visible_to", "hidden_from_agents", "media_type", "size_bytes", "tokens", "updated_at", "seq"]
     {
         assert_eq!(document[field], added.body[field], "{field}");

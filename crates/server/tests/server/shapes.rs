@@ -99,6 +99,67 @@ async fn what_cannot_be_kept_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn a_batch_with_a_broken_object_of_any_provider_is_refused_whole_with_the_field() {
+    let server = Server::start().await;
+    let at = format!("{}/threads/main/messages", server.team("s").await);
+    let said = |field: &str, value: Value| {
+        let mut object = json!({"role": "assistant", "content": "x"});
+        object[field] = value;
+        object
+    };
+    let calls = |call: Value| json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let called = |field: &str, value: Value| {
+        let mut call = json!({"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        call[field] = value;
+        calls(call)
+    };
+    let block = |role: &str, block: Value| json!({"role": role, "content": [block]});
+    for (broken, field) in [
+        (said("refusal", json!(7)), "refusal"),
+        (said("annotations", json!("y")), "annotations"),
+        (said("audio", json!("y")), "audio"),
+        (said("name", json!(7)), "name"),
+        (said("reasoning_content", json!([])), "reasoning_content"),
+        (said("reasoning", json!(7)), "reasoning"),
+        (said("reasoning_details", json!("y")), "reasoning_details"),
+        (said("thinking_blocks", json!(["y"])), "thinking_blocks/0"),
+        (said("executed_tools", json!("y")), "executed_tools"),
+        (said("prefix", json!("y")), "prefix"),
+        (said("stop_reason", json!(7)), "stop_reason"),
+        (said("tool_calls", json!({})), "tool_calls"),
+        (said("function_call", json!({"arguments": "{}"})), "function_call/name"),
+        (called("index", json!("first")), "tool_calls/0/index"),
+        (called("colour", json!(1)), "tool_calls/0/colour"),
+        (called("function", json!({"arguments": "{}"})), "tool_calls/0/function/name"),
+        (called("function", json!({"name": "look", "arguments": {}})), "tool_calls/0/function/arguments"),
+        (calls(json!({"id": "c", "type": "custom", "custom": {"input": "x"}})), "tool_calls/0/custom/name"),
+        (calls(json!({"type": "function", "function": {"name": "look"}})), "tool_calls/0/id"),
+        (json!({"type": "function_call", "name": "look", "arguments": "{}"}), "call_id"),
+        (json!({"type": "function_call", "call_id": "c", "arguments": "{}"}), "name"),
+        (json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": {}}), "arguments"),
+        (json!({"type": "function_call_output", "output": "x"}), "call_id"),
+        (json!({"type": "function_call_output", "call_id": "c", "output": 7}), "output"),
+        (json!({"type": "reasoning", "encrypted_content": 7}), "encrypted_content"),
+        (json!({"type": "reasoning", "summary": "s"}), "summary"),
+        (json!({"type": "compaction", "encrypted_content": []}), "encrypted_content"),
+        (json!({"type": "message", "content": "x"}), "role"),
+        (block("user", json!({"type": "thinking", "thinking": "x", "signature": "s"})), "content/0/type"),
+        (block("assistant", json!({"type": "tool_use", "name": "look", "input": {}})), "content/0/id"),
+        (block("assistant", json!({"type": "tool_result", "tool_use_id": "c"})), "content/0/type"),
+        (block("user", json!({"type": "tool_result", "content": "y"})), "content/0/tool_use_id"),
+        (block("user", json!({"type": "tool_result", "tool_use_id": "c", "content": 7})), "content/0/content"),
+        (block("user", json!({"text": "x"})), "content"),
+        (json!({"role": "user", "content": 7}), "content"),
+        (json!({"role": "assistant", "tool_calls": []}), "content"),
+    ] {
+        let batch = json!({"messages": [{"role": "user", "content": "good"}, broken]});
+        let refused = server.send("POST", &at, batch).await.problem(422, "invalid");
+        assert_eq!(refused.body["errors"][0]["pointer"], format!("/messages/1/{field}"), "{broken}: {}", refused.raw);
+    }
+    assert_eq!(server.get(&at).await.body["messages"], json!([]));
+}
+
+#[tokio::test]
 async fn what_an_agent_thinks_is_for_it_and_the_user() {
     let server = Server::start().await;
     let team = server.team("s").await;
