@@ -102,9 +102,9 @@ impl Command for BeginTurn {
         }
         check_speaks(decision, &agent, &thread)?;
         let turn = decision.next_seq();
-        let (run, due, prompt) = (None, None, prompt.recorded_after(decision.state.erased));
-        let (turn_number, thread) = (turn.0, Some(thread));
-        decision.record(TurnRequested { run, turn: turn_number, agent, thread, due, model, tools, prompt, asker });
+        let prompt = prompt.recorded_after(decision.state.erased);
+        let (run, thread, due) = (None, Some(thread), None);
+        decision.record(TurnRequested { run, turn: turn.0, agent, thread, due, model, tools, prompt, asker });
         Ok(TurnNumber(turn))
     }
 
