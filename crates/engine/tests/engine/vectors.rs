@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use callboard_engine::{
     Board, Embedder, MasterKey, NoVectors, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
     core::{
+        document::PutDocument,
         entry::{Actor, Hash},
         variable::SetVariable,
         viewer::Viewer,
@@ -92,7 +93,10 @@ async fn kept(folder: &Path, text: &str) {
 async fn a_long_text_is_read_once_for_the_vectors_of_its_passages() {
     let (store, letters) = (Faulty::new(memory(&clock())), Arc::new(Letters::default()));
     let session = Board::new(store.clone(), settings_with(&letters, None)).create(new("s")).await.unwrap();
-    run(&session, long_document()).await;
+    // No two of its passages are equal.
+    let line = |n| format!("The harbour opens at nine on day {n}, and the boats leave it one by one.\n");
+    let document = PutDocument { text: (0..2000).map(line).collect::<String>().into(), ..long_document() };
+    run(&session, document).await;
     let reads = calls_of(&store, Call::Value);
     // Of messages, so that no answer shows what the document says.
     let query = RecallQuery { sources: vec!["message".to_owned()], ..RecallQuery::new("harbour") };

@@ -12,7 +12,7 @@ CREATE TABLE session (
     tag           bytea  NOT NULL,                 -- of the head
     name          text   COLLATE "C" NOT NULL UNIQUE,
     holder        text   COLLATE "C",              -- who holds the lease
-    is_request    boolean NOT NULL,                -- whether it is the record of a request
+    is_request    boolean NOT NULL DEFAULT false,  -- whether it is the record of a request
     rewritten     bigint NOT NULL DEFAULT 0        -- the head of the last batch that rewrote entries: no older snapshot is kept
 );
 CREATE INDEX session_by_name ON session (name) WHERE NOT is_request;

@@ -107,7 +107,9 @@ impl Long {
                  ARRAY[false], ARRAY[1], ARRAY[n.seq + 1], ARRAY[{key}], ARRAY['\\x{}'::bytea], ARRAY['t3.done'::bytea],
                  ARRAY[1], {subject}, ARRAY[1], ARRAY[n.seq + 1], ARRAY[1::bigint], ARRAY[1::bigint], ARRAY[1], ARRAY[1],
                  ARRAY[1], ARRAY[substr(sha256(n.tag), 1, 16)], ARRAY['user'], ARRAY[NULL::text], ARRAY[NULL::text],
-                 ARRAY[NULL::bigint], ARRAY['data'::bytea], ARRAY[]::integer[], ARRAY[]::bytea[], ARRAY[]::bytea[])
+                 ARRAY[NULL::bigint], ARRAY['data'::bytea], ARRAY[]::integer[], ARRAY[]::bytea[], ARRAY[]::bytea[],
+                 ARRAY[false], ARRAY[]::integer[], ARRAY[]::bigint[], ARRAY[]::bytea[], ARRAY[]::integer[],
+                 ARRAY[]::bytea[])
              FROM session n WHERE n.name = 's'",
             short("t3.done")
         ))
