@@ -318,6 +318,27 @@ async fn a_page_that_never_ends_loading_leaves_the_tab_usable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_changes_after_it_has_loaded_is_waited_for_and_scrolled() {
+    let site = Site::page("<title>C</title><body style='height: 5000px'><p id=p>Loading</p><p id=s style='position: fixed; top: 90px'></p>\
+        <script>const late = document.createElement('button'); late.id = 'late'; late.textContent = 'Late';\
+        late.onclick = () => { document.title = 'late clicked' };\
+        addEventListener('load', () => setTimeout(() => p.replaceWith(late), 300));\
+        addEventListener('scroll', () => { s.textContent = 'mo' + 'ved' })</script>")
+        .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Selector("#late".into()))).await.unwrap();
+    let text = text_of(&browser).await;
+    assert!(text.contains("- button \"Late\" #late") && !text.contains("Loading"), "{text}");
+    assert_eq!(browser.act("main", click("#late")).await.unwrap().title, "late clicked");
+    browser.act("main", Action::Scroll { selector: None, pixels: 400 }).await.unwrap();
+    browser.act("main", Action::Wait(WaitFor::Text("moved".into()))).await.unwrap();
+    let error = browser.act("main", Action::Press { selector: None, key: "Hyper".into() }).await.unwrap_err();
+    assert_eq!(error.code(), "bad_key");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_five_thousand_elements_is_read_and_bounded() {
     let site = Site::page("<title>Big</title><script>document.write(Array.from({length: 1250}, (_, i) =>\
         `<div><a href=/x${i}>Link ${i}</a> <button id=b${i}>Button ${i}</button> <input name=n${i} aria-label='Field ${i}'></div>`).join(''))</script>")
