@@ -150,6 +150,17 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_asks_for_a_file_gets_none() {
+    let site = Site::page("<title>F</title><input type=file id=f>").await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let mut changes = browser.changes();
+    browser.act("main", click("#f")).await.unwrap();
+    assert_eq!(notice(&mut changes).await, Notice::FileRefused { tab: "main".into() });
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_browser_that_was_killed_is_started_again_by_the_next_call() {
     let site = Site::page("<title>Here</title><button id=b>b</button>").await;
     let browser = start(settings(&[&site])).await;
