@@ -53,8 +53,7 @@ test("a tool call is one line that unfolds to its result", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=agent:researcher");
   const call = page.getByRole("button", { name: /search_logs/ });
   await call.filter({ hasText: "312 lines" }).waitFor();
-  await press(call);
-  await page.getByText("checkout-6 WARN pool exhausted").first().waitFor();
+  await press(call, page.getByText("checkout-6 WARN pool exhausted").first());
 });
 
 test("what was unfolded stays so when its row has left the page, and after a look at another view", async () => {
@@ -65,8 +64,7 @@ test("what was unfolded stays so when its row has left the page, and after a loo
   await article(page, "critic has looked at it.").waitFor();
   await list.getByRole("listitem").last().focus();
   await page.keyboard.press("Home");
-  await press(call);
-  await result.waitFor();
+  await press(call, result);
   await list.getByRole("listitem").last().focus();
   await page.keyboard.press("End");
   await call.waitFor({ state: "detached" });
@@ -162,8 +160,7 @@ test("a message is sent with the keyboard, to those whom the page named", async 
 test("a form is filled in where it was asked", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=main");
   const form = page.getByRole("form", { name: "Publication" });
-  await press(form.getByRole("button", { name: "Submit" }));
-  await form.locator("[aria-invalid=true]").waitFor();
+  await press(form.getByRole("button", { name: "Submit" }), form.locator("[aria-invalid=true]"));
   await form.getByLabel("Readers").selectOption("Public");
   await rest(form);
   await form.getByLabel("Names of engineers").check();
@@ -175,16 +172,15 @@ test("a form is filled in where it was asked", async () => {
   await page.reload();
   await expect.poll(() => form.getByLabel("Readers").inputValue()).toBe("Public");
   await expect.poll(() => form.getByLabel("Names of engineers").isChecked()).toBe(true);
-  await press(form.getByRole("button", { name: "Submit" }));
-  await form.getByText("answered").waitFor();
+  await press(form.getByRole("button", { name: "Submit" }), form.getByText("answered"));
   const set = (await story.within("GET", "/context-sets/Publication")) as { form: { answers: unknown } };
   expect(set.form.answers).toEqual({ readers: "Public", names: true });
 });
 
 test("a message tells the turn it came from", async () => {
   const page = await harness.open("sessions/outage/conversation");
-  await press(article(page, "critic has looked at it."));
   const inspector = page.getByRole("complementary", { name: "Message 72" });
+  await press(article(page, "critic has looked at it."), inspector);
   await inspector.getByText("Turn 71").waitFor();
   await inspector.getByText("96 tokens").waitFor();
   await inspector

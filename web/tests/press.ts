@@ -3,13 +3,25 @@
 import type { Locator } from "playwright-core";
 import { expect } from "vitest";
 
+/** How long a click may take to show what it does before it is taken for lost, in milliseconds. */
+const SHOWN_WITHIN = 5_000;
+
 /**
- * Clicks on what stands in a list of rows once the list is at rest. While a list scrolls its rows take no clicks, and a
- * click that has to wait scrolls by itself.
+ * Clicks on what stands in a list of rows until `shown` is there. While a list scrolls its rows take no clicks, and a
+ * click that has to wait scrolls by itself; so it waits until the list is at rest. Where a row still moves between the
+ * button's going down and up, since what stands above it was measured or loaded, there is no click; so it tries again.
  */
-export async function press(target: Locator): Promise<void> {
-  await rest(target);
-  await target.click();
+export async function press(target: Locator, shown: Locator): Promise<void> {
+  await expect
+    .poll(async () => {
+      await rest(target);
+      await target.click();
+      return shown.waitFor({ timeout: SHOWN_WITHIN }).then(
+        () => true,
+        () => false,
+      );
+    })
+    .toBe(true);
 }
 
 /** Waits until the list in which this stands does not scroll. */

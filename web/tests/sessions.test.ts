@@ -96,12 +96,13 @@ test("a session is made, forked, exported and, after its title was typed, delete
   // The one that was used last is the first of those that need nobody.
   await expect.poll(async () => (await rows.filter({ hasText: "No run" }).allInnerTexts())[0]).toContain("Made on the");
   const actions = row.getByRole("button", { name: "Actions for Made on the page" });
-  await press(actions);
+  const item = (name: string) => page.getByRole("menuitem", { name });
+  await press(actions, item("Export"));
   const download = page.waitForEvent("download");
-  await page.getByRole("menuitem", { name: "Export" }).click();
+  await item("Export").click();
   expect((await download).suggestedFilename()).toBe("made.jsonl");
-  await press(actions);
-  await page.getByRole("menuitem", { name: "Fork" }).click();
+  await press(actions, item("Fork"));
+  await item("Fork").click();
   const forked = page.getByRole("dialog", { name: "Fork Made on the page" });
   await forked.getByRole("textbox", { name: "Id" }).fill("forked");
   await forked.getByRole("button", { name: "Fork" }).click();
@@ -110,8 +111,8 @@ test("a session is made, forked, exported and, after its title was typed, delete
   await story.call("PATCH", "/forked", { title: "The fork" });
 
   await page.goto(`${harness.url}/`);
-  await press(actions);
-  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await press(actions, item("Delete…"));
+  await item("Delete…").click();
   const deleted = page.getByRole("dialog", { name: "Delete this session" });
   const really = deleted.getByRole("button", { name: "Delete session" });
   await deleted.getByRole("textbox").fill("Made on");
