@@ -13,7 +13,7 @@ use callboard_core::{
 use crate::{board::Board, error::Error, record::append_to, session::Session, upkeep::expiry};
 
 /// Why a turn has no answer whose server died.
-const INTERRUPTED: &str = "interrupted: the server that asked the model is gone";
+const INTERRUPTED: &str = "interrupted: the server that asked the model is gone, or has given it up";
 
 impl Board {
     /// Notes that the server with this name asks models, for as long as a lease lasts from now on.
@@ -37,9 +37,10 @@ impl Board {
         Ok(self.store().row(&record::place_of_asker(name)?).await?.is_some())
     }
 
-    /// Ends the turns that other servers than `own` began in a session with this state, where those servers are gone.
-    pub async fn end_left_turns(&self, session: &Session, state: &State, own: &str) -> Result<(), Error> {
-        let others: Vec<_> = state.runs.asking().filter(|(_, asker)| ***asker != *own).collect();
+    /// Ends the turns that other servers than `busy` began in a session with this state, where those servers are gone. `busy` is the
+    /// caller, unless it answers no request: what it began is left, too.
+    pub async fn end_left_turns(&self, session: &Session, state: &State, busy: Option<&str>) -> Result<(), Error> {
+        let others: Vec<_> = state.runs.asking().filter(|(_, asker)| Some(&***asker) != busy).collect();
         for (turn, asker) in others {
             if !self.is_asking(asker).await? {
                 end(session, turn).await?;

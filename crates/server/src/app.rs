@@ -14,9 +14,9 @@ use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Error, Settings, asking::Asking, browsers::Browsers, compared::Comparisons, drivers::Drivers, driving::Driving,
-    executions::Executions, files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics,
-    open_requests::OpenRequests, page::Page, secret, secret::Secret,
+    Error, Settings, asking::Asking, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions,
+    files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, open_requests::OpenRequests, page::Page,
+    secret, secret::Secret,
 };
 
 /// What every call works with. Clones share it.
@@ -54,8 +54,6 @@ pub(crate) struct Inner {
     pub(crate) open_requests: OpenRequests,
     /// What this server asks models for programs.
     pub(crate) asking: Asking,
-    /// How far the conversations of programs were compared.
-    pub(crate) compared: Comparisons,
 }
 
 /// An open stream, which the metrics count as long as it lives.
@@ -132,7 +130,6 @@ impl App {
             locks: KeyedLock::default(),
             open_requests: OpenRequests::default(),
             asking: Asking::new(board.clone()),
-            compared: Comparisons::default(),
             board,
             settings,
         })))

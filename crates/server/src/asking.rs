@@ -62,9 +62,12 @@ impl Asking {
         }
     }
 
-    /// Ends the turns of a session whose servers are gone. Where that fails, the next call tries again.
+    /// Ends the turns of a session that nobody answers any more: those of servers that are gone, and this server's own where it answers
+    /// nothing, such as one whose client hung up before the model was asked. Where that fails, the next call tries again.
     pub(crate) async fn settle(&self, session: &Session, state: &State) {
-        if let Err(error) = self.board.end_left_turns(session, state, &self.name).await {
+        // The state was read before: what is in it was begun by a request that was counted.
+        let busy = (self.open.load(Ordering::Relaxed) > 0).then_some(&*self.name);
+        if let Err(error) = self.board.end_left_turns(session, state, busy).await {
             tracing::warn!(session = %session.id(), %error, "a turn whose server is gone could not be ended");
         }
     }

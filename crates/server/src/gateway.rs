@@ -204,8 +204,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         keyed::Begun::Answered(answer) => return Ok(answer),
         keyed::Begun::Open(keyed) => keyed,
     };
-    let (compared, is_user) = (&app.compared, place.is_user);
-    let conversation = Conversation { session: &session, agent: &place.agent, is_user, dialect, compared };
+    let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
     let placed = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
@@ -270,8 +269,7 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
         entered => Some(entered?.session),
     };
     if let (Some(session), Mode::Manage) = (&session, mode) {
-        let (compared, is_user) = (&app.compared, place.is_user);
-        let conversation = Conversation { session, agent: &place.agent, is_user, dialect, compared };
+        let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
         if let Some(placed) = conversation.known_of(&asked).await? {
             let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
             let wanted = wanted(&place, dialect, &asked.model, placed.thread);

@@ -45,7 +45,6 @@ mod write_options;
 
 mod asking;
 mod browsers;
-mod compared;
 mod drivers;
 mod driving;
 mod elsewhere;

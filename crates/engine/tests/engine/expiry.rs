@@ -4,8 +4,9 @@ use callboard_engine::{
     Archive, BeforeAll, Board, Filter, NewBoardSession, Session, Settings,
     core::{
         count::Usage,
+        entry::Actor,
         id::{RunId, Seq},
-        run::{ClaimRun, NewRun, RunKind, TurnReply, TurnRequest},
+        run::{ClaimRun, NewRun, RunKind, TurnReply, TurnRequest, own::BeginTurn},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },
@@ -457,4 +458,24 @@ async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
     let mut files: Vec<_> = std::fs::read_dir(&archived).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(files, ["s.jsonl.gz"], "the very same file is not written twice");
+}
+
+#[tokio::test]
+async fn a_turn_is_ended_once_the_server_that_began_it_is_gone_or_has_given_it_up() {
+    let Stage { clock, board, session, .. } = stage().await;
+    let open = async || session.state().await.unwrap().runs.asking().count();
+    for busy in [Some("b"), None] {
+        board.note_asker("a").await.unwrap();
+        let prompt = session.prompt(&Default::default()).await.unwrap();
+        let begin = BeginTurn { asker: Some("a".into()), ..prompt.begin_turn(Default::default()) };
+        session.execute(Actor::System, begin).await.unwrap();
+        // It is there, as others see it and as it knows itself.
+        board.end_left_turns(&session, &session.state().await.unwrap(), busy).await.unwrap();
+        assert_eq!(open().await, 1);
+        clock.advance_seconds(60);
+        board.end_left_turns(&session, &session.state().await.unwrap(), Some("a")).await.unwrap();
+        assert_eq!(open().await, 1);
+        board.end_left_turns(&session, &session.state().await.unwrap(), busy).await.unwrap();
+        assert_eq!(open().await, 0);
+    }
 }

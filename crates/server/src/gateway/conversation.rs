@@ -6,22 +6,19 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutThread, ToolCall, facts::MessageAdded, given, reading, settings::ThreadPatch,
-        shape::in_shape, thoughts::split_thoughts,
+        self, AddMessages, NewMessage, PutThread, ToolCall, given, reading, settings::ThreadPatch, shape::in_shape,
+        thoughts::split_thoughts,
     },
-    entry::{Actor, Hash},
-    fact,
-    id::{AgentName, Seq, SessionId, ThreadId},
+    entry::Actor,
+    id::{AgentName, Seq, ThreadId},
     json::value_of,
     state::State,
-    time::Timestamp,
     viewer::Viewer,
 };
-use callboard_engine::{MessageCursor, MessageQuery, Session};
+use callboard_engine::{MessageQuery, Session};
 use serde_json::{Value, json};
 
 use super::dialect::{Asked, Complaint, Dialect, texts};
-use crate::compared::{Compared, Comparisons};
 
 /// A client's conversations with one agent.
 pub(super) struct Conversation<'a> {
@@ -30,8 +27,6 @@ pub(super) struct Conversation<'a> {
     /// Whether it is the user who asks; else the agent itself.
     pub(super) is_user: bool,
     pub(super) dialect: Dialect,
-    /// How far its requests were compared before.
-    pub(super) compared: &'a Comparisons,
 }
 
 /// Where a request belongs.
@@ -62,14 +57,11 @@ impl Conversation<'_> {
     /// a thread of its own, so that nothing is lost.
     pub(super) async fn append(&self, asked: &Asked) -> Result<Placed, Complaint> {
         let state = self.session.state().await?;
-        let wanted = self.masked(asked).await?;
-        match self.find(&state, asked, &wanted).await? {
+        match self.find(&state, asked).await? {
             Found::There(placed) => {
                 self.settle(&state, &placed.thread, asked).await?;
                 let messages = self.read(asked.messages.get(self.raw_known(&placed)..).unwrap_or_default())?;
-                let new = messages.into_iter().skip(self.read_known(&placed)).collect();
-                let added = self.add(&placed.thread, new).await?;
-                self.remember(&state, &placed.thread, &wanted, &added).await?;
+                self.add(&placed.thread, messages.into_iter().skip(self.read_known(&placed)).collect()).await?;
                 Ok(placed)
             }
             Found::New { free, parted } => {
@@ -88,8 +80,7 @@ impl Conversation<'_> {
     /// The thread with which a request goes on, and how many of its messages are known there. Nothing is added.
     pub(super) async fn known_of(&self, asked: &Asked) -> Result<Option<Placed>, Complaint> {
         let state = self.session.state().await?;
-        let wanted = self.masked(asked).await?;
-        Ok(match self.find(&state, asked, &wanted).await? {
+        Ok(match self.find(&state, asked).await? {
             Found::There(placed) => Some(placed),
             Found::New { .. } => None,
         })
@@ -104,18 +95,14 @@ impl Conversation<'_> {
         if self.dialect == Dialect::Responses { placed.known } else { 0 }
     }
 
-    /// What counts of what a client sends, as it is known: with placeholders for secrets, also where the client sends them.
-    async fn masked(&self, asked: &Asked) -> Result<Vec<Value>, Complaint> {
+    /// Looks for what a client sends in its threads, first in the one that was used last.
+    async fn find(&self, state: &State, asked: &Asked) -> Result<Found, Complaint> {
+        // What is known has placeholders for secrets, also where the client sends them.
         let mask = self.session.mask_of_input().await?;
         let mut wanted = self.wanted(asked)?;
         for essence in &mut wanted {
             mask.mask_json(essence);
         }
-        Ok(wanted)
-    }
-
-    /// Looks for what a client sends in its threads, first in the one that was used last.
-    async fn find(&self, state: &State, asked: &Asked, wanted: &[Value]) -> Result<Found, Complaint> {
         let (mut there, mut free) = (Vec::new(), None);
         for thread in self.threads() {
             let thread = thread?;
@@ -133,10 +120,7 @@ impl Conversation<'_> {
         there.sort_by_key(|(last_at, _)| *last_at);
         let mut parted: Option<(ThreadId, usize)> = None;
         for (_, thread) in there {
-            if let Some(placed) = self.goes_on(state, &thread, wanted).await? {
-                return Ok(Found::There(placed));
-            }
-            let known = self.known(&thread, None).await?;
+            let known = self.known(&thread).await?;
             if known.is_empty() {
                 // Nothing was said in it yet.
                 free = Some(thread);
@@ -144,7 +128,7 @@ impl Conversation<'_> {
             }
             for begin in 0..known.len() {
                 let rest = known.get(begin..).unwrap_or_default();
-                let (through, count) = common(rest, wanted);
+                let (through, count) = common(rest, &wanted);
                 // A client may leave out what is old. One message alone does not show that it did.
                 if begin > 0 && count < 2 {
                     continue;
@@ -170,59 +154,6 @@ impl Conversation<'_> {
         Ok(Found::New { free: free.ok_or_else(none)?, parted })
     }
 
-    /// Where a request belongs that goes on with the one before, which was compared already: only what came since is compared.
-    async fn goes_on(&self, state: &State, thread: &ThreadId, wanted: &[Value]) -> Result<Option<Placed>, Complaint> {
-        let compared = self.compared.of(&self.key(thread));
-        let (Some(compared), Some(known)) = (compared, state.threads.get(thread)) else { return Ok(None) };
-        let Some((before, new)) = wanted.split_at_checked(compared.count) else { return Ok(None) };
-        if compared.sight != known.sight || compared.erased != state.erased || compared.hash != hash(before) {
-            return Ok(None);
-        }
-        let last = self.session.entry(compared.last.seq).await?;
-        if last.is_none_or(|entry| entry.head() != compared.last) {
-            return Ok(None);
-        }
-        let rest = self.known(thread, Some((compared.at, compared.last.seq))).await?;
-        let (through, count) = common(&rest, new);
-        let is_all = through == rest.len();
-        let known = compared.count + count;
-        Ok(is_all.then(|| Placed { thread: thread.clone(), before_answer: None, known }))
-    }
-
-    /// Remembers how far a request was compared, where nothing came between that and what it added.
-    async fn remember(
-        &self,
-        state: &State,
-        thread: &ThreadId,
-        wanted: &[Value],
-        added: &[Seq],
-    ) -> Result<(), Complaint> {
-        let is_next = added.iter().zip(state.head.seq.next().0..).all(|(seq, next)| seq.0 == next);
-        let (Some(last), Some(known), true) = (added.last(), state.threads.get(thread), is_next) else { return Ok(()) };
-        // Behind an answer there may be others to the same question.
-        if wanted.last().is_none_or(is_answer) {
-            return Ok(());
-        }
-        let Some(entry) = self.session.entry(*last).await? else { return Ok(()) };
-        let MessageAdded(message) = fact::read(&entry)?;
-        let compared = Compared {
-            count: wanted.len(),
-            hash: hash(wanted),
-            last: entry.head(),
-            at: message.timestamp,
-            sight: known.sight.clone(),
-            erased: state.erased,
-        };
-        self.compared.keep(self.key(thread), compared);
-        Ok(())
-    }
-
-    /// What a conversation is remembered by.
-    fn key(&self, thread: &ThreadId) -> (SessionId, String) {
-        let (api, list, is_user) = (self.dialect.name(), self.dialect.list(), self.is_user);
-        (self.session.id().clone(), format!("{api} {list} {is_user} {thread}"))
-    }
-
     /// The threads of this agent's conversations, in their order.
     fn threads(&self) -> impl Iterator<Item = Result<ThreadId, Complaint>> {
         let agent = self.agent;
@@ -244,14 +175,10 @@ impl Conversation<'_> {
         Ok(self.read(&asked.messages)?.into_iter().map(essence).collect())
     }
 
-    /// What is known of a conversation, behind a place in it where one is given, as what counts of each message.
-    async fn known(&self, thread: &ThreadId, behind: Option<MessageCursor>) -> Result<Vec<Known>, Complaint> {
+    /// What is known of a conversation, as what counts of each message.
+    async fn known(&self, thread: &ThreadId) -> Result<Vec<Known>, Complaint> {
         let viewer = if self.is_user { Viewer::User } else { Viewer::Agent(self.agent.clone()) };
-        // Several may have the same time.
-        let after = behind.map(|(at, _)| Timestamp::nearest(at.as_millis().saturating_sub(1)));
-        let query = MessageQuery { after, ..MessageQuery::default() };
-        let mut messages = self.session.messages(&viewer, thread, query).await?.messages;
-        messages.retain(|message| behind.is_none_or(|behind| (message.timestamp, message.seq) > behind));
+        let messages = self.session.messages(&viewer, thread, MessageQuery::default()).await?.messages;
         let shape = self.dialect.shape();
         if self.dialect == Dialect::Responses {
             let known = messages.iter().map(|message| Known {
@@ -319,18 +246,16 @@ impl Conversation<'_> {
         Ok(reading::read_at(&list, given)?)
     }
 
-    /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent. Gives their entries.
-    async fn add(&self, thread: &ThreadId, mut new: Vec<NewMessage>) -> Result<Vec<Seq>, Complaint> {
-        let mut added = Vec::new();
+    /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent.
+    async fn add(&self, thread: &ThreadId, mut new: Vec<NewMessage>) -> Result<(), Complaint> {
         while !new.is_empty() {
             let actor = self.actor(new.first());
             let count = new.iter().take_while(|message| self.actor(Some(message)) == actor).count();
             let rest = new.split_off(count);
             let add = AddMessages { thread: thread.clone(), messages: std::mem::replace(&mut new, rest) };
-            let receipts = self.session.execute(actor, add).await?.answer;
-            added.extend(receipts.iter().map(|receipt| receipt.seq));
+            self.session.execute(actor, add).await?;
         }
-        Ok(added)
+        Ok(())
     }
 
     fn actor(&self, message: Option<&NewMessage>) -> Actor {
@@ -373,11 +298,6 @@ fn common(known: &[Known], wanted: &[Value]) -> (usize, usize) {
         }
     }
     (through, count)
-}
-
-/// A hash of what counts of messages.
-fn hash(essences: &[Value]) -> Hash {
-    Hash::of(json!(essences).to_string().as_bytes())
 }
 
 fn is_answer(essence: &Value) -> bool {

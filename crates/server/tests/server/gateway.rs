@@ -295,41 +295,6 @@ async fn what_is_asked_again_stays_in_its_thread() {
 }
 
 #[tokio::test]
-async fn what_was_compared_before_counts_only_as_long_as_it_is_there() {
-    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
-    let server = with(&endpoint).await;
-    let mut history = Vec::new();
-    for question in ["One?", "Two?", "Three?", "Four?"] {
-        history.push(user(question));
-        let answer = chat(&server, json!(history)).await.is(200);
-        history.push(assistant(said(&answer)));
-    }
-    assert_eq!(messages(&server, "chat:writer").await.len(), 8);
-    // What others say in between is no part of the client's conversation.
-    let added = json!({"messages": [user("By the way.")]});
-    server.send("POST", "/v1/sessions/s/threads/chat:writer/messages", added).await.is(200);
-    history.push(user("Five?"));
-    chat(&server, json!(history)).await.is(200);
-    assert_eq!(messages(&server, "chat:writer").await.len(), 9);
-    assert_eq!(messages(&server, "chat:writer:2").await.len(), 10);
-    // Nor is what was erased.
-    history.extend([assistant("answer 4"), user("Six?")]);
-    chat(&server, json!(history)).await.is(200);
-    assert_eq!(messages(&server, "chat:writer:2").await.len(), 12);
-    let list = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await.is(200);
-    let seq = &list.body["messages"][0]["seq"];
-    server.delete(&format!("/v1/sessions/s/journal/{seq}?reason=private")).await.is(200);
-    history.extend([assistant("answer 5"), user("Seven?")]);
-    chat(&server, json!(history)).await.is(200);
-    assert_eq!(messages(&server, "chat:writer:2").await.len(), 12);
-    assert_eq!(messages(&server, "chat:writer:3").await.len(), 14);
-    // A session that is made anew knows nothing.
-    server.delete("/v1/sessions/s").await.is(204);
-    chat(&server, json!(history)).await.is(200);
-    assert_eq!(messages(&server, "chat:writer").await.len(), 14);
-}
-
-#[tokio::test]
 async fn an_answer_is_kept_as_its_provider_gave_it() {
     let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
         true => {
