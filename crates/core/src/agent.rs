@@ -242,11 +242,6 @@ impl Agent {
     fn check(&self, fault: &mut impl FnMut(&str, String)) {
         check_line("/title", self.title.as_deref(), fault);
         check_means(self.instructions.as_deref(), self.model.as_deref(), &self.tools, fault);
-        for (at, tool) in self.tools.iter().enumerate().filter(|(_, tool)| is_tool_name(&tool.name)) {
-            provider_faults(tool)
-                .into_iter()
-                .for_each(|(field, problem)| fault(&format!("/tools/{at}{field}"), problem));
-        }
     }
 }
 
@@ -280,6 +275,9 @@ pub(crate) fn check_means(
     }
     if json::size_bytes(&tools) > INLINE_BYTES {
         fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
+    }
+    for (at, tool) in tools.iter().enumerate().filter(|(_, tool)| is_tool_name(&tool.name)) {
+        provider_faults(tool).into_iter().for_each(|(field, problem)| fault(&format!("/tools/{at}{field}"), problem));
     }
 }
 

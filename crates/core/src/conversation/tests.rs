@@ -270,6 +270,19 @@ fn settings_that_no_agent_could_have_are_refused_by_name() {
     assert_snapshot!(settle(&mut board, "user", model), @"invalid: /model: use one line of at most 200 characters");
     assert_snapshot!(settle(&mut board, "user", tools(vec![tool("x"), tool("x")])), @"contradiction: /tools/1/name: the thread has another tool x");
     assert!(settle(&mut board, "user", tools(vec![tool("callboard:fly")])).starts_with("invalid: /tools/0/name"));
+    let refused = settle(&mut board, "user", tools(vec![tool("x"), tool("look up")]));
+    assert_eq!(
+        refused,
+        "invalid: /tools/1/name: use 1 to 64 letters, digits, `_` and `-`: providers take no other names"
+    );
+    let described = |chars: usize| crate::agent::Tool { description: "x".repeat(chars), ..tool("x") };
+    let refused = settle(&mut board, "user", tools(vec![described(1025)]));
+    assert_eq!(refused, "invalid: /tools/0/description: it has 1025 characters: describe a tool in at most 1024");
+    let of_list = [("type".to_owned(), json!("array"))].into_iter().collect();
+    let refused = settle(&mut board, "user", tools(vec![crate::agent::Tool { parameters: of_list, ..tool("x") }]));
+    assert!(refused.starts_with("invalid: /tools/0/parameters: providers take the schema of an object"), "{refused}");
+    assert!(board.state.threads.settings(&"notes".parse().unwrap()).is_none(), "nothing was made");
+    assert!(settle(&mut board, "user", tools(vec![described(1024)])).ends_with("entries"));
 }
 
 #[test]

@@ -192,11 +192,20 @@ impl Command for AnswerTurn {
 }
 
 impl AnswerTurn {
+    /// That the model said `text`.
+    pub fn text(turn: Seq, text: impl Into<Arc<str>>) -> Self {
+        Self { text: Some(text.into()), ..Self::empty(turn) }
+    }
+
     /// That there will be no answer, and why.
     pub fn failed(turn: Seq, error: String) -> Self {
+        Self { error: Some(error), ..Self::empty(turn) }
+    }
+
+    fn empty(turn: Seq) -> Self {
         let (reasoning, tool_calls, messages) = Default::default();
-        let (text, directive, usage) = Default::default();
-        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error: Some(error) }
+        let (text, directive, usage, error) = Default::default();
+        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error }
     }
 
     /// What is wrong with it, whatever the turn.

@@ -61,7 +61,7 @@ fn call(
     copied_from.extend(entries_of(&conversation::decide::say(decision, &main, &said)?));
     let caller = Caller { agent: manager, thread: Some(main), own_tools: None };
     let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
-    let due = wait.map_or_else(|| duty.clone().into(), |wait| wait.before(duty).into());
+    let due: Due = wait.map_or_else(|| duty.clone().into(), |wait| wait.before(duty).into());
     Ok(ReplyOutcome { idle: all_refused, is_message: !is_directive, copied_from, ..ReplyOutcome::due(due) })
 }
 
