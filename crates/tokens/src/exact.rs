@@ -1,6 +1,6 @@
 //! Exact counts: one counter for each vocabulary, loaded when it first counts.
 
-use std::sync::LazyLock;
+use std::{cell::Cell, sync::LazyLock};
 
 use callboard_core::count::{TokenCounter, Tokens};
 use tiktoken::{CoreBpe, encoding};
@@ -49,9 +49,33 @@ struct Exact {
     encoding: LazyLock<CoreBpe>,
 }
 
+thread_local! {
+    /// Whether the cache of pieces of this thread is made.
+    static HAS_CACHE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How much of the stack the cache takes while it is made, and then some, in bytes.
+const CACHE_STACK: usize = 2 << 20;
+
+/// A text that is in no vocabulary as a whole, so that counting it makes the cache.
+const NO_TOKEN: &str = "zqxjkvq";
+
 impl Exact {
     const fn new(vocabulary: Vocabulary, load: fn() -> CoreBpe) -> Self {
         Self { vocabulary, encoding: LazyLock::new(load) }
+    }
+
+    /// The encoding, for use on this thread.
+    ///
+    /// `tiktoken` makes a cache of pieces for each thread, at the first piece that is no token. It does so on the stack,
+    /// and takes 800 kB of it: more than what may be left within a task of an async runtime, whose threads have 2 MiB.
+    /// So the first time it gets a stack of its own.
+    fn encoding(&self) -> &CoreBpe {
+        if !HAS_CACHE.get() {
+            stacker::grow(CACHE_STACK, || self.encoding.count(NO_TOKEN));
+            HAS_CACHE.set(true);
+        }
+        &self.encoding
     }
 
     fn isolates(&self) -> Isolates {
@@ -72,7 +96,8 @@ impl TokenCounter for Exact {
     }
 
     fn count(&self, text: &str) -> Tokens {
+        let encoding = self.encoding();
         // `count` takes special tokens for the plain text they are; `count_with_special_tokens` would not.
-        Chunks::new(text, self.isolates()).map(|chunk| Tokens(self.encoding.count(chunk) as u64)).sum()
+        Chunks::new(text, self.isolates()).map(|chunk| Tokens(encoding.count(chunk) as u64)).sum()
     }
 }

@@ -36,6 +36,16 @@ fn a_counter_knows_its_vocabulary_and_is_exact() {
     }
 }
 
+/// A task deep within an async runtime has little left of the 2 MiB of its thread.
+#[test]
+fn a_thread_counts_with_little_stack() {
+    for vocabulary in Vocabulary::ALL {
+        let count = move || counter(vocabulary).count("zqxjkvq wvgqzj");
+        let counted = std::thread::Builder::new().stack_size(256 << 10).spawn(count).unwrap().join().unwrap();
+        assert_eq!(counted, count());
+    }
+}
+
 #[test]
 fn threads_that_count_at_once_agree() {
     let count = || counter(Vocabulary::O200kBase).count("Hello, world!");
