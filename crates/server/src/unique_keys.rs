@@ -19,6 +19,7 @@ impl<'de> Deserialize<'de> for UniqueKeys {
 
 /// A key, which is kept as it stands in the text where it can be.
 #[derive(Deserialize, PartialEq, Eq, Hash)]
+#[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 struct Reading;

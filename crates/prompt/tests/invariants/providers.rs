@@ -79,7 +79,7 @@ proptest! {
         };
         let (writer, lead) = (by("writer"), by("lead"));
         for nth in 0..calls {
-            let (called, result) = loop_step(format, is_beside);
+            let (called, result) = loop_step(format, nth, is_beside);
             add(&mut board, "writer", &called, nth);
             add(&mut board, "nobody", &result, nth);
             let prompt = board.prompt_for("writer", &writer, 5).unwrap();
@@ -152,8 +152,9 @@ fn with_items(call: &str) -> [Value; 2] {
 }
 
 /// A call and its result, as the provider of a format has them. Beside a result for Anthropic the user may say something.
-fn loop_step(format: Format, is_beside: bool) -> (Value, Value) {
-    let call = "loop №";
+fn loop_step(format: Format, nth: usize, is_beside: bool) -> (Value, Value) {
+    let call = format!("loop {nth}");
+    let call = call.as_str();
     match format {
         Format::Anthropic => {
             let result = json!({"type": "tool_result", "tool_use_id": call, "content": "found"});
