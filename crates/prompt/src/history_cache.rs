@@ -267,15 +267,16 @@ impl HistoryCache {
             let near = near.chain(kept.iter_mut().rev());
             if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
                 let seq = calling.seq();
-                let call = calling.call(id).filter(|_| self.key.style == Style::Labelled);
-                let updates = call.is_some_and(|call| replaced::updates_plan(call) && utterance.is_plan_updated());
-                let replaces = match call.map(replaced::result_of) {
+                let (call, style) = (calling.call(id), self.key.style);
+                let updates = style == Style::Labelled
+                    && call.is_some_and(|call| replaced::updates_plan(call) && utterance.is_plan_updated());
+                let replaces = match call.map(|call| replaced::result_of(call, style)) {
                     None | Some(replaced::Result::Stays) => None,
                     Some(replaced::Result::Plan) => {
                         self.key.plan.iter().for_each(|plan| utterance.replace_with_note(&plan.note()));
                         None
                     }
-                    Some(replaced::Result::UntilNext(key)) => Some((key, utterance.seq)),
+                    Some(replaced::Result::UntilNext(key)) => utterance.is_done().then_some((key, utterance.seq)),
                 };
                 self.bytes = self.bytes.saturating_sub(calling.bytes());
                 calling.change(|group| group.push(utterance));

@@ -6,12 +6,18 @@ use serde_json::{Value, json};
 use callboard_core::{
     conversation::ToolCall,
     plan::UPDATED,
-    prompt::{Layout, LayoutName, PartName},
+    prompt::{Layout, LayoutName, PartName, Style},
     rights::Share,
     view::View,
 };
 
 use crate::ResolvedSpec;
+
+/// A look at a page that gives its outline, as one does that does not say how closely.
+const OUTLINE: &str = "lightweight_exploration";
+
+/// A look at a page that gives all of it.
+const SNAPSHOT: &str = "dom_snapshot";
 
 /// Where the plan stands as it is now, seen from what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +77,11 @@ pub(super) fn is_updated(result: &str) -> bool {
     result.trim() == UPDATED
 }
 
+/// Whether the result of a call says what came of it, and not why it was not done.
+pub(super) fn is_done(result: &str) -> bool {
+    !["[not done: ", "[interrupted: "].into_iter().any(|why| result.starts_with(why))
+}
+
 /// What becomes of the result of a call.
 pub(super) enum Result {
     /// It stays.
@@ -81,18 +92,26 @@ pub(super) enum Result {
     UntilNext(String),
 }
 
-/// What becomes of the result of `call`.
-pub(super) fn result_of(call: &ToolCall) -> Result {
+/// What becomes of the result of `call` where what was said is written in `style`. A look at a page is replaced in any
+/// style, the plan and the variables only where they are the director's.
+pub(super) fn result_of(call: &ToolCall, style: Style) -> Result {
     let arguments = call.arguments_json();
     let said = |name: &str| arguments.get(name).and_then(Value::as_str);
     let either = |name: &str, other: &str| said(name).or_else(|| said(other));
+    let is_labelled = style == Style::Labelled;
     match call.name.as_str() {
-        "get_current_plan" => Result::Plan,
-        "get_workflow_variable" if said("variableName") == Some("all") || said("nodeId") == Some("all") => {
-            Result::UntilNext("variables".to_owned())
+        "inspect_tab" => {
+            let tab = either("tabName", "tab_name").unwrap_or_default();
+            match either("inspectionType", "inspection_type").unwrap_or(OUTLINE) {
+                kind @ (OUTLINE | SNAPSHOT) => Result::UntilNext(format!("{kind} of the tab {tab}")),
+                _ => Result::Stays,
+            }
         }
-        "inspect_tab" if either("inspectionType", "inspection_type") == Some("dom_snapshot") => {
-            Result::UntilNext(format!("tab {}", either("tabName", "tab_name").unwrap_or_default()))
+        "get_current_plan" if is_labelled => Result::Plan,
+        "get_workflow_variable"
+            if is_labelled && (said("variableName") == Some("all") || said("nodeId") == Some("all")) =>
+        {
+            Result::UntilNext("variables".to_owned())
         }
         _ => Result::Stays,
     }

@@ -4,6 +4,7 @@ mod erased;
 mod files;
 mod known;
 mod layouts;
+mod looks;
 mod media;
 mod notes;
 mod recalled;

@@ -19,7 +19,7 @@ use crate::{
     fetch::{self, Reads},
     media::Medium,
     provider::Provider,
-    replaced::{PlanPlace, is_updated, updates_plan},
+    replaced::{PlanPlace, is_done, is_updated, updates_plan},
     said::Said,
     tail::TailItem,
 };
@@ -175,6 +175,11 @@ impl Utterance {
     /// Whether it is the result of an update of the plan that was done.
     pub(super) fn is_plan_updated(&self) -> bool {
         matches!(&self.kind, Kind::Result { text, .. } if is_updated(text))
+    }
+
+    /// Whether it is the result of a call that was done.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(&self.kind, Kind::Result { text, .. } if is_done(text))
     }
 
     /// Whether it makes a call that updates the plan.

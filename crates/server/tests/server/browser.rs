@@ -440,11 +440,23 @@ async fn a_run_looks_at_pages_and_they_are_data_and_no_part_of_the_workflow() {
     let ended = next(&mut all).await.unwrap();
     assert!(ended.event == "run.ended" && ended.data.contains("completed"), "{}", ended.data);
 
-    let asked = endpoint.requests().swap_remove(3);
-    let results: Vec<_> = asked["messages"].as_array().unwrap().iter().filter(|it| it["role"] == "tool").collect();
-    let texts: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap()).collect();
+    let requests = endpoint.requests();
+    let results = |request: &Value| {
+        let results = request["messages"].as_array().unwrap().iter().filter(|it| it["role"] == "tool");
+        results.map(|result| result["content"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (before, texts) = (results(&requests[2]), results(&requests[3]));
+    assert!(before.len() == 1 && before[0].contains("count 0"), "{before:?}");
     assert_eq!(texts.len(), 3, "{texts:?}");
-    assert!(texts[0].contains("count 0"), "what it does now stands whole: {:?}", texts[0]);
+    assert!(
+        texts[0].starts_with("[left out: there is a newer one, entry ") && !texts[0].contains("count 0"),
+        "only the newest snapshot of a tab stands whole: {:?}",
+        texts[0]
+    );
+    let turns = server.get(&format!("{team}/turns?agent=w")).await.is(200).body["turns"].clone();
+    let sent = server.get(&format!("{team}/turns/{}/prompt", turns[1]["turn"])).await.is(200).body;
+    assert_eq!(sent["as_sent"], true, "a turn shows the snapshot that was the newest then: {sent}");
+    assert_eq!(sent["messages"], requests[2]["messages"]);
     assert!(texts[1].contains("count 0") && texts[1].contains("&lt;/page_text>"), "{:?}", texts[1]);
     assert!(texts[2].contains("may not use the browser"), "a worker only looks: {:?}", texts[2]);
     let workflow = server.get(&format!("{team}/workflow")).await.is(200);
