@@ -3,14 +3,15 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
 };
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::{
-    home::Home,
+    home::{Home, is_root},
     server::{Server, until, words},
 };
 
@@ -44,6 +45,46 @@ pub fn site(pages: &'static [(&'static str, &'static str)]) -> u16 {
         }
     });
     port
+}
+
+/// A Chromium that somebody else has started. It ends with the test.
+struct Chromium {
+    child: Child,
+    profile: TempDir,
+}
+
+impl Chromium {
+    fn start() -> Self {
+        let profile = TempDir::new().unwrap();
+        let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
+        let child = Command::new(program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Chromium is installed: apt-get install chromium");
+        Self { child, profile }
+    }
+
+    /// Its DevTools address, once it listens there.
+    fn address(&self) -> String {
+        let file = self.profile.path().join("DevToolsActivePort");
+        until("the port of Chromium", || {
+            let text = std::fs::read_to_string(&file).ok()?;
+            text.split_once('\n').map(|(port, _)| format!("http://127.0.0.1:{port}"))
+        })
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A home with a server whose browsers reach this port of the machine.
@@ -98,10 +139,34 @@ fn a_browser_is_used_on_the_command_line() {
     assert!(kept.exists(), "it is beside the store");
     let status = home.run(&format!("browser status --url {}", server.url));
     assert!(status.stdout.contains("Main Tab  active"), "{}", status.stdout);
+    assert!(!status.stdout.contains("not guarded"), "{}", status.stdout);
+    assert_eq!(status.stdout.contains("without Chromium's sandbox"), is_root(), "{}", status.stdout);
     let prompt = run("prompt --layout director");
     assert!(prompt["text"].as_str().unwrap().contains(&format!("- Main Tab (Active) = {address}\n")), "{prompt}");
     run("browser close --all");
     assert_eq!(run("browser status"), json!({"tabs": []}));
+}
+
+#[test]
+fn an_attached_browser_is_said_to_be_unguarded() {
+    let port = page();
+    let home = Home::new();
+    let chromium = Chromium::start();
+    let address = chromium.address();
+    let mut serve = home.on_the_store(words(&format!("--ttl never --browser {address}")));
+    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    let log = home.path("log");
+    let server = Server::logging_to(serve, std::fs::File::create(&log).unwrap().into());
+    let note = format!("note: the browser at {address} is not guarded: its pages reach what they like");
+    until("the note of the server", || std::fs::read_to_string(&log).unwrap().contains(&note).then_some(()));
+    let run = |line: &str| home.json(&format!("{line} --url {}", server.url));
+    run("session new --id mails --agent director:manager");
+    run(&format!("browser open http://127.0.0.1:{port}/"));
+    let status = home.run(&format!("browser status --url {}", server.url));
+    assert!(status.stdout.contains("Main Tab  active"), "{}{}", status.stdout, status.stderr);
+    let said = "\nnot guarded: its pages reach what they like, and what they download is kept\n";
+    assert!(status.stdout.contains(said), "{}", status.stdout);
+    assert!(!status.stdout.contains("sandbox"), "it is not known: {}", status.stdout);
 }
 
 #[test]
