@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
@@ -167,6 +167,34 @@ fn an_attached_browser_is_said_to_be_unguarded() {
     let said = "\nnot guarded: its pages reach what they like, and what they download is kept\n";
     assert!(status.stdout.contains(said), "{}", status.stdout);
     assert!(!status.stdout.contains("sandbox"), "it is not known: {}", status.stdout);
+}
+
+#[test]
+fn a_variable_allows_all_private_addresses_and_a_wrong_value_of_it_is_refused() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    let serve = |value: &str| {
+        let mut serve = home.on_the_store(words("--ttl never"));
+        serve.env("CALLBOARD_BROWSER_ALLOW_PRIVATE", value);
+        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        serve
+    };
+    let refused = serve("yes").output().unwrap();
+    let said: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!((refused.status.code(), &said["error"]["code"]), (Some(2), &json!("invalid")), "{said}");
+    assert_eq!(said["error"]["detail"], "CALLBOARD_BROWSER_ALLOW_PRIVATE: \"yes\" is neither 1 nor 0");
+
+    let open = format!("browser open http://127.0.0.1:{port}/ --session mails");
+    let server = Server::of(serve("0"));
+    let (status, error) = home.error(&format!("{open} --url {}", server.url));
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "{error}");
+    drop(server);
+    let server = Server::of(serve("1"));
+    let opened = home.json(&format!("{open} --url {}", server.url));
+    assert_eq!(opened["tabs"][0]["title"], "Sign in", "{opened}");
+    let (status, error) = home.error(&format!("browser go {0}/v1/sessions --session mails --url {0}", server.url));
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "the server itself never: {error}");
 }
 
 #[test]
