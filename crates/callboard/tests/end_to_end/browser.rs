@@ -243,6 +243,31 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
 }
 
 #[test]
+fn a_profile_goes_with_its_browser_unless_it_is_kept() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    std::fs::create_dir(home.path("tmp")).unwrap();
+    let fresh = || {
+        let names = std::fs::read_dir(home.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("callboard-browser-")).count()
+    };
+    let kept = home.path("profiles/mails");
+    let keeps = format!("--browser-profiles {}", home.path("profiles").display());
+    for (options, while_open) in [("", 1), (keeps.as_str(), 0)] {
+        let mut serve = home.on_the_store(words(&format!("--ttl never {options}")));
+        serve.env("TMPDIR", home.path("tmp")).env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        let server = Server::of(serve);
+        let run = |line: &str| home.json(&format!("{line} --session mails --url {}", server.url));
+        run(&format!("browser open http://127.0.0.1:{port}/"));
+        assert_eq!((fresh(), kept.exists()), (while_open, !options.is_empty()));
+        run("browser close --all");
+        assert_eq!((fresh(), kept.exists()), (0, !options.is_empty()), "{options}");
+    }
+}
+
+#[test]
 fn the_options_of_browsers_are_for_a_workflow_on_a_store_too() {
     let port = page();
     let home = Home::new();
