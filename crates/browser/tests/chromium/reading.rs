@@ -290,6 +290,27 @@ async fn a_selector_that_matches_none_or_many_is_explained() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_has_an_id_for_tests_is_named_by_it_scrolled_to_and_used() {
+    let site = Site::page("<title>T</title><p id=s style='position: fixed; top: 90px'></p>\
+        <button data-testid=save onclick=\"document.title = 'saved'\">Save</button><div style='height: 5000px'></div>\
+        <button id=b20481 data-cy=drop>Save</button>\
+        <script>addEventListener('scroll', () => { s.textContent = scrollY > 1000 ? 'be' + 'low' : 'abo' + 've' })</script>")
+        .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let text = text_of(&browser).await;
+    for named in [r#"- button "Save" [data-testid="save"]"#, r#"- button "Save" [data-cy="drop"]"#] {
+        assert!(text.contains(named), "{named}: {text}");
+    }
+    let scroll = Action::Scroll { selector: Some("[data-cy=drop]".into()), pixels: 0 };
+    let scrolled = browser.act("main", scroll).await.unwrap();
+    assert_eq!(scrolled.element, r#"button "Save" [data-cy="drop"]"#);
+    browser.act("main", Action::Wait(WaitFor::Text("below".into()))).await.unwrap();
+    assert_eq!(browser.act("main", click(r#"[data-testid="save"]"#)).await.unwrap().title, "saved");
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn frames_and_shadow_roots_are_read_and_used() {
     let site = Site::start([
         ("/", html_of("<title>F</title><div style='height:300px'></div><iframe id=f src=/in style='border:7px solid'></iframe><my-box></my-box>\
