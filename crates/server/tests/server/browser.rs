@@ -139,6 +139,37 @@ async fn a_batch_stops_at_what_fails_and_says_what_was_done() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_tab_is_led_elsewhere_and_used_by_the_tools_of_models() {
+    const LONG: &str = "<title>Long</title><div style='height: 3000px'></div><button id=deep>Deep</button>";
+    let site = Site::start([("/", FORM), ("/long", LONG)]).await;
+    let (server, team, browser) = start(&[&site]).await;
+    let tool = async |name: &str, arguments: Value| {
+        let body = json!({"agent": "lead", "arguments": arguments});
+        server.send("POST", &format!("{team}/tools/{name}"), body).await
+    };
+    let go = |url: &str| json!({"url": url, "tabName": "Main Tab", "reason": "to read on"});
+    let none = tool("debug_navigate", go(&site.url("/long"))).await.tool_error();
+    assert!(none.contains("no tab is open"), "{none}");
+    tool("debug_open_tab", json!({"url": site.url("/"), "tabName": "Main Tab"})).await.is(200);
+    let led = tool("debug_navigate", go(&site.url("/long"))).await.is(200);
+    let said = format!("The tab \"Main Tab\" was led there. It shows {} (loaded in ", site.url("/long"));
+    assert!(led.text("result").starts_with(&said) && led.text("result").contains("title: Long"), "{}", led.raw);
+    let steps = json!([
+        {"action": "wait", "value": "5"},
+        {"action": "scroll", "selector": "#deep"},
+        {"action": "click", "selector": "#deep"},
+    ]);
+    let done = tool("debug_action", json!({"tabName": "Main Tab", "actions": steps, "reason": "to see its end"})).await;
+    let done = done.is(200);
+    let lines = "1. wait for 5: done\n2. scroll `#deep`: done\n3. click `#deep`: done\n";
+    assert!(done.text("result").starts_with(lines), "{}", done.raw);
+    let refused = tool("debug_navigate", go("file:///etc/passwd")).await.tool_error();
+    assert!(refused.contains("not by file:"), "{refused}");
+    assert_eq!(server.get(&browser).await.is(200).body["tabs"][0]["url"], site.url("/long"));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_page_reaches_what_is_not_allowed_and_none_ever_the_server() {
     let site = Site::start([("/", FORM)]).await;
     let (server, _, browser) = start(&[&site]).await;
