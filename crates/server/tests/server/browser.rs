@@ -515,6 +515,51 @@ async fn a_director_is_shown_the_picture_of_a_page_that_it_asks_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn several_scouts_explore_real_pages_each_in_its_tab() {
+    const LIST: &str = "<title>List</title><ul><li>One</ul><button id=older>Older</button>";
+    let site = Site::start([("/", FORM), ("/list", LIST)]).await;
+    let scouts = ["/", "/list"].map(|path| {
+        let url = site.url(path);
+        ("deploy_scout", json!({"instruction": "What is there?", "url": url}))
+    });
+    let endpoint = Scripted::start(move |request, nth| {
+        let said = request["messages"].to_string();
+        match (nth, said.contains("You are a scout.")) {
+            (0, _) => Reply::tool_calls(scouts.clone()),
+            (_, false) => Reply::text("I know enough."),
+            (_, true) if !said.contains("\"role\":\"tool\"") => {
+                Reply::tool_calls([("inspect_tab", json!({"inspectionType": "dom_snapshot"}))])
+            }
+            (_, true) => {
+                let all = ["#mail", "#older"].map(|selector| json!({"name": "it", "selector": selector}));
+                let seen = all.iter().filter(|it| said.contains(it["selector"].as_str().unwrap()));
+                Reply::json(&json!({"summary": "a page", "selectors": seen.collect::<Vec<_>>()}))
+            }
+        }
+    });
+    let with_browser =
+        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let server = Server::with(memory().await, with_browser).await;
+    let team = server.team("s").await;
+    let mut all = events(server.call("GET", &format!("{team}/events?types=run.ended,run.paused"))).await;
+    server.send("POST", &format!("{team}/runs"), json!({"kind": "director", "input": "Look."})).await.is(201);
+    let ended = next(&mut all).await.unwrap();
+    assert!(ended.event == "run.ended" && ended.data.contains("completed"), "{}", ended.data);
+
+    let said = server.get(&format!("{team}/threads/main/messages?roles=tool")).await.is(200);
+    let results: Vec<_> = said.body["messages"].as_array().unwrap().iter().collect();
+    assert_eq!(results.len(), 2, "{}", said.raw);
+    for selector in ["#mail", "#older"] {
+        let seen = format!("\"selectors\":[{{\"name\":\"it\",\"selector\":\"{selector}\"}}]");
+        let reports = results.iter().filter(|result| result["content"].as_str().unwrap().contains(&seen));
+        assert_eq!(reports.count(), 1, "each has seen its own page alone: {}", said.raw);
+    }
+    let shown = server.get(&format!("{team}/browser")).await.is(200);
+    assert_eq!(shown.body["tabs"], json!([]), "the tabs of scouts are closed");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_session_leaves_goes_with_it() {
     let site = Site::start([("/", FORM)]).await;
     let folder = tempfile::tempdir().unwrap();
