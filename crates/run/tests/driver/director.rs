@@ -482,6 +482,20 @@ async fn what_a_page_says_stays_in_its_tags() {
 }
 
 #[tokio::test]
+async fn of_the_snapshots_of_a_tab_the_newest_alone_stands_whole() {
+    let (session, run, pages) = started(None).await;
+    let look = |tab: &str| ("inspect_tab", json!({"tabName": tab, "inspectionType": "dom_snapshot"}));
+    let models = in_order(vec![Reply::tool_calls([look("a"), look("b")]), Reply::tool_calls([look("a")])]);
+    assert_eq!(drive(&models, &session, &run, &pages).await, Status::Completed);
+    let asked: Vec<_> = models.endpoint.requests().iter().map(prompt).collect();
+    let whole: Vec<_> = asked.iter().map(|text| text.matches("buy a boat").count()).collect();
+    assert_eq!(whole, [0, 2, 2], "{}", asked[2]);
+    assert!(asked[2].contains("[left out: there is a newer one, entry "), "{}", asked[2]);
+    let said = texts(&session, "main").await;
+    assert_eq!(said.iter().filter(|text| text.contains("buy a boat")).count(), 3, "the conversation keeps all");
+}
+
+#[tokio::test]
 async fn a_director_whose_model_sees_is_shown_the_picture_of_a_page() {
     let look = || ("inspect_tab", json!({"tabName": "a", "inspectionType": "screenshot"}));
     let requests = async |model: &str| {
