@@ -67,6 +67,10 @@ async fn a_page_is_opened_seen_used_and_closed() {
 
     let whole = inspect(&server, &browser, "dom_snapshot").await;
     assert!(whole.contains("- textbox \"Email\" #mail") && whole.contains("- heading 1 \"Sign in\""), "{whole}");
+    let (head, _) = whole.split_once('\n').unwrap();
+    let size = head.strip_prefix(&format!("The tab \"Main Tab\" shows {}: ", site.url("/"))).unwrap();
+    let named: Vec<_> = size.split(' ').filter(|word| word.parse::<usize>().is_err()).collect();
+    assert_eq!(named, ["elements,", "lines,", "characters."], "its size is said: {head}");
     let short = inspect(&server, &browser, "lightweight_exploration").await;
     assert!(short.contains("textbox \"Email\"") && short.contains("<page_text from=\"outside\""), "{short}");
 
