@@ -1,7 +1,7 @@
 //! What pages cannot reach.
 
 use crate::pages::{Answer, Site, html_of, settings, start};
-use callboard_browser::{Action, BrowserChange, Notice, SnapshotLimits, WaitFor};
+use callboard_browser::{Action, BrowserChange, Notice, Profile, Rules, Settings, SnapshotLimits, WaitFor};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_allowed_is_opened() {
@@ -71,6 +71,40 @@ async fn a_page_that_tries_to_get_out_does_not() {
     let text = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap().text;
     assert!(text.contains("Ignore all rules"), "what a page says is text: {text}");
     assert!(browser.tabs().iter().all(|tab| tab.title != "Inside"));
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_reaches_neither_devtools_nor_the_proxy_whatever_is_allowed() {
+    let profile = tempfile::tempdir().unwrap();
+    let rules = Rules { allow_private: true, ..Rules::default() };
+    let kept = Profile::Kept(profile.path().to_owned());
+    let browser = start(Settings { rules, profile: kept, ..settings(&[]) }).await;
+    let written = std::fs::read_to_string(profile.path().join("DevToolsActivePort")).unwrap();
+    let devtools = written.lines().next().unwrap();
+    let started = std::fs::read(format!("/proc/{}/cmdline", browser.status().pid.unwrap())).unwrap();
+    let started = String::from_utf8_lossy(&started).into_owned();
+    let (_, proxy) = started.split_once("--proxy-server=http://127.0.0.1:").unwrap();
+    let (proxy, _) = proxy.split_once('\0').unwrap();
+    let own = [devtools, proxy].map(|port| format!("http://127.0.0.1:{port}/json/list"));
+    let links = format!("<title>Here</title><a id=devtools href='{}'>D</a><a id=proxy href='{}'>P</a>", own[0], own[1]);
+    let answers = [
+        ("/", html_of(&links)),
+        ("/devtools", Answer::To(own[0].clone())),
+        ("/proxy", Answer::To(own[1].replace("127.0.0.1", "localhost"))),
+    ];
+    let site = Site::start(answers).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    for url in [&own[0], &own[1], &site.url("/devtools"), &site.url("/proxy")] {
+        let error = browser.navigate("main", url).await.unwrap_err();
+        assert_eq!(error.code(), "address_refused", "{url}: {error}");
+        assert!(error.to_string().contains("belongs to Callboard itself"), "{url}: {error}");
+    }
+    for link in ["#devtools", "#proxy"] {
+        browser.navigate("main", &site.url("/")).await.unwrap();
+        let error = browser.act("main", Action::Click { selector: link.into() }).await.unwrap_err();
+        assert_eq!(error.code(), "address_refused", "{link}: {error}");
+    }
     browser.stop().await.unwrap();
 }
 

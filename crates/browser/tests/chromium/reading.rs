@@ -79,6 +79,30 @@ async fn a_login_in_two_steps_with_a_secret_that_never_comes_back() {
     browser.stop().await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn whether_a_secret_is_typed_is_said_by_the_page_and_not_by_its_frames() {
+    let site = Site::page("<title>In</title><input id=pw><iframe srcdoc='<input id=inner>'></iframe>").await;
+    let outside = format!("<title>Out</title><input id=own><iframe src='{}'></iframe>", site.url("/"));
+    let other = Site::page(&outside).await;
+    let browser = start(settings(&[&site, &other])).await;
+    let typing = async |selector: &str, origin: String| {
+        browser.act("main", typed(selector, secret("tr0ub4dor & 3", origin))).await
+    };
+    // A page with a frame of the allowed origin is of its own origin, and so is all that is in it.
+    browser.open(&other.url("/"), "main").await.unwrap();
+    assert_eq!(typing("#own", site.origin()).await.unwrap_err().code(), "secret_not_allowed");
+    for in_frame in ["#pw", "#inner"] {
+        assert_eq!(typing(in_frame, site.origin()).await.unwrap_err().code(), "nothing_matches", "{in_frame}");
+    }
+    // The frame has no address of its own, but the page has.
+    browser.navigate("main", &site.url("/")).await.unwrap();
+    assert_eq!(typing("#inner", other.origin()).await.unwrap_err().code(), "secret_not_allowed");
+    typing("#inner", site.origin()).await.unwrap();
+    let text = text_of(&browser).await;
+    assert!(text.contains("= \"[hidden]\" #inner"), "{text}");
+    browser.stop().await.unwrap();
+}
+
 /// A mask that knows these values.
 fn knows(values: &'static [&'static str]) -> Option<MaskFn> {
     let find = move |text: &str| {
@@ -262,6 +286,27 @@ async fn a_selector_that_matches_none_or_many_is_explained() {
     let error = browser.act("main", typed("#p", plain("x"))).await.unwrap_err();
     assert_eq!(error.code(), "not_usable");
     assert!(browser.act("main", click("role=link[name=\"Edit\"] >> nth=1")).await.unwrap().url.ends_with("/b"));
+    browser.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_an_id_for_tests_is_named_by_it_scrolled_to_and_used() {
+    let site = Site::page("<title>T</title><p id=s style='position: fixed; top: 90px'></p>\
+        <button data-testid=save onclick=\"document.title = 'saved'\">Save</button><div style='height: 5000px'></div>\
+        <button id=b20481 data-cy=drop>Save</button>\
+        <script>addEventListener('scroll', () => { s.textContent = scrollY > 1000 ? 'be' + 'low' : 'abo' + 've' })</script>")
+        .await;
+    let browser = start(settings(&[&site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    let text = text_of(&browser).await;
+    for named in [r#"- button "Save" [data-testid="save"]"#, r#"- button "Save" [data-cy="drop"]"#] {
+        assert!(text.contains(named), "{named}: {text}");
+    }
+    let scroll = Action::Scroll { selector: Some("[data-cy=drop]".into()), pixels: 0 };
+    let scrolled = browser.act("main", scroll).await.unwrap();
+    assert_eq!(scrolled.element, r#"button "Save" [data-cy="drop"]"#);
+    browser.act("main", Action::Wait(WaitFor::Text("below".into()))).await.unwrap();
+    assert_eq!(browser.act("main", click(r#"[data-testid="save"]"#)).await.unwrap().title, "saved");
     browser.stop().await.unwrap();
 }
 

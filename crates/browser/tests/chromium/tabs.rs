@@ -108,6 +108,7 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
             html_of(
                 "<title>D</title><button id=a onclick=\"alert('Hello')\">a</button>\
             <button id=c onclick=\"document.title = String(confirm('Sure?'))\">c</button>\
+            <button id=p onclick=\"document.title = String(prompt('Name?', 'Ann'))\">p</button>\
             <button id=w onclick=\"window.open('/pop')\">w</button><a id=d href=/file>d</a>\
             <button id=l onclick=\"onbeforeunload = e => e.preventDefault(); location = '/pop'\">l</button>",
             ),
@@ -127,6 +128,10 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
     assert_eq!(browser.act("main", click("#c")).await.unwrap().title, "false");
     let answered =
         Notice::DialogAnswered { tab: tab(), kind: DialogKind::Confirm, message: "Sure?".into(), accepted: false };
+    assert_eq!(notice(&mut changes).await, answered);
+    assert_eq!(browser.act("main", click("#p")).await.unwrap().title, "null");
+    let answered =
+        Notice::DialogAnswered { tab: tab(), kind: DialogKind::Prompt, message: "Name?".into(), accepted: false };
     assert_eq!(notice(&mut changes).await, answered);
     browser.act("main", click("#w")).await.unwrap();
     let opened = Notice::PopUpOpened { name: "popup-1".into(), opener: Some(tab()), url: site.url("/pop") };

@@ -3,14 +3,15 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpListener,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::{
-    home::Home,
+    home::{Home, is_root},
     server::{Server, until, words},
 };
 
@@ -44,6 +45,46 @@ pub fn site(pages: &'static [(&'static str, &'static str)]) -> u16 {
         }
     });
     port
+}
+
+/// A Chromium that somebody else has started. It ends with the test.
+struct Chromium {
+    child: Child,
+    profile: TempDir,
+}
+
+impl Chromium {
+    fn start() -> Self {
+        let profile = TempDir::new().unwrap();
+        let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
+        let child = Command::new(program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Chromium is installed: apt-get install chromium");
+        Self { child, profile }
+    }
+
+    /// Its DevTools address, once it listens there.
+    fn address(&self) -> String {
+        let file = self.profile.path().join("DevToolsActivePort");
+        until("the port of Chromium", || {
+            let text = std::fs::read_to_string(&file).ok()?;
+            text.split_once('\n').map(|(port, _)| format!("http://127.0.0.1:{port}"))
+        })
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A home with a server whose browsers reach this port of the machine.
@@ -98,10 +139,62 @@ fn a_browser_is_used_on_the_command_line() {
     assert!(kept.exists(), "it is beside the store");
     let status = home.run(&format!("browser status --url {}", server.url));
     assert!(status.stdout.contains("Main Tab  active"), "{}", status.stdout);
+    assert!(!status.stdout.contains("not guarded"), "{}", status.stdout);
+    assert_eq!(status.stdout.contains("without Chromium's sandbox"), is_root(), "{}", status.stdout);
     let prompt = run("prompt --layout director");
     assert!(prompt["text"].as_str().unwrap().contains(&format!("- Main Tab (Active) = {address}\n")), "{prompt}");
     run("browser close --all");
     assert_eq!(run("browser status"), json!({"tabs": []}));
+}
+
+#[test]
+fn an_attached_browser_is_said_to_be_unguarded() {
+    let port = page();
+    let home = Home::new();
+    let chromium = Chromium::start();
+    let address = chromium.address();
+    let mut serve = home.on_the_store(words(&format!("--ttl never --browser {address}")));
+    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    let log = home.path("log");
+    let server = Server::logging_to(serve, std::fs::File::create(&log).unwrap().into());
+    let note = format!("note: the browser at {address} is not guarded: its pages reach what they like");
+    until("the note of the server", || std::fs::read_to_string(&log).unwrap().contains(&note).then_some(()));
+    let run = |line: &str| home.json(&format!("{line} --url {}", server.url));
+    run("session new --id mails --agent director:manager");
+    run(&format!("browser open http://127.0.0.1:{port}/"));
+    let status = home.run(&format!("browser status --url {}", server.url));
+    assert!(status.stdout.contains("Main Tab  active"), "{}{}", status.stdout, status.stderr);
+    let said = "\nnot guarded: its pages reach what they like, and what they download is kept\n";
+    assert!(status.stdout.contains(said), "{}", status.stdout);
+    assert!(!status.stdout.contains("sandbox"), "it is not known: {}", status.stdout);
+}
+
+#[test]
+fn a_variable_allows_all_private_addresses_and_a_wrong_value_of_it_is_refused() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    let serve = |value: &str| {
+        let mut serve = home.on_the_store(words("--ttl never"));
+        serve.env("CALLBOARD_BROWSER_ALLOW_PRIVATE", value);
+        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        serve
+    };
+    let refused = serve("yes").output().unwrap();
+    let said: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!((refused.status.code(), &said["error"]["code"]), (Some(2), &json!("invalid")), "{said}");
+    assert_eq!(said["error"]["detail"], "CALLBOARD_BROWSER_ALLOW_PRIVATE: \"yes\" is neither 1 nor 0");
+
+    let open = format!("browser open http://127.0.0.1:{port}/ --session mails");
+    let server = Server::of(serve("0"));
+    let (status, error) = home.error(&format!("{open} --url {}", server.url));
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "{error}");
+    drop(server);
+    let server = Server::of(serve("1"));
+    let opened = home.json(&format!("{open} --url {}", server.url));
+    assert_eq!(opened["tabs"][0]["title"], "Sign in", "{opened}");
+    let (status, error) = home.error(&format!("browser go {0}/v1/sessions --session mails --url {0}", server.url));
+    assert_eq!((status, &error["code"]), (1, &json!("address_refused")), "the server itself never: {error}");
 }
 
 #[test]
@@ -147,6 +240,31 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
     assert_ne!(count(), 0);
     server.kill();
     until("the end of Chromium, which ends when its server does", || (count() == 0).then_some(()));
+}
+
+#[test]
+fn a_profile_goes_with_its_browser_unless_it_is_kept() {
+    let port = page();
+    let home = Home::new();
+    home.json("session new --id mails --agent director:manager");
+    std::fs::create_dir(home.path("tmp")).unwrap();
+    let fresh = || {
+        let names = std::fs::read_dir(home.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("callboard-browser-")).count()
+    };
+    let kept = home.path("profiles/mails");
+    let keeps = format!("--browser-profiles {}", home.path("profiles").display());
+    for (options, while_open) in [("", 1), (keeps.as_str(), 0)] {
+        let mut serve = home.on_the_store(words(&format!("--ttl never {options}")));
+        serve.env("TMPDIR", home.path("tmp")).env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        let server = Server::of(serve);
+        let run = |line: &str| home.json(&format!("{line} --session mails --url {}", server.url));
+        run(&format!("browser open http://127.0.0.1:{port}/"));
+        assert_eq!((fresh(), kept.exists()), (while_open, !options.is_empty()));
+        run("browser close --all");
+        assert_eq!((fresh(), kept.exists()), (0, !options.is_empty()), "{options}");
+    }
 }
 
 #[test]

@@ -244,7 +244,7 @@ pub fn replace(text: &str, pattern: &str, with: &str) -> String {
 }
 
 /// Whether this process may write everywhere.
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     Path::new("/proc/self").exists()
         && std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0)
 }

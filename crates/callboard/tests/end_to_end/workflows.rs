@@ -1,12 +1,13 @@
 //! A workflow is built over HTTP, exported, imported elsewhere, and executed there without any director: with real pages, in a
 //! server and straight on a store.
 
+use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
     browser::{home, page},
     home::{Home, Way},
-    server::Http,
+    server::{Http, PATIENCE, until},
 };
 
 both_ways!(a_workflow_is_executed_on_the_command_line, a_workflow_that_fails_says_why);
@@ -64,6 +65,43 @@ fn a_workflow_that_fails_says_why(way: Way) {
     assert_eq!(status, 2);
     let (status, error) = home.error("workflow cancel --session one");
     assert_eq!((status, &error["code"]), (1, &json!("execution_ended")), "{error}");
+}
+
+#[test]
+fn an_execution_on_a_store_that_was_killed_is_interrupted_once_its_lease_has_run_out() {
+    let endpoint = Scripted::start(|_, nth| match nth {
+        0 => Reply::silence(),
+        _ => Reply::json(&json!({"kind": "letter"})),
+    });
+    let home = Home::with(&endpoint);
+    home.json("session new --id one --agent director:manager");
+    let nodes = json!([
+        {"type": "transform", "config": {"set": {"mail": "'a letter'"}}},
+        {"type": "model", "config": {"prompt": "What is {{node1.mail}}?", "schema": {"type": "object"}}},
+    ]);
+    home.write("nodes.json", nodes.to_string());
+    home.json("workflow set nodes.json --session one");
+    let mut child = home.start("workflow run --session one");
+    assert!(endpoint.wait_for(1, PATIENCE), "the model was not asked");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // It counts as under way as long as whoever was killed has the lease.
+    let done = until("the end of the lease", || {
+        let done = home.run("workflow run --session one --json");
+        let said: Value = serde_json::from_str(&done.stdout).unwrap();
+        if done.status != 0 {
+            assert_eq!(said["error"]["code"], "execution_unfinished", "{said}");
+            return None;
+        }
+        Some(said)
+    });
+    assert_eq!((&done["status"], &done["node_runs"]), (&json!("completed"), &json!(2)));
+    let all = home.json("workflow status --session one")["executions"].clone();
+    let statuses: Vec<_> = all.as_array().unwrap().iter().map(|one| &one["status"]).collect();
+    assert_eq!(statuses, ["completed", "interrupted"]);
+    assert!(all[1]["reason"].as_str().unwrap().contains("whoever executed it is gone"), "{all}");
+    assert_eq!(home.json("var get node2.kind --session one")["value"], "letter");
+    home.assert_sound();
 }
 
 #[test]

@@ -67,6 +67,10 @@ async fn a_page_is_opened_seen_used_and_closed() {
 
     let whole = inspect(&server, &browser, "dom_snapshot").await;
     assert!(whole.contains("- textbox \"Email\" #mail") && whole.contains("- heading 1 \"Sign in\""), "{whole}");
+    let (head, _) = whole.split_once('\n').unwrap();
+    let size = head.strip_prefix(&format!("The tab \"Main Tab\" shows {}: ", site.url("/"))).unwrap();
+    let named: Vec<_> = size.split(' ').filter(|word| word.parse::<usize>().is_err()).collect();
+    assert_eq!(named, ["elements,", "lines,", "characters."], "its size is said: {head}");
     let short = inspect(&server, &browser, "lightweight_exploration").await;
     assert!(short.contains("textbox \"Email\"") && short.contains("<page_text from=\"outside\""), "{short}");
 
@@ -135,6 +139,37 @@ async fn a_batch_stops_at_what_fails_and_says_what_was_done() {
     assert_eq!(missing.body["pointer"], "/actions/0/selector");
     one(json!({})).await.problem(422, "invalid");
     one(json!({"action": "click", "selector": "#next", "tab_name": "Other"})).await.problem(404, "no_such_tab");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_is_led_elsewhere_and_used_by_the_tools_of_models() {
+    const LONG: &str = "<title>Long</title><div style='height: 3000px'></div><button id=deep>Deep</button>";
+    let site = Site::start([("/", FORM), ("/long", LONG)]).await;
+    let (server, team, browser) = start(&[&site]).await;
+    let tool = async |name: &str, arguments: Value| {
+        let body = json!({"agent": "lead", "arguments": arguments});
+        server.send("POST", &format!("{team}/tools/{name}"), body).await
+    };
+    let go = |url: &str| json!({"url": url, "tabName": "Main Tab", "reason": "to read on"});
+    let none = tool("debug_navigate", go(&site.url("/long"))).await.tool_error();
+    assert!(none.contains("no tab is open"), "{none}");
+    tool("debug_open_tab", json!({"url": site.url("/"), "tabName": "Main Tab"})).await.is(200);
+    let led = tool("debug_navigate", go(&site.url("/long"))).await.is(200);
+    let said = format!("The tab \"Main Tab\" was led there. It shows {} (loaded in ", site.url("/long"));
+    assert!(led.text("result").starts_with(&said) && led.text("result").contains("title: Long"), "{}", led.raw);
+    let steps = json!([
+        {"action": "wait", "value": "5"},
+        {"action": "scroll", "selector": "#deep"},
+        {"action": "click", "selector": "#deep"},
+    ]);
+    let done = tool("debug_action", json!({"tabName": "Main Tab", "actions": steps, "reason": "to see its end"})).await;
+    let done = done.is(200);
+    let lines = "1. wait for 5: done\n2. scroll `#deep`: done\n3. click `#deep`: done\n";
+    assert!(done.text("result").starts_with(lines), "{}", done.raw);
+    let refused = tool("debug_navigate", go("file:///etc/passwd")).await.tool_error();
+    assert!(refused.contains("not by file:"), "{refused}");
+    assert_eq!(server.get(&browser).await.is(200).body["tabs"][0]["url"], site.url("/long"));
     server.stop().await;
 }
 
@@ -492,6 +527,51 @@ async fn a_director_is_shown_the_picture_of_a_page_that_it_asks_for() {
     assert!(result["content"].as_str().unwrap().contains(file.as_str().unwrap()), "{result}");
     let shown = behind["content"][1]["image_url"]["url"].as_str().unwrap();
     assert!(shown.starts_with("data:image/png;base64,iVBORw0KGgo"), "{behind}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_scouts_explore_real_pages_each_in_its_tab() {
+    const LIST: &str = "<title>List</title><ul><li>One</ul><button id=older>Older</button>";
+    let site = Site::start([("/", FORM), ("/list", LIST)]).await;
+    let scouts = ["/", "/list"].map(|path| {
+        let url = site.url(path);
+        ("deploy_scout", json!({"instruction": "What is there?", "url": url}))
+    });
+    let endpoint = Scripted::start(move |request, nth| {
+        let said = request["messages"].to_string();
+        match (nth, said.contains("You are a scout.")) {
+            (0, _) => Reply::tool_calls(scouts.clone()),
+            (_, false) => Reply::text("I know enough."),
+            (_, true) if !said.contains("\"role\":\"tool\"") => {
+                Reply::tool_calls([("inspect_tab", json!({"inspectionType": "dom_snapshot"}))])
+            }
+            (_, true) => {
+                let all = ["#mail", "#older"].map(|selector| json!({"name": "it", "selector": selector}));
+                let seen = all.iter().filter(|it| said.contains(it["selector"].as_str().unwrap()));
+                Reply::json(&json!({"summary": "a page", "selectors": seen.collect::<Vec<_>>()}))
+            }
+        }
+    });
+    let with_browser =
+        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let server = Server::with(memory().await, with_browser).await;
+    let team = server.team("s").await;
+    let mut all = events(server.call("GET", &format!("{team}/events?types=run.ended,run.paused"))).await;
+    server.send("POST", &format!("{team}/runs"), json!({"kind": "director", "input": "Look."})).await.is(201);
+    let ended = next(&mut all).await.unwrap();
+    assert!(ended.event == "run.ended" && ended.data.contains("completed"), "{}", ended.data);
+
+    let said = server.get(&format!("{team}/threads/main/messages?roles=tool")).await.is(200);
+    let results: Vec<_> = said.body["messages"].as_array().unwrap().iter().collect();
+    assert_eq!(results.len(), 2, "{}", said.raw);
+    for selector in ["#mail", "#older"] {
+        let seen = format!("\"selectors\":[{{\"name\":\"it\",\"selector\":\"{selector}\"}}]");
+        let reports = results.iter().filter(|result| result["content"].as_str().unwrap().contains(&seen));
+        assert_eq!(reports.count(), 1, "each has seen its own page alone: {}", said.raw);
+    }
+    let shown = server.get(&format!("{team}/browser")).await.is(200);
+    assert_eq!(shown.body["tabs"], json!([]), "the tabs of scouts are closed");
     server.stop().await;
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::prompt::escape::page_line;
 use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
-use callboard_server::Settings;
+use callboard_server::{BrowserSettings, Rules, Settings};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
@@ -457,5 +457,33 @@ async fn a_workflow_works_with_real_pages() {
     stage.set("said", json!({"value": emails[1]["subject"], "reason": "r"})).await;
     let typed = json!({"action": "type", "selector": "#mail", "value": "{{said}}"});
     fails(typed, "browser_action", "invalid", "only the node itself may name one").await;
+    stage.server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_waits_for_a_page_in_vain_ends_at_its_limit_and_leaves_the_browser_usable() {
+    let site = Site::start([("/", LOGIN)]).await;
+    // Whoever connects to it is never answered.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent_url = format!("http://{}/", silent.local_addr().unwrap());
+    let rules = Rules { allow_private: true, ..Rules::default() };
+    let with_browser = BrowserSettings { rules, ..browsers(&[]) };
+    let stage = Stage::of(Settings { browsers: Some(with_browser), ..settings() }).await;
+    let open = json!({"url": site.url("/"), "tab_name": "Main Tab"});
+    stage.server.send("POST", "/v1/sessions/s/browser/open", open).await.is(200);
+    let waits = json!({"action": "wait", "value": "never said"});
+    for config in [waits, json!({"action": "navigate", "url": silent_url})] {
+        stage.put(json!([node("browser_action", config)])).await;
+        let ended = stage.run(json!({"limits": {"node_runs": 20, "node_seconds": 1}})).await;
+        assert_eq!((&ended["status"], &ended["failed"]), (&json!("failed"), &json!("node_1")), "{ended}");
+        assert!(ended["reason"].as_str().unwrap().contains("more than 1 seconds"), "{ended}");
+        let result = stage.server.get(&format!("{}/nodes/node_1/result", stage.at)).await.is(200).body;
+        assert_eq!(result["result"]["error"]["code"], "node_timed_out", "{result}");
+        assert_eq!(stage.statuses().await, ["failed"]);
+    }
+    stage.put(json!([node("browser_action", json!({"action": "navigate", "url": site.url("/")}))])).await;
+    let tested = stage.test("node_1").await.is(200).body;
+    assert_eq!(tested["status"], "success", "{tested}");
+    assert_eq!(stage.variable("node1.title").await, json!("Sign in"));
     stage.server.stop().await;
 }
