@@ -499,9 +499,11 @@ async fn what_a_session_leaves_goes_with_it() {
     assert!(folder.path().join("s").exists());
     server.delete(&team).await.is(204);
     assert!(!folder.path().join("s").exists());
-    // What a server left that was killed before it could clean up.
-    std::fs::create_dir(folder.path().join("gone")).unwrap();
-    std::fs::write(folder.path().join("gone/1.png"), "x").unwrap();
+    // What a server left that was killed before it could clean up. It comes whole, so that none of it is swept before the rest.
+    let left = tempfile::tempdir().unwrap();
+    std::fs::create_dir(left.path().join("gone")).unwrap();
+    std::fs::write(left.path().join("gone/1.png"), "x").unwrap();
+    std::fs::rename(left.path().join("gone"), folder.path().join("gone")).unwrap();
     soon("the sweep", async {
         while folder.path().join("gone").exists() {
             moment().await;
