@@ -98,8 +98,11 @@ fn a_browser_is_used_on_the_command_line() {
     assert!(kept.exists(), "it is beside the store");
     let status = home.run(&format!("browser status --url {}", server.url));
     assert!(status.stdout.contains("Main Tab  active"), "{}", status.stdout);
-    let prompt = run("prompt --layout director");
-    assert!(prompt["text"].as_str().unwrap().contains(&format!("- Main Tab (Active) = {address}\n")), "{prompt}");
+    // A prompt does not wait for long where the browser is slow.
+    until("the tab in a prompt", || {
+        let prompt = run("prompt --layout director");
+        prompt["text"].as_str().unwrap().contains(&format!("- Main Tab (Active) = {address}\n")).then_some(())
+    });
     run("browser close --all");
     assert_eq!(run("browser status"), json!({"tabs": []}));
 }
