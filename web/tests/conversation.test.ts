@@ -206,6 +206,15 @@ test("a message tells the turn it came from", async () => {
   await inspector.waitFor({ state: "detached" });
 });
 
+test("what broke off while it was read is read again", async () => {
+  const page = await harness.open("sessions/outage/conversation");
+  await untilLive(page);
+  await page.route("**/v1/sessions/outage/turns/71", (route) => route.abort(), { times: 1 });
+  const inspector = page.getByRole("complementary", { name: "Message 72" });
+  await press(article(page, "critic has looked at it."), inspector);
+  await inspector.getByText("Turn 71").waitFor();
+});
+
 test("a run is started, its answers stream, and its directives show what they did", async () => {
   const say = (directive: object) => ({ pieces: JSON.stringify(directive).match(/.{1,8}/gs) ?? [] });
   const sets = [{ name: "Cause", context: "The pool.", visibleToAgents: ["lead", "researcher"] }];
