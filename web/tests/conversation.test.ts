@@ -446,6 +446,8 @@ test("an agent sees its own threads, and nothing that it has no right to", async
   await page.getByRole("textbox", { name: "Message" }).fill("I am not sure.");
   await page.getByRole("button", { name: "Send" }).click();
   await article(page, "I am not sure.").waitFor();
+  await page.goto(`${harness.url}/sessions/outage/conversation?as=critic&entry=47`);
+  await page.getByText("Entry 47 is not for you to see.").waitFor();
   await page.goto(`${harness.url}/sessions/outage/access?as=critic`);
   await page.getByText("Not for critic").waitFor();
 });
