@@ -42,7 +42,8 @@ export default defineConfig({
   },
   server: { proxy: proxyTo(server) },
   // Browsers on a machine that does other things too: two at a time, which wait for servers more than they compute.
-  test: { testTimeout: 120_000, hookTimeout: 60_000, maxWorkers: 2, expect: { poll: { timeout: 60_000 } } },
+  // What a test waits for has a limit of its own; that of the whole test is for what goes on for ever.
+  test: { testTimeout: 600_000, hookTimeout: 300_000, maxWorkers: 2, expect: { poll: { timeout: 60_000 } } },
   // The built page as the server sends it, in front of any server.
   preview: { proxy: proxyTo(server), headers: { "content-security-policy": policy() } },
 });

@@ -42,8 +42,8 @@ send POST "/$session/prompt" '{"agent": "critic", "thread": "main", "format": "a
 send POST "/$session/threads/main/messages?as=writer" \
     '{"messages": [{"role": "assistant", "content": "About 50 minutes later than yesterday."}]}'
 
-# All that happened since entry 4, as a stream; it stays open, so only its first second is shown.
-curl --silent --no-buffer --max-time 1 "$board/$session/events?after=4" || test $? -eq 28
+# All that happened since entry 4, as a stream; it stays open, so only its first five seconds are shown.
+curl --silent --no-buffer --max-time 5 "$board/$session/events?after=4" || test $? -eq 28
 
 # What is hidden answers like what is not there.
 send GET "/$session/context-sets/Brief?as=critic" || echo 'as it should be'

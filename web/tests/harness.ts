@@ -11,6 +11,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { preview, type PreviewServer } from "vite";
@@ -49,7 +50,7 @@ export class Harness {
     const built = process.env["CALLBOARD_PAGE"];
     const build = built && built !== "built" ? { outDir: built } : {};
     const front = built ? await preview({ build, preview: { port: 0, proxy: proxyTo(api) } }) : undefined;
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: 180_000 });
     return new Harness(folder, server, api, front, browser);
   }
 
@@ -88,7 +89,17 @@ export class Harness {
 
   /** Starts the server again, at the same address and on the same store. */
   async restart(): Promise<void> {
-    [this.server] = await serve(this.folder, ["--port", new URL(this.api).port]);
+    const start = () => serve(this.folder, ["--port", new URL(this.api).port]);
+    // Another program may have taken the port for a while.
+    for (let tries = 1; tries < 20; tries += 1) {
+      const started = await start().catch(() => undefined);
+      if (started) {
+        [this.server] = started;
+        return;
+      }
+      await setTimeout(500);
+    }
+    [this.server] = await start();
   }
 
   async stop(): Promise<void> {

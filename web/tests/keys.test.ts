@@ -83,6 +83,7 @@ test("eyes, a message and the palette have keys, and letters can be switched off
   await page.getByRole("article").filter({ hasText: "Said by keys alone" }).waitFor();
 
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Go to" }).and(page.locator(":focus")).waitFor();
   await page.keyboard.type("draft report");
   await page.getByRole("option", { name: "Draft report", exact: true }).waitFor();
   await page.keyboard.press("Enter");

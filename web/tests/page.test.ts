@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { Harness } from "./harness";
+import { press } from "./press";
 import { SECRET_DEADLINE, Story } from "./story";
 
 let harness: Harness;
@@ -16,8 +17,8 @@ afterAll(() => harness.stop());
 
 test("a session is found by its title, and opens with its conversation", async () => {
   const page = await harness.open("");
-  await page.getByRole("link", { name: "Outage of 18 November" }).click();
-  await page.getByRole("heading", { level: 1, name: "Conversation" }).waitFor();
+  const opened = page.getByRole("heading", { level: 1, name: "Conversation" });
+  await press(page.getByRole("link", { name: "Outage of 18 November" }), opened);
   expect(new URL(page.url()).pathname).toBe("/sessions/outage/conversation");
   const views = page.getByRole("navigation", { name: "Views" }).getByRole("link");
   // Which of them one may see is known when the session is loaded.

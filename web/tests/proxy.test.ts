@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { Harness } from "./harness";
+import { press } from "./press";
 import { Story } from "./story";
 
 const PREFIX = "/team";
@@ -45,8 +46,7 @@ test("links, calls, events and a reload stay under the path", async () => {
   const asked: string[] = [];
   page.on("request", (one) => asked.push(one.url()));
   await page.goto(`${at}/`);
-  await page.getByRole("link", { name: "Outage of 18 November" }).click();
-  await page.getByRole("article").first().waitFor();
+  await press(page.getByRole("link", { name: "Outage of 18 November" }), page.getByRole("article").first());
   expect(page.url()).toBe(`${at}/sessions/outage/conversation`);
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Context sets" }).click();
   const table = page.getByRole("table", { name: "Who sees what" });

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { Harness } from "./harness";
+import { press } from "./press";
 import { Story } from "./story";
 
 const PRICES = `currency = "USD"
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const { turn } = await story.within("POST", "/prompt", asked);
   const usage = { prompt_tokens: 2_000, completion_tokens: 100 };
   await story.within("POST", `/turns/${String(turn)}`, { text: "The time of the fix is missing.", usage });
-}, 120_000);
+});
 
 afterAll(async () => {
   await harness.stop();
@@ -41,8 +42,9 @@ afterAll(async () => {
 /** From the list of sessions to a view, as people go. */
 async function goTo(view: string): Promise<Page> {
   const page = await harness.open("");
-  await page.getByRole("link", { name: "Outage of 18 November" }).click();
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view, exact: true }).click();
+  const link = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view, exact: true });
+  await press(page.getByRole("link", { name: "Outage of 18 November" }), link);
+  await link.click();
   await page.getByRole("heading", { level: 1, name: view }).waitFor();
   return page;
 }

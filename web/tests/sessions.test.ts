@@ -15,7 +15,7 @@ beforeAll(async () => {
   story = new Story(harness.api, "outage");
   await story.tell({ hostile: false });
   await story.call("POST", "", { id: "notes", title: "Release notes", agents: [{ name: "writer", role: "worker" }] });
-}, 60_000);
+});
 
 afterAll(() => harness.stop());
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   harness = await Harness.start();
   story = new Story(harness.api, "outage");
   await story.tell();
-}, 120_000);
+});
 
 afterAll(() => harness.stop());
 
@@ -152,7 +152,7 @@ test("sizes are meters, a compression is previewed, done and undone", async () =
   await page.getByRole("button", { name: "Compress" }).click();
   await page.getByText("Compressed at", { exact: false }).waitFor();
   await page.getByRole("button", { name: "Undo" }).waitFor();
-}, 240_000);
+});
 
 test("recall finds as an agent what it may see, with why, and documents come and go", async () => {
   const page = await harness.open("sessions/outage/recall");
@@ -205,20 +205,16 @@ test.each([
   ["light", 1440],
   ["dark", 1440],
   ["light", 360],
-] as const)(
-  "axe finds nothing, and nothing sticks out: %s at %i",
-  async (colorScheme, width) => {
-    for (const [path, shown] of [
-      [`prompt?${CRITIC}`, "Shortened"],
-      ["prompt?agent=critic&at=60&compare=agents&with=writer", "that writer sees"],
-      ["context?agent=critic&thread=agent:critic", "Preview summary"],
-      ["recall?q=pool", "Words:"],
-    ] as const) {
-      const page = await harness.open(`sessions/outage/${path}`, { colorScheme, viewport: { width, height: 800 } });
-      await page.getByText(shown, { exact: false }).first().waitFor();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      expect(await faults(page), path).toEqual([]);
-    }
-  },
-  240_000,
-);
+] as const)("axe finds nothing, and nothing sticks out: %s at %i", async (colorScheme, width) => {
+  for (const [path, shown] of [
+    [`prompt?${CRITIC}`, "Shortened"],
+    ["prompt?agent=critic&at=60&compare=agents&with=writer", "that writer sees"],
+    ["context?agent=critic&thread=agent:critic", "Preview summary"],
+    ["recall?q=pool", "Words:"],
+  ] as const) {
+    const page = await harness.open(`sessions/outage/${path}`, { colorScheme, viewport: { width, height: 800 } });
+    await page.getByText(shown, { exact: false }).first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    expect(await faults(page), path).toEqual([]);
+  }
+});

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { faultsOf } from "./axe";
 import { Harness } from "./harness";
+import { press } from "./press";
 import { Story } from "./story";
 
 let harness: Harness;
@@ -40,9 +41,8 @@ test("a context file is found by its words and can be read", async () => {
   await summary.waitFor();
   await page.getByRole("searchbox", { name: "Search files" }).fill("the summary");
   await page.getByRole("button", { name: /other/ }).waitFor({ state: "detached" });
-  await summary.click();
   const inspector = page.getByRole("complementary", { name: /summary/ });
-  await inspector.getByText("Write the summary.").waitFor();
+  await press(summary, inspector.getByText("Write the summary."));
   await page.reload();
   await inspector.getByText("Write the summary.").waitFor();
   expect(await faultsOf(page)).toEqual([]);

@@ -22,7 +22,7 @@ async function connected(transport) {
 }
 
 async function until(holds) {
-  for (let tries = 0; tries < 200 && !holds(); tries += 1) await new Promise((done) => setTimeout(done, 50));
+  for (let tries = 0; tries < 1200 && !holds(); tries += 1) await new Promise((done) => setTimeout(done, 50));
   assert.ok(holds());
 }
 

@@ -29,7 +29,7 @@ async def tried(session: str, streams) -> None:
         assert not said.is_error and said.structured_content["messages"], said
         thread = (await client.read_resource(f"callboard://{session}/threads/agent%3Awriter")).contents[0].text
         assert "It is done." in thread, thread
-        for _ in range(200):
+        for _ in range(1200):
             if any("agent%3Awriter" in str(message) for message in told):
                 break
             await asyncio.sleep(0.05)
@@ -50,7 +50,7 @@ async def listened(session: str, server) -> None:
         async with client.listen(resource_subscriptions=[thread], resources_list_changed=True) as news:
             said = await client.call_tool("send_message", {"content": "Go on."})
             assert not said.is_error, said
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 told = {str(getattr(event, "uri", type(event).__name__)) async for event in first(news, 2)}
         assert told == {thread, "ResourcesListChanged"}, told
 

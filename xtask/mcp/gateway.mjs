@@ -21,7 +21,7 @@ const base = (session, api) => `${server}/gateway/${session}/helper/${api}`;
 /** Waits until the conversation of a session has so many messages, which are kept behind the answer, and has had no branch. */
 async function kept(session, count) {
   let threads = [];
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1200; tries += 1) {
     const response = await fetch(`${server}/v1/sessions/${session}/threads`);
     threads = (await response.json()).threads.map(({ name, messages }) => [name, messages]);
     if (threads[0]?.[1] === count) break;

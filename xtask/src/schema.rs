@@ -23,7 +23,7 @@ pub(crate) fn check(arguments: &[String]) -> anyhow::Result<()> {
     // It writes files into its working folder.
     run.current_dir(&folder).env("SCHEMATHESIS_HOOKS", settings().join("hooks.py")).arg("--config-file");
     run.arg(settings().join("schemathesis.toml")).arg("run").arg(format!("{}/openapi.json", server.url));
-    run.args(["--request-timeout", "10", "--warnings", "off"]);
+    run.args(["--request-timeout", "60", "--warnings", "off"]);
     if arguments.is_empty() {
         run.args(BRIEFLY)
     } else {

@@ -5,9 +5,8 @@ import os
 import pty
 import re
 import subprocess
-import time
 
-from world import Model, World, item, refused
+from world import PATIENCE, Model, World, item, refused, until
 
 NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
 
@@ -62,10 +61,10 @@ def expired():
     with World() as world:
         world.serve("--sweep-seconds", "1", "--archive", "archive")
         world.post("/v1/sessions", {"id": "brief", "ttl_seconds": 1})
-        time.sleep(3.5)
+        archive = world.home / "archive"
+        until("the archive", lambda: any("brief" in path.name for path in archive.glob("*")))
         refused(410, lambda: world.get("/v1/sessions/brief"), "expired")
         refused(404, lambda: world.get("/v1/sessions/never-was"))
-        assert any("brief" in path.name for path in (world.home / "archive").iterdir())
 
 
 @item("short flags, `--as` everywhere, and global options explained once")
@@ -149,7 +148,7 @@ def terminal():
         typed, terminal = pty.openpty()
         os.write(typed, b"\x04")
         runs = "callboard run team.toml Write. && ! callboard run team.toml Ask. --id two"
-        done = subprocess.run(["sh", "-c", runs], cwd=world.home, env=env, stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, timeout=60)
+        done = subprocess.run(["sh", "-c", runs], cwd=world.home, env=env, stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, timeout=PATIENCE)
         os.close(typed)
         os.close(terminal)
         assert done.returncode == 0, done
@@ -185,7 +184,7 @@ def at_terminal():
         world.ok(*NEW, "--id", "one")
         typed, terminal = pty.openpty()
         os.write(typed, b"no\n")
-        options = {"cwd": world.home, "env": world.env(), "stdin": terminal, "stdout": terminal, "stderr": terminal, "timeout": 60}
+        options = {"cwd": world.home, "env": world.env(), "stdin": terminal, "stdout": terminal, "stderr": terminal, "timeout": PATIENCE}
         shown = []
         for words in (("sessions",), ("sessions", "--utc"), ("session", "show", "one")):
             subprocess.run([world.binary, *words], **options)

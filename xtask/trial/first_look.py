@@ -2,9 +2,8 @@
 
 import json
 import subprocess
-import time
 
-from world import Model, World, item, parts
+from world import Model, World, item, parts, until
 
 
 def commands(block):
@@ -92,9 +91,9 @@ def files():
         world.post("/v1/sessions", {"id": "auth", "agents": agents, "grant": ["files"]})
         new = {"category": "tasks", "name": "user-auth", "for": "planner", "keywords": ["user-auth"], "request": "1. The form."}
         world.post("/v1/sessions/auth/files?as=planner", new)
-        time.sleep(1.5)  # the journal notes what is in the folder
-        found = world.get("/v1/sessions/auth/files/search?keywords=user-auth&as=coder")["files"]
-        assert len(found) == 1, found
+        search = "/v1/sessions/auth/files/search?keywords=user-auth&as=coder"
+        # The journal notes what is in the folder.
+        until("the file", lambda: len(world.get(search)["files"]) == 1)
         read = world.get("/v1/sessions/auth/files/tasks/user-auth-tasks.md?as=coder")
         assert "1. The form." in str(read)
         names = {tool["function"]["name"] for tool in world.get("/v1/sessions/auth/tools?agent=coder&format=openai")["tools"]}

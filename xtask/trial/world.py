@@ -8,10 +8,14 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.error
 import urllib.request
 
 CHECKS = []
+
+# How many seconds anything may take until a check is given up.
+PATIENCE = 300
 
 
 def item(text):
@@ -96,7 +100,7 @@ class World:
 
     def run(self, *words, stdin="", cwd="", **env):
         command = [self.binary, *map(str, words)]
-        options = {"cwd": self.home / cwd, "env": self.env(**env), "text": True, "capture_output": True, "timeout": 60}
+        options = {"cwd": self.home / cwd, "env": self.env(**env), "text": True, "capture_output": True, "timeout": PATIENCE}
         return Done(subprocess.run(command, input=stdin, **options))
 
     def ok(self, *words, **more):
@@ -124,7 +128,7 @@ class World:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.loads(answer.read() or "null")
         except urllib.error.HTTPError as refused:
             raise Refused(refused.code, json.loads(refused.read() or "null")) from None
@@ -145,13 +149,21 @@ class World:
         message = {"role": "user", "content": text, **more}
         return self.post(f"{session}/threads/{thread}/messages", {"messages": [message]})["messages"][0]
 
-    def program(self, path, *words, stdin="", timeout=60, **env):
+    def program(self, path, *words, stdin="", timeout=PATIENCE, **env):
         """A program of the clone, as a newcomer runs it."""
         command = ["python3", self.clone / path, *words]
         options = {"cwd": self.home, "env": self.env(CALLBOARD_URL=self.url, **env), "text": True, "capture_output": True}
         done = Done(subprocess.run(command, input=stdin, timeout=timeout, **options))
         assert done.status == 0, done.err
         return done.out
+
+
+def until(what, holds):
+    """Waits until something holds."""
+    last = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < last, f"waited in vain for {what}"
+        time.sleep(0.1)
 
 
 def refused(status, call, code=None):

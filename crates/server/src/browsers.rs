@@ -13,7 +13,6 @@ use std::{
     net::SocketAddr,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-    time::Duration,
 };
 
 use callboard_browser::{
@@ -31,9 +30,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::settings::BrowserSettings;
 use self::{screenshots::Screenshots, told::refused};
-
-/// How long a prompt waits for a sign of life of a browser.
-const PATIENCE: Duration = Duration::from_millis(700);
 
 /// All browsers of a server. Its clones are the same.
 #[derive(Clone)]
@@ -82,7 +78,7 @@ impl Browsers {
     /// How the browser of a session is; `None` where it has none.
     pub(crate) async fn status(&self, session: &SessionId) -> Option<BrowserStatus> {
         let place = self.place(session)?;
-        let browser = tokio::time::timeout(PATIENCE, place.browser.lock()).await.ok()?.clone();
+        let browser = tokio::time::timeout(self.0.settings.patience, place.browser.lock()).await.ok()?.clone();
         browser.map(|browser| browser.status())
     }
 

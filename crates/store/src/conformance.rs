@@ -218,6 +218,6 @@ pub fn everything() -> Query {
 
 /// Waits for an event, with a timeout.
 async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
-    let Ok(come) = tokio::time::timeout(Duration::from_secs(60), event).await else { panic!("{what} did not come") };
+    let Ok(come) = tokio::time::timeout(Duration::from_secs(300), event).await else { panic!("{what} did not come") };
     come
 }

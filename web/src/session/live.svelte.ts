@@ -23,6 +23,9 @@ export interface Live<T> {
 /** Entries that come within so many milliseconds lead to one loading. */
 const TOGETHER = 30;
 
+/** After so many milliseconds what broke off is loaded again, where the server is there. */
+const AGAIN = 1_000;
+
 /**
  * Loads a thing for as long as the component lives. Whatever `load` reads before its first `await` (the place, a
  * choice) loads it again when it changes. While one loading is under way, new entries wait for its end, so a busy
@@ -37,6 +40,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
   let isUnderWay = false;
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
   const matters = typeof affects === "function" ? affects : (entry: Entry) => isAffected(affects, entry.type);
 
   $effect(() => {
@@ -52,7 +56,11 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
           error = undefined;
         },
         (reason: unknown) => {
-          if (!aborter.signal.aborted) error = Problem.from(reason);
+          if (aborter.signal.aborted) return;
+          const problem = Problem.from(reason);
+          error = problem;
+          if (problem.code === "no_connection" && session.connection === "connected")
+            again = setTimeout(() => void (asked += 1), AGAIN);
         },
       )
       .finally(() => {
@@ -61,7 +69,10 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
         isUnderWay = false;
         if (isStale) asked += 1;
       });
-    return () => aborter.abort();
+    return () => {
+      aborter.abort();
+      clearTimeout(again);
+    };
   });
 
   $effect(() => {

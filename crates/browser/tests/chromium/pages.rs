@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_browser::{Browser, HostPort, Rules, Settings};
+use callboard_browser::{Browser, HostPort, Rules, Settings, Timeouts};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -111,6 +111,17 @@ pub(crate) fn html_of(html: &str) -> Answer {
     Answer::Html(format!("<!doctype html><meta charset=utf-8>{html}"))
 }
 
+/// Limits that a busy machine keeps to as well; what a test has to wait for in vain is not waited for long.
+pub(crate) const PATIENT: Timeouts = Timeouts {
+    start: Duration::from_secs(60),
+    command: Duration::from_secs(60),
+    load: Duration::from_secs(60),
+    settle: Duration::from_secs(60),
+    find: Duration::from_secs(1),
+    wait: Duration::from_secs(60),
+    stop: Duration::from_secs(20),
+};
+
 /// Settings that allow these sites alone.
 pub(crate) fn settings(sites: &[&Site]) -> Settings {
     let allow = |site: &&Site| HostPort { host: "127.0.0.1".into(), port: Some(site.port) };
@@ -119,6 +130,7 @@ pub(crate) fn settings(sites: &[&Site]) -> Settings {
         rules,
         program: std::env::var_os("CHROMIUM").or_else(|| std::env::var_os("CHROME")).map(Into::into),
         search_path: std::env::var_os("PATH"),
+        timeouts: PATIENT,
         ..Settings::default()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::pages::{Answer, Site, html_of, settings, start};
+use crate::pages::{Answer, PATIENT, Site, html_of, settings, start};
 use callboard_browser::{
     Action, Browser, BrowserError, LooksLike, MaskFn, Piece, QueryField, Secret, Settings, SnapshotLimits, Timeouts,
     TokenLimit, WaitFor, Wanted,
@@ -348,7 +348,7 @@ async fn a_page_that_never_ends_loading_leaves_the_tab_usable() {
         ),
     ])
     .await;
-    let timeouts = Timeouts { load: Duration::from_secs(2), settle: Duration::from_secs(1), ..Timeouts::default() };
+    let timeouts = Timeouts { load: Duration::from_secs(2), settle: Duration::from_secs(1), ..PATIENT };
     let browser = start(Settings { timeouts, ..settings(&[&site]) }).await;
     browser.open(&site.url("/"), "main").await.unwrap();
     let address = site.url("/silent");

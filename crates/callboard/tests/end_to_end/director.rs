@@ -390,7 +390,7 @@ fn a_team_that_works_is_not_taken_for_a_director() {
 }
 
 /// So often may a small model try.
-const TRIES: usize = 4;
+const TRIES: usize = 6;
 
 /// A director that is offered the two tools of its task: a model on a processor takes seconds to read the schemas of the others,
 /// and reads them again whenever the plan or the workflow before them has changed.

@@ -157,7 +157,7 @@ fn history() -> Vec<Value> {
 
 /// What the team may look for: a small model wanders, and may end the work before it has asked anybody. Each
 /// try asks for something else.
-const COLOURS: [&str; 4] = ["warm", "cold", "dark", "bright"];
+const COLOURS: [&str; 8] = ["warm", "cold", "dark", "bright", "pale", "deep", "soft", "rich"];
 
 fn works_on(model: &'static str) {
     let home = home(model);

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use crate::home::{Home, split};
 
 /// How long anything may take until a test is given up.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Looks again and again until something is there.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

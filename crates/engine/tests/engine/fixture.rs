@@ -45,11 +45,14 @@ pub(crate) fn clock() -> ManualClock {
     ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap())
 }
 
-/// Settings whose time stands still, and with which nothing is swept or read unless somebody asks.
+/// How long anything may take until a test is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Settings whose time stands still, and with which nothing is swept or read unless somebody asks, who waits until it is.
 pub(crate) fn settings(clock: &ManualClock) -> Settings {
     static SEED: AtomicU64 = AtomicU64::new(7);
     let random = Arc::new(Seeded(AtomicU64::new(SEED.fetch_add(1, Ordering::SeqCst))));
-    let recall = RecallSettings { quiet: None, ..RecallSettings::default() };
+    let recall = RecallSettings { quiet: None, patience: PATIENCE, ..RecallSettings::default() };
     Settings { clock: Arc::new(clock.clone()), random, sweep: None, recall, ..Settings::default() }
 }
 
@@ -181,8 +184,7 @@ async fn session_store(session: &Session) -> Vec<Entry> {
 
 /// What a future comes to, which it must soon.
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let patience = Duration::from_secs(60);
-    tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 /// Lets others run for a moment, between two looks at something that is waited for.

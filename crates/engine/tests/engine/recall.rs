@@ -41,7 +41,7 @@ pub(crate) async fn texts(session: &Session, viewer: &Viewer, query: &str) -> Ve
 
 /// Settings with the indices in this folder.
 pub(crate) fn settings_in(folder: &Path) -> Settings {
-    let recall = RecallSettings { file: Some(folder.join("recall.db")), quiet: None, ..RecallSettings::default() };
+    let recall = RecallSettings { file: Some(folder.join("recall.db")), ..settings(&clock()).recall };
     Settings { recall, ..settings(&clock()) }
 }
 
@@ -126,7 +126,7 @@ async fn bad_questions_are_refused_and_empty_ones_answered_with_a_note() {
 #[tokio::test]
 async fn what_is_quiet_is_read_before_anybody_asks() {
     let store = Faulty::new(memory(&clock()));
-    let recall = RecallSettings { quiet: Some(Duration::ZERO), ..RecallSettings::default() };
+    let recall = RecallSettings { quiet: Some(Duration::ZERO), ..settings(&clock()).recall };
     let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
     let session = board.create(new("s")).await.unwrap();
     let reads = calls_of(&store, Call::Read);

@@ -70,6 +70,11 @@ async fn with(recall: RecallSettings) -> Session {
     session
 }
 
+/// Settings of recall with which a prompt waits until all is read.
+fn patient() -> RecallSettings {
+    settings(&clock()).recall
+}
+
 /// A small prompt in which what was said first has no place.
 async fn prompt(session: &Session, query: &str) -> Prompt {
     session.prompt(&wish(query, true)).await.unwrap()
@@ -84,7 +89,7 @@ fn wish(query: &str, recall: bool) -> PromptSpec {
 
 #[tokio::test]
 async fn where_nothing_is_found_the_prompt_is_the_one_without_recall_and_notes_nothing() {
-    let session = with(RecallSettings::default()).await;
+    let session = with(patient()).await;
     let found = prompt(&session, "Which is the launch word?").await;
     assert!(matches!(found.observed.recall, Observed::Seen(_)), "{:?}", found.observed);
     let made = prompt(&session, "zeppelins").await;
@@ -124,7 +129,7 @@ async fn i12_passages_from_elsewhere_are_shown_and_what_fails_is_said_and_harms_
         source("tickets", Err("http://10.0.0.2 took too long")),
     ];
     let embedder: Arc<dyn Embedder> = Arc::new(Silent::default());
-    let session = with(RecallSettings { embedder: Some(embedder), sources, ..RecallSettings::default() }).await;
+    let session = with(RecallSettings { embedder: Some(embedder), sources, ..patient() }).await;
     let made = prompt(&session, "Which is the launch word?").await;
     let shown = made.text();
     assert!(shown.contains("the launch word is quokkafish today"), "{shown}");
@@ -154,7 +159,7 @@ async fn i12_passages_from_elsewhere_are_shown_and_what_fails_is_said_and_harms_
 async fn i12_where_the_question_cannot_be_read_that_is_said_and_nothing_else_is_asked() {
     let (store, wiki) = (Faulty::new(memory(&clock())), source("wiki", Ok("nothing")));
     let sources: Vec<Arc<dyn PassageSource>> = vec![wiki.clone()];
-    let recall = RecallSettings { sources, quiet: None, ..RecallSettings::default() };
+    let recall = RecallSettings { sources, ..patient() };
     let board = Board::new(store.clone(), Settings { recall, ..settings(&clock()) });
     let session = board.create(new("s")).await.unwrap();
     say(&session, "Hello.").await;
@@ -176,7 +181,7 @@ async fn i6_a_secret_in_a_passage_from_elsewhere_is_hidden_before_the_passage_is
     let (shown, _) = passage.split_at(2000);
     assert!(shown.ends_with(" quok"), "{shown}");
     let wiki = source("wiki", Ok(&*passage.leak()));
-    let session = with(RecallSettings { sources: vec![wiki], ..RecallSettings::default() }).await;
+    let session = with(RecallSettings { sources: vec![wiki], ..patient() }).await;
     let secret = SetVariable::new("password".parse().unwrap(), json!("quokkafish"), None, "r".into()).unwrap();
     run(&session, secret).await;
     let (agent, budget) = ("writer".parse().ok(), Some(Tokens(40_000)));
@@ -190,7 +195,7 @@ async fn i6_a_secret_in_a_passage_from_elsewhere_is_hidden_before_the_passage_is
 
 #[tokio::test]
 async fn nobody_can_guess_what_was_erased_from_what_is_noted_of_a_passage() {
-    let session = with(RecallSettings::default()).await;
+    let session = with(patient()).await;
     let made = prompt(&session, "Which is the launch word?").await;
     let Observed::Seen(passages) = &made.observed.recall else { panic!("{:?}", made.observed) };
     assert!(!passages.is_empty());
@@ -200,7 +205,7 @@ async fn nobody_can_guess_what_was_erased_from_what_is_noted_of_a_passage() {
 
 #[tokio::test]
 async fn a_date_alone_finds_what_was_said_then() {
-    let session = with(RecallSettings::default()).await;
+    let session = with(patient()).await;
     // The clock of these tests stands in November 2023.
     let found = session.recall(&Viewer::User, RecallQuery::new("November 2023")).await.unwrap();
     assert!(!found.hits.is_empty());

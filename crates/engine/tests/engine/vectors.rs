@@ -52,9 +52,8 @@ impl Embedder for Letters {
 fn settings_with(embedder: &Arc<Letters>, folder: Option<&Path>) -> Settings {
     let recall = RecallSettings {
         file: folder.map(|folder| folder.join("recall.db")),
-        quiet: None,
         embedder: Some(embedder.clone()),
-        ..RecallSettings::default()
+        ..settings(&clock()).recall
     };
     Settings { recall, master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..settings(&clock()) }
 }

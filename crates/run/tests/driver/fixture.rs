@@ -62,7 +62,7 @@ impl Models {
     }
 
     pub(crate) fn settings(&self, node: &str) -> Settings {
-        let (model, turn_timeout) = (Some("openai:scripted".to_owned()), Duration::from_secs(30));
+        let (model, turn_timeout) = (Some("openai:scripted".to_owned()), 10 * PATIENCE);
         Settings { node: node.into(), model, turn_timeout }
     }
 
@@ -131,7 +131,7 @@ pub(crate) async fn session_asking(store: &Arc<dyn Store>, lead: Option<&str>, w
 /// Settings whose time stands still, and with which nothing is swept or read unless somebody asks.
 fn settings() -> EngineSettings {
     let clock = Arc::new(ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap()));
-    let recall = RecallSettings { quiet: None, ..RecallSettings::default() };
+    let recall = RecallSettings { quiet: None, patience: PATIENCE, ..RecallSettings::default() };
     EngineSettings { clock, recall, sweep: None, ..EngineSettings::default() }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 
 use super::{
-    Browsers, PATIENCE, act,
+    Browsers, act,
     told::{self, refused},
 };
 
@@ -64,14 +64,15 @@ impl callboard_engine::Browsers for Browsers {
 
     fn tabs<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Observed<Vec<Tab>>> {
         Box::pin(async move {
+            let patience = self.0.settings.patience;
             let seen = async { self.running(session).await };
-            let browser = match tokio::time::timeout(PATIENCE, seen).await {
+            let browser = match tokio::time::timeout(patience, seen).await {
                 Ok(Ok(Some(browser))) => browser,
                 Ok(Ok(None)) => return Observed::Absent,
                 Ok(Err(error)) => return Observed::Failed(error.to_string()),
                 Err(_) => return Observed::Failed("the browser is still being started".to_owned()),
             };
-            match browser.ping(PATIENCE).await {
+            match browser.ping(patience).await {
                 Ok(()) => Observed::Seen(browser.tabs().into_iter().map(seen_as).collect()),
                 Err(error) => Observed::Failed(error.to_string()),
             }

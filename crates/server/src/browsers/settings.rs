@@ -26,6 +26,8 @@ pub struct BrowserSettings {
     pub most: usize,
     /// How often pictures of sessions that are gone are looked for.
     pub sweep_every: Duration,
+    /// How long a prompt waits for a sign of life of a browser.
+    pub patience: Duration,
 }
 
 impl Default for BrowserSettings {
@@ -40,6 +42,7 @@ impl Default for BrowserSettings {
             rules: Rules::default(),
             most: 16,
             sweep_every: Duration::from_secs(60),
+            patience: Duration::from_millis(700),
         }
     }
 }

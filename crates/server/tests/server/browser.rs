@@ -304,29 +304,23 @@ fn signal(profile: &std::path::Path, signal: &str) {
 async fn i12_a_slow_or_dead_browser_shows_in_its_part_and_is_started_again() {
     let site = Site::start([("/", FORM)]).await;
     let profiles = tempfile::tempdir().unwrap();
-    let kept = BrowserSettings { profiles: Some(profiles.path().to_owned()), ..browsers(&[&site]) };
-    let (server, team, browser) = of(kept).await;
+    let (profiles_in, patience) = (Some(profiles.path().to_owned()), Duration::from_secs(1));
+    let (server, team, browser) = of(BrowserSettings { profiles: profiles_in, patience, ..browsers(&[&site]) }).await;
     open(&server, &browser, &site.url("/"), "Main Tab").await.is(200);
     let profile = profiles.path().join("s");
     signal(&profile, "-STOP");
     let slow = prompt(&server, &team, json!({})).await.is(200);
     assert!(slow.text("text").contains("took longer than") && slow.text("text").contains("CURRENT PLAN:"));
     signal(&profile, "-CONT");
-    let seen = prompt(&server, &team, json!({})).await.is(200);
-    assert!(seen.text("text").contains("1 tab open:"), "{}", seen.text("text"));
-
-    signal(&profile, "-KILL");
-    let dead = soon("the end of the browser", async {
-        loop {
-            let dead = prompt(&server, &team, json!({})).await.is(200);
-            if !dead.text("text").contains("1 tab open:") {
-                break dead;
-            }
+    let shows = async |words: &str| {
+        while !prompt(&server, &team, json!({})).await.is(200).text("text").contains(words) {
             moment().await;
         }
-    })
-    .await;
-    assert!(dead.text("text").contains("the browser ended"), "{}", dead.text("text"));
+    };
+    soon("a sign of life", shows("1 tab open:")).await;
+
+    signal(&profile, "-KILL");
+    soon("the end of the browser", shows("the browser ended")).await;
     assert_eq!(server.get(&browser).await.is(200).body["status"]["running"], false);
     let again = act(&server, &browser, json!({"action": "click", "selector": "#next"})).await.is(200);
     assert!(again.text("result").starts_with("The browser had ended. It was started again"), "{}", again.raw);
@@ -591,9 +585,11 @@ async fn what_a_session_leaves_goes_with_it() {
     assert!(folder.path().join("s").exists());
     server.delete(&team).await.is(204);
     assert!(!folder.path().join("s").exists());
-    // What a server left that was killed before it could clean up.
-    std::fs::create_dir(folder.path().join("gone")).unwrap();
-    std::fs::write(folder.path().join("gone/1.png"), "x").unwrap();
+    // What a server left that was killed before it could clean up. It comes whole, so that none of it is swept before the rest.
+    let left = tempfile::tempdir().unwrap();
+    std::fs::create_dir(left.path().join("gone")).unwrap();
+    std::fs::write(left.path().join("gone/1.png"), "x").unwrap();
+    std::fs::rename(left.path().join("gone"), folder.path().join("gone")).unwrap();
     soon("the sweep", async {
         while folder.path().join("gone").exists() {
             moment().await;

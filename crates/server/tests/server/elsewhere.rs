@@ -50,7 +50,7 @@ fn with_prefixes(endpoint: &Scripted, model: &str, prefixes: Prefixes) -> Recall
         retries: Retries { tries: 2, first_wait: Duration::ZERO, ..Retries::default() },
     };
     let embedder = Some(embedder(Arc::new(Embeddings::new(&settings).unwrap()), prefixes));
-    RecallSettings { embedder, patience: PATIENCE, ..fixtures::recall() }
+    RecallSettings { embedder, ..fixtures::recall() }
 }
 
 fn source(endpoint: &Scripted, name: &str) -> Arc<dyn callboard_engine::PassageSource> {

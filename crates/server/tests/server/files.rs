@@ -271,11 +271,13 @@ async fn a_session_that_is_deleted_takes_its_folder_with_it() {
 async fn a_session_that_expires_takes_its_folder_with_it() {
     let folder = TempDir::new().unwrap();
     let server = Server::with(memory().await, with(folder.path())).await;
-    let short = json!({"id": "short", "ttl_seconds": 1, "agents": [{"name": "a", "role": "worker"}]});
+    let short = json!({"id": "short", "agents": [{"name": "a", "role": "worker"}]});
     server.send("POST", "/v1/sessions", short).await.is(201);
     server.send("POST", "/v1/sessions/short/files", login("a")).await.is(201);
     add(folder.path(), "forever", "one", "all", now());
     let path = folder.path().join(".tmp/sessions/short");
+    assert!(path.exists());
+    server.send("PATCH", "/v1/sessions/short", json!({"ttl_seconds": 1})).await.is(200);
     until("the end of the folder", || !path.exists()).await;
     assert!(folder.path().join(".tmp/sessions/forever/features/one-context.md").exists());
     server.stop().await;

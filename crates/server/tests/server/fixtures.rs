@@ -73,9 +73,9 @@ pub(crate) fn board() -> BoardSettings {
     BoardSettings { recall: recall(), ..BoardSettings::default() }
 }
 
-/// Settings of recall with which nothing is read unless somebody asks.
+/// Settings of recall with which nothing is read unless somebody asks, and who asks waits until it is.
 pub(crate) fn recall() -> RecallSettings {
-    RecallSettings { quiet: None, ..RecallSettings::default() }
+    RecallSettings { quiet: None, patience: PATIENCE, ..RecallSettings::default() }
 }
 
 /// The models behind a scripted endpoint.

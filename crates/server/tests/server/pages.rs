@@ -9,6 +9,8 @@ use tokio::{
     task::JoinHandle,
 };
 
+use crate::fixtures::PATIENCE;
+
 /// Pages that are served until this is dropped.
 pub(crate) struct Site {
     pub(crate) port: u16,
@@ -68,6 +70,7 @@ pub(crate) fn browsers(sites: &[&Site]) -> BrowserSettings {
         program: std::env::var_os("CHROMIUM").map(Into::into),
         search_path: std::env::var_os("PATH"),
         rules: Rules { allow_addresses: sites.iter().map(allow).collect(), ..Rules::default() },
+        patience: PATIENCE,
         ..BrowserSettings::default()
     }
 }

@@ -57,7 +57,7 @@ async fn append(store: Arc<dyn Store>, begun: oneshot::Sender<()>, is_done: Arc<
 
 /// What a future comes to, which it must soon. How soon is measured by the benchmark of sweeps.
 async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(60), future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    timeout(Duration::from_secs(300), future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
