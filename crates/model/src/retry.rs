@@ -93,6 +93,7 @@ mod tests {
 
     #[test]
     fn people_are_told_in_a_sentence_why_a_model_is_asked_again() {
+        // clock: it is told, and nothing waits for it
         let told = |error: &ModelError| Retries::default().told(1, error, "openai:x", Duration::from_millis(603));
         assert_eq!(told(&refused(503, None)), "openai:x answered with status 503: asking again in 0.6 s, try 2 of 4");
         let unreachable = ModelError::Unreachable { url: String::new(), reason: String::new() };
