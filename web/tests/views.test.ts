@@ -54,6 +54,7 @@ test("an access token is made, works, and is revoked", async () => {
   const page = await harness.open("sessions/small/access");
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByRole("combobox", { name: "For" }).selectOption("writer");
+  await page.getByRole("combobox", { name: "Expires" }).selectOption("in a day");
   await page.getByRole("button", { name: "Make token" }).click();
   const token = await page.getByRole("textbox", { name: "New token" }).inputValue();
   const me = () => fetch(`${harness.api}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
@@ -62,6 +63,7 @@ test("an access token is made, works, and is revoked", async () => {
   await page.getByRole("button", { name: "Done" }).click();
   const row = page.getByRole("row").filter({ hasText: "writer" });
   await row.waitFor();
+  expect(await row.textContent()).not.toContain("never");
   expect(await page.content()).not.toContain(token);
 
   await row.getByRole("button", { name: /^Revoke/ }).click();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     access_token::{AccessToken, Holder, HolderRole},
     id::AgentName,
+    number,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,10 @@ pub struct Token {
     /// When it was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// From when on it is refused. If absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<Timestamp>,
     /// The token itself, for the header `Authorization: Bearer TOKEN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
@@ -41,14 +46,15 @@ impl Token {
             Holder::Agent(agent) => (Some(agent.clone()), None),
             Holder::Role(role) => (None, Some(*role)),
         };
-        Self { id: token.id.clone(), agent, role, created_at: token.created_at, token: None }
+        let AccessToken { id, created_at, expires_at, .. } = token;
+        Self { id: id.clone(), agent, role, created_at: *created_at, expires_at: *expires_at, token: None }
     }
 }
 
 /// The access tokens of a session, in the order of their creation.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TokenList {
-    /// The tokens that have not been revoked.
+    /// The tokens that have neither been revoked nor expired.
     pub tokens: Vec<Token>,
 }
 
@@ -62,6 +68,9 @@ pub struct NewToken {
     /// The role of its holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<HolderRole>,
+    /// In how many seconds it expires. If absent: never.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<u64>,
 }
 
 impl PartialSchema for NewToken {
@@ -90,6 +99,9 @@ enum OneOfBoth {
 #[allow(dead_code, reason = "it is a schema")]
 struct TokenForAgent {
     agent: AgentName,
+    /// In how many seconds it expires. If absent: never.
+    #[schema(minimum = 1)]
+    expires_in: Option<u64>,
 }
 
 #[derive(ToSchema)]
@@ -97,4 +109,7 @@ struct TokenForAgent {
 #[allow(dead_code, reason = "it is a schema")]
 struct TokenForRole {
     role: HolderRole,
+    /// In how many seconds it expires. If absent: never.
+    #[schema(minimum = 1)]
+    expires_in: Option<u64>,
 }

@@ -50,9 +50,19 @@ pub struct AccessToken {
     pub nonce: Hash,
     /// When it was made.
     pub created_at: Timestamp,
+    /// From when on it lets nobody in; `None` where only revoking ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
-/// The tokens of a session that have not been revoked, in the order in which they were made.
+impl AccessToken {
+    /// Whether it has expired by this time.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+}
+
+/// The tokens of a session that have not been revoked, also expired ones, in the order in which they were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AccessTokens(RedBlackTreeMapSync<Seq, Arc<AccessToken>>);
@@ -68,9 +78,15 @@ impl AccessTokens {
         self.iter().find(|token| *token.id == *id).ok_or_else(|| Error::not_found("token", id))
     }
 
-    /// The holder of the token with this hash; `None` if there is no such token, or its holder has left the team.
-    pub fn actor(&self, sha256: Hash, team: &Team) -> Option<Actor> {
-        let token = self.iter().find(|token| token.sha256 == sha256)?;
+    /// The one with this hash.
+    pub fn of_hash(&self, sha256: Hash) -> Option<&AccessToken> {
+        self.iter().find(|token| token.sha256 == sha256)
+    }
+
+    /// The holder of the token with this hash; `None` if there is no such token, it has expired, or its holder has left
+    /// the team.
+    pub fn actor(&self, sha256: Hash, team: &Team, now: Timestamp) -> Option<Actor> {
+        let token = self.of_hash(sha256).filter(|token| !token.has_expired(now))?;
         match &token.holder {
             Holder::Agent(name) => team.agent(name).ok().map(|agent| Actor::Agent(agent.name.clone())),
             Holder::Role(HolderRole::Manager) => team.manager().map(|agent| Actor::Agent(agent.name.clone())),
@@ -97,4 +113,6 @@ pub struct NewAccessToken {
     pub sha256: Hash,
     /// See [`AccessToken::nonce`].
     pub nonce: Hash,
+    /// In how many seconds it expires; `None` where only revoking ends it.
+    pub expires_in: Option<u64>,
 }

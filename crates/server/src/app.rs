@@ -8,7 +8,7 @@ use std::{
 };
 
 use callboard_api as api;
-use callboard_core::{count::Usage, entry::Hash, id::SessionId};
+use callboard_core::{count::Usage, entry::Hash, id::SessionId, time::Timestamp};
 use callboard_engine::{Board, Outside};
 use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
@@ -137,6 +137,11 @@ impl App {
 }
 
 impl Inner {
+    /// The time by which entries are made and access tokens expire.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.board.settings().clock.now()
+    }
+
     /// The supervisor of the background tasks of server, board and store.
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor

@@ -303,7 +303,10 @@ impl Credentials {
             session => session?,
         };
         let state = session.known()?;
-        let actor = state.tokens.actor(secret::hash(token), &state.team).ok_or_else(unknown)?;
+        let (hash, now) = (secret::hash(token), app.now());
+        let has_expired = state.tokens.of_hash(hash).is_some_and(|token| token.has_expired(now));
+        let refused = || if has_expired { expired() } else { unknown() };
+        let actor = state.tokens.actor(hash, &state.team, now).ok_or_else(refused)?;
         Ok((session, state, actor))
     }
 }
@@ -315,6 +318,10 @@ async fn no_session(app: &App, id: &SessionId) -> CallError {
         Some(name) => error.hint(format!("collections are at /v1/collections/{name}")),
         None => error,
     }
+}
+
+fn expired() -> CallError {
+    CallError::unauthorized("the token has expired").hint("ask whoever made it for another one")
 }
 
 fn unknown() -> CallError {

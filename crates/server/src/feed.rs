@@ -13,6 +13,7 @@ use callboard_core::{
     json::value_of,
     rights::Share,
     state::State,
+    time::Timestamp,
     view::Projected,
     viewer::Viewer,
 };
@@ -103,7 +104,7 @@ impl Feed {
     pub(crate) async fn next(&mut self) -> Option<FeedItem> {
         loop {
             let Self { open, session, subscription, heard, heard_types, admission } = self;
-            let ended = session.when(|state| (!admission.holds(state)).then_some(()));
+            let ended = session.when(|state| (!admission.holds(state, open.app.now())).then_some(()));
             tokio::select! {
                 biased;
                 () = open.app.closing.cancelled() => return None,
@@ -136,8 +137,8 @@ impl Feed {
 
 impl Admission {
     /// Whether the caller would still be let in with the same rights.
-    fn holds(&self, state: &State) -> bool {
-        let known = |token: &Hash| state.tokens.actor(*token, &state.team).is_some();
+    fn holds(&self, state: &State, now: Timestamp) -> bool {
+        let known = |token: &Hash| state.tokens.actor(*token, &state.team, now).is_some();
         // User tokens of the server do not change while it runs.
         let of_session = self.token.as_ref().is_none_or(known);
         of_session

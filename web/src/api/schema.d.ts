@@ -4102,6 +4102,11 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on it is refused. If absent: never.
+             */
+            expires_at?: string | null;
             /** @description Its id, with which it can be revoked. */
             id: string;
             role?: components["schemas"]["TokenRole"] | null;
@@ -4110,13 +4115,17 @@ export interface components {
         };
         TokenForAgent: {
             agent: components["schemas"]["AgentName"];
+            /** @description In how many seconds it expires. If absent: never. */
+            expires_in?: number | null;
         };
         TokenForRole: {
+            /** @description In how many seconds it expires. If absent: never. */
+            expires_in?: number | null;
             role: components["schemas"]["TokenRole"];
         };
         /** @description The access tokens of a session, in the order of their creation. */
         TokenList: {
-            /** @description The tokens that have not been revoked. */
+            /** @description The tokens that have neither been revoked nor expired. */
             tokens: components["schemas"]["Token"][];
         };
         /**
@@ -16366,7 +16375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The access tokens that have not been revoked */
+            /** @description The access tokens that have neither been revoked nor expired */
             200: {
                 headers: {
                     [name: string]: unknown;

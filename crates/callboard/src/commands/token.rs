@@ -13,15 +13,18 @@ use crate::{cli::On, failure::Failure};
 pub(crate) enum Token {
     /// Create a token; it is shown only once
     #[command(
-        after_help = "Examples:\n  callboard token new --agent critic\n  callboard token new --role user\n\nUse it at a server that serves the session: as CALLBOARD_TOKEN, or as `Authorization: Bearer TOKEN`."
+        after_help = "Examples:\n  callboard token new --agent critic\n  callboard token new --role user\n  callboard token new --agent critic --expires-in 3600\n\nUse it at a server that serves the session: as CALLBOARD_TOKEN, or as `Authorization: Bearer TOKEN`."
     )]
     New {
         #[command(flatten)]
         on: On,
         #[command(flatten)]
         holder: TokenHolder,
+        /// Refuse it after so many seconds (default: never)
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+        expires_in: Option<u64>,
     },
-    /// List the tokens that have not been revoked
+    /// List the tokens that have neither been revoked nor expired
     #[command(after_help = "Example:\n  callboard token list")]
     List(On),
     /// Revoke a token and end its open streams
@@ -58,17 +61,19 @@ pub(crate) enum TokenRole {
 
 pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Failure> {
     match command {
-        Token::New { on, holder: TokenHolder { agent, role } } => {
+        Token::New { on, holder: TokenHolder { agent, role }, expires_in } => {
             let role = role.map(|role| match role {
                 TokenRole::User => HolderRole::User,
                 TokenRole::Manager => HolderRole::Manager,
             });
             let session = context.session(&on.session_arg).await?;
-            let made = session.post(&["tokens"], &api::NewToken { agent, role }).acting_as(&on.acting_as);
+            let new = api::NewToken { agent, role, expires_in };
+            let made = session.post(&["tokens"], &new).acting_as(&on.acting_as);
             let made = made.answer::<api::Token>().await?;
             context.output.answer(&made.json, |output| {
+                let until = made.it.expires_at.map(|at| format!(" until {at}")).unwrap_or_default();
                 output.note(format!(
-                    "created {} with the rights of {}; it is not shown again",
+                    "created {} with the rights of {}{until}; it is not shown again",
                     made.it.id,
                     holder(&made.it)
                 ));
@@ -79,9 +84,12 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             let session = context.session(&on.session_arg).await?;
             let list = session.get(&["tokens"]).acting_as(&on.acting_as).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
-                let row = |token: &api::Token| vec![token.id.to_string(), holder(token), output.time(token.created_at)];
+                let row = |token: &api::Token| {
+                    let expires = token.expires_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+                    vec![token.id.to_string(), holder(token), output.time(token.created_at), expires]
+                };
                 output.list(
-                    &["TOKEN", "FOR", "CREATED"],
+                    &["TOKEN", "FOR", "CREATED", "EXPIRES"],
                     &list.it.tokens.iter().map(row).collect::<Vec<_>>(),
                     "access tokens",
                 );

@@ -121,6 +121,10 @@ fn a_token_of_an_agent_sees_and_does_what_the_agent_may() {
     assert!(writer("doctor").1.contains("ok    rights"));
     home.json(&format!("token revoke {} --session demo", made["id"].as_str().unwrap()));
     assert!(writer("set show Open --session demo --json").1.contains("unauthorized"));
+    let hour = home.json("token new --agent writer --expires-in 3600 --session demo");
+    let listed = home.json("token list --session demo");
+    assert_eq!((&listed["tokens"][0]["expires_at"], hour["expires_at"].is_string()), (&hour["expires_at"], true));
+    assert_eq!(home.run("token new --agent writer --expires-in 0 --session demo").status, 2);
 }
 
 #[test]

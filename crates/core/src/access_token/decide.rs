@@ -49,6 +49,9 @@ impl Command for RevokeAccessToken {
 }
 
 fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Arc<str>, Error> {
+    if new.expires_in == Some(0) {
+        return Err(Error::invalid("/expires_in", "give a number of seconds above 0, or leave it out"));
+    }
     match &new.holder {
         Holder::Agent(name) => {
             let names = Audience::of([name.clone()]);
@@ -60,7 +63,7 @@ fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Ar
         Holder::Role(_) => {}
     }
     let id: Arc<str> = format!("t{}", decision.next_seq()).into();
-    let NewAccessToken { holder, sha256, nonce } = new.clone();
-    decision.record(Created { id: id.clone(), holder, sha256, nonce });
+    let NewAccessToken { holder, sha256, nonce, expires_in } = new.clone();
+    decision.record(Created { id: id.clone(), holder, sha256, nonce, expires_in });
     Ok(id)
 }

@@ -21,6 +21,8 @@ pub(crate) struct Created {
     pub(super) holder: Holder,
     pub(super) sha256: Hash,
     pub(super) nonce: Hash,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expires_in: Option<u64>,
 }
 
 /// A token was revoked.
@@ -45,8 +47,10 @@ impl Fact for Created {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        let Self { id, holder, sha256, nonce } = self;
-        let token = AccessToken { id, holder, sha256, nonce, created_at: header.at };
+        let Self { id, holder, sha256, nonce, expires_in } = self;
+        let expires = |seconds| header.at.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
+        let expires_at = expires_in.map(expires);
+        let token = AccessToken { id, holder, sha256, nonce, created_at: header.at, expires_at };
         state.tokens.0.insert_mut(header.seq, Arc::new(token));
     }
 

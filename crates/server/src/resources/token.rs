@@ -28,10 +28,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List the access tokens of a session
 #[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
     params(InPath<SessionId>),
-    responses((status = OK, description = "The access tokens that have not been revoked", body = api::TokenList)))]
+    responses((status = OK, description = "The access tokens that have neither been revoked nor expired", body = api::TokenList)))]
 async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
     let state = caller.session.state().await?;
-    Ok(Answer::ok(api::TokenList { tokens: state.tokens.iter().map(api::Token::of).collect() }))
+    let now = caller.app.now();
+    let tokens = state.tokens.iter().filter(|token| !token.has_expired(now)).map(api::Token::of);
+    Ok(Answer::ok(api::TokenList { tokens: tokens.collect() }))
 }
 
 /// Create an access token for an agent or a role
@@ -52,7 +54,8 @@ async fn create(
     };
     let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
     let token = caller.app.secret.token(caller.session.id(), Hash(random));
-    let new = NewAccessToken { holder, sha256: secret::hash(&token), nonce: Hash(random) };
+    let (sha256, nonce) = (secret::hash(&token), Hash(random));
+    let new = NewAccessToken { holder, sha256, nonce, expires_in: body.expires_in };
     let receipt = caller.execute(options, new).await?;
     let AccessTokenId(id) = receipt.answer;
     let state = caller.session.state_at(receipt.head).await?;

@@ -1,11 +1,17 @@
 //! Who is let in, and who may do what.
 
+use std::sync::Arc;
+
+use callboard_core::time::Timestamp;
+use callboard_engine::{Board, Settings as BoardSettings};
+use callboard_store::{ManualClock, MemoryStore};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use callboard_engine::Board;
-
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::{
+    fixtures::{self, Answer, Server, memory, settings},
+    streams::{events, next},
+};
 
 #[tokio::test]
 async fn a_token_lets_in_as_its_agent_until_it_is_revoked() {
@@ -39,6 +45,46 @@ async fn a_token_lets_in_as_its_agent_until_it_is_revoked() {
     server.delete(&format!("{team}/tokens/{id}")).await.problem(404, "not_found");
     server.send("POST", &format!("{team}/tokens"), json!({})).await.problem(422, "invalid");
     server.send("POST", &format!("{team}/tokens"), json!({"role": "worker"})).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn a_token_is_refused_from_when_on_it_expires() {
+    let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap());
+    let store = Arc::new(MemoryStore::new(Arc::new(clock.clone())));
+    let board = BoardSettings { clock: Arc::new(clock.clone()), ..fixtures::board() };
+    let server = Server::of(store, settings(), board).await;
+    let team = server.team("s").await;
+    let tokens = format!("{team}/tokens");
+    for wrong in [json!(0), json!(-1), json!(1.5), json!("soon")] {
+        let refused = server.send("POST", &tokens, json!({"agent": "writer", "expires_in": wrong})).await;
+        assert_eq!(refused.problem(422, "invalid").body["errors"][0]["pointer"], "/expires_in");
+    }
+    server.token(&team, "critic").await;
+    let new = json!({"agent": "writer", "expires_in": 60});
+    let made = server.send("POST", &tokens, new).await.is(201).body;
+    assert_eq!(made["expires_at"], "2023-11-14T22:14:20.000Z");
+    let far = json!({"agent": "writer", "expires_in": 999_999_999_999_999_u64});
+    assert_eq!(server.send("POST", &tokens, far).await.is(201).body["expires_at"], "9999-12-30T22:00:00.000Z");
+    let by_token = |path: &str| server.call("GET", path).bearer_auth(made["token"].as_str().unwrap());
+    let listed = async || server.get(&tokens).await.body["tokens"].as_array().unwrap().len();
+    clock.advance_seconds(59);
+    Answer::of(by_token(&team)).await.is(200);
+    let mut stream = events(by_token(&format!("{team}/events"))).await;
+    let put = async |text: &str| {
+        server.send("PUT", &format!("{team}/context-sets/Brief"), json!({ "content": text })).await.is(200);
+    };
+    put("before").await;
+    assert!(next(&mut stream).await.unwrap().data.contains("before"));
+    assert_eq!(listed().await, 3);
+    clock.advance_seconds(1);
+    put("after").await;
+    assert!(next(&mut stream).await.is_none(), "a stream ends before its next event");
+    let refused = Answer::of(by_token(&team)).await.problem(401, "unauthorized");
+    assert_eq!(refused.text("detail"), "the token has expired");
+    Answer::of(by_token("/v1/me")).await.problem(401, "unauthorized");
+    assert_eq!(listed().await, 2);
+    let id = made["id"].as_str().unwrap();
+    server.delete(&format!("{tokens}/{id}")).await.is(204);
 }
 
 #[tokio::test]
