@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicI64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -21,6 +21,8 @@ pub(crate) struct Asking {
     /// A name that no other server has, nor this one once it was started again.
     name: Arc<str>,
     open: Arc<AtomicUsize>,
+    /// When it was last noted that this server is there, in milliseconds since 1970; long ago if it never was.
+    noted: Arc<AtomicI64>,
 }
 
 /// A request of a program that is being answered, until it is dropped.
@@ -29,7 +31,7 @@ pub(crate) struct OpenTurn(Arc<AtomicUsize>);
 impl Asking {
     pub(crate) fn new(board: Board) -> Self {
         let name = format!("{:016x}", SystemRandom.next()).into();
-        Self { board, name, open: Arc::default() }
+        Self { board, name, open: Arc::default(), noted: Arc::new(AtomicI64::new(i64::MIN)) }
     }
 
     /// The name of this server in turns.
@@ -37,12 +39,30 @@ impl Asking {
         &self.name
     }
 
-    /// Begins a request. Others know from now on that this server is there.
+    /// Begins a request. Others know from now on that this server is there. Nothing is asked of the store before half of
+    /// the time has passed for which they know it.
     pub(crate) async fn begin(&self) -> Result<OpenTurn, Error> {
         self.open.fetch_add(1, Ordering::Relaxed);
         let asked = OpenTurn(self.open.clone());
-        self.board.note_asker(&self.name).await?;
+        let passed = self.now().saturating_sub(self.noted.load(Ordering::Relaxed));
+        let half = i64::try_from(self.board.settings().lease.lasts.as_millis() / 2).unwrap_or(i64::MAX);
+        // Where the clock was set back, nothing is known.
+        if !(0..half).contains(&passed) {
+            self.note().await?;
+        }
         Ok(asked)
+    }
+
+    /// Notes that this server is there.
+    async fn note(&self) -> Result<(), Error> {
+        let now = self.now();
+        self.board.note_asker(&self.name).await?;
+        self.noted.store(now, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn now(&self) -> i64 {
+        self.board.settings().clock.now().as_millis()
     }
 
     /// Whether the server with this name is another one that is there.
@@ -54,7 +74,7 @@ impl Asking {
     pub(crate) async fn keep(&self) {
         loop {
             if self.open.load(Ordering::Relaxed) > 0
-                && let Err(error) = self.board.note_asker(&self.name).await
+                && let Err(error) = self.note().await
             {
                 tracing::warn!(%error, "it could not be noted that this server asks models; trying again");
             }
@@ -78,3 +98,6 @@ impl Drop for OpenTurn {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,6 +109,10 @@ impl<R: Permission> AuthorizedToAdd<R> {
         if let (Credentials::User, None) = (&caller.credentials, &caller.acting)
             && let Some(session) = app.board.known_session(id)
         {
+            // Where nobody else calls, nobody else ends what a server left that died.
+            if let Ok(state) = session.known() {
+                app.asking.settle(&session, &state).await;
+            }
             let (actor, rank, right) = (Actor::User, Rank::User, PhantomData);
             return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
         }

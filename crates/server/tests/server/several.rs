@@ -272,6 +272,32 @@ async fn a_turn_of_a_program_whose_server_was_killed_is_interrupted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_whose_server_was_killed_is_interrupted_where_messages_are_only_added() {
+    let stage = Stage::new(|_, _| Reply::silence());
+    let (a, b) = (stage.server("a").await, stage.server("b").await);
+    let asking = tokio::spawn(program(&a, "one").send());
+    stage.asked(1).await;
+    b.get("/v1/sessions/s").await.is(200);
+    let id = "s".parse().unwrap();
+    let open = async || {
+        let session = b.board.session(&id).await.unwrap();
+        session.state().await.unwrap().runs.asking().count()
+    };
+    assert_eq!(open().await, 1);
+    a.kill().await;
+    soon("the end of the turn", async {
+        while open().await > 0 {
+            stage.clock.advance_seconds(1);
+            let message = json!({"messages": [{"role": "user", "content": "Anybody there?"}]});
+            b.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+            moment().await;
+        }
+    })
+    .await;
+    asking.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_request_of_a_program_at_two_servers_is_asked_once() {
     let stage = Stage::new(|_, nth| match nth {
         2 => Reply::error(400, "the model does not like it"),
