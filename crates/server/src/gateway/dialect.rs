@@ -260,6 +260,15 @@ impl Dialect {
                 return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
             }
         };
+        let is_compacted = |item: &Value| item.get("type").and_then(Value::as_str) == Some("compaction");
+        if self == Self::Responses
+            && mode == Mode::Manage
+            && let Some(at) = messages.iter().position(is_compacted)
+        {
+            let why =
+                "what stands for older items cannot be read here, where they are kept and compressed: leave it out";
+            return Err(Complaint::refused(&format!("/input/{at}"), why));
+        }
         let instructions = match self {
             Self::OpenAi | Self::Responses => {
                 let is_system = |message: &Value| {

@@ -222,10 +222,14 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"model": "m", "input": "x", "background": true}), "/background"),
         (json!({"model": "m", "input": []}), "/input"),
         (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
+        (json!({"model": "m", "input": [user("x"), {"type": "compaction", "encrypted_content": "abc"}]}), "/input/1"),
     ] {
         let refused = server.send("POST", RESPONSES, body).await.is(400);
         assert!(refused.raw.contains(what), "{}", refused.raw);
     }
+    let searched = json!({"model": "m", "input": [{"type": "web_search_call"}]});
+    let refused = server.send("POST", RESPONSES, searched).await;
+    assert!(refused.status.is_client_error() && refused.raw.contains("web_search_call"), "{}", refused.raw);
     for (body, what) in [
         (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
         (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
@@ -630,6 +634,68 @@ async fn a_thread_that_an_agent_may_not_see_is_none_of_its_conversations() {
     assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "Yes.", "Two?", "answer 0"]);
 }
 
+/// A picture of one pixel.
+const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+#[tokio::test]
+async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
+    let endpoint = Scripted::start(|request, _| match request.get("input").is_some() {
+        true => Reply::vectors([&[0.5, -0.5][..]]),
+        false => Reply::text("It rises."),
+    });
+    let server = with(&endpoint).await;
+    let picture = json!({"type": "image_url", "image_url": {"url": PIXEL}});
+    let looked_at = json!({"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]});
+    let fields = json!({"temperature": 0.5, "logprobs": true, "top_logprobs": 2, "n": 1,
+        "response_format": {"type": "json_object"}, "parallel_tool_calls": false, "something_new": {"a": [1]}});
+    let mut body = json!({"model": "gpt-4o", "messages": [looked_at]});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    server.send("POST", OPENAI, body).await.is(200);
+    let sent = endpoint.requests()[0].clone();
+    for (name, value) in fields.as_object().unwrap() {
+        assert_eq!(&sent[name], value, "{sent}");
+    }
+    assert!(sent["messages"].to_string().contains(PIXEL), "{sent}");
+    // Vectors and the list of models have nothing to do with it.
+    let asked = json!({"model": "small", "input": ["tide"]});
+    let found = server.send("POST", "/gateway/s/writer/openai/v1/embeddings", asked.clone()).await.is(200);
+    assert_eq!(found.body["data"][0]["embedding"], json!([0.5, -0.5]), "{}", found.raw);
+    assert_eq!(endpoint.requests().last(), Some(&asked));
+    let models = server.get("/gateway/s/writer/openai/v1/models").await.is(200);
+    assert_eq!(models.body["data"][0]["id"], "scripted", "{}", models.raw);
+    kept(&server, "chat:writer", 2).await;
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_provider_passes_with_when_to_ask_again() {
+    let endpoint = Scripted::start(|_, _| Reply::error(429, "slowly").retry_after(7));
+    let server = with(&endpoint).await;
+    let refused = chat(&server, json!([user("One?")])).await.is(429);
+    assert!(refused.raw.contains("slowly") && refused.headers["retry-after"] == "7", "{refused:?}");
+    // It is the client who asks again.
+    assert_eq!(endpoint.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_as_the_key_says_the_session_and_the_agent() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [user("Well?")]});
+    let ask = |key: &str| server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", key).json(&body);
+    Answer::of(ask(&token)).await.is(200);
+    kept(&server, "chat:writer", 2).await;
+    // Without one the address has to say both, and the agent has to be there.
+    let nowhere = Answer::of(ask("any")).await.is(404);
+    assert_eq!(nowhere.body["error"]["type"], "not_found_error", "{}", nowhere.raw);
+    let body = json!({"model": "m", "messages": [user("Well?")]});
+    let nobody = server.send("POST", "/gateway/s/nobody/openai/v1/chat/completions", body).await;
+    let told = nobody.body["error"]["message"].as_str().unwrap_or_default();
+    assert!(nobody.status.is_client_error() && told.contains("nobody"), "{}", nobody.raw);
+    assert_eq!(endpoint.requests().len(), 1);
+}
+
 #[tokio::test]
 async fn what_is_recorded_goes_on_byte_for_byte() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
@@ -637,7 +703,8 @@ async fn what_is_recorded_goes_on_byte_for_byte() {
     server.team("s").await;
     let set = json!({"content": "The board says high tide."});
     server.send("PUT", "/v1/sessions/s/context-sets/Notes", set).await.is(200);
-    let body = json!({"model": "gpt-4o", "n": 1, "seed": 7, "messages": [{"role": "system", "content": "Be brief."}, user("One?")]});
+    // What could not be kept in a conversation goes on, too.
+    let body = json!({"model": "gpt-4o", "n": 2, "seed": 7, "tools": [{"type": "web_search"}], "messages": [{"role": "system", "content": "Be brief."}, user("One?")]});
     let ask = server.call("POST", OPENAI).header("Callboard-Mode", "record").json(&body);
     Answer::of(ask).await.is(200);
     assert_eq!(endpoint.requests(), [body]);

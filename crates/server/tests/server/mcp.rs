@@ -112,6 +112,15 @@ async fn a_connection_is_of_whoever_opened_it() {
     }
     let told = server.call("GET", "/mcp").header("accept", "text/event-stream").header("mcp-session-id", &connection);
     assert_eq!(told.bearer_auth(&critic).send().await.unwrap().status(), 404);
+    // Its opener alone ends it, and it is gone then.
+    let end = |token: &str| {
+        let end = server.call("DELETE", "/mcp").header("mcp-session-id", &connection);
+        end.header("mcp-protocol-version", "2025-06-18").bearer_auth(token).send()
+    };
+    assert_eq!(end(&critic).await.unwrap().status(), 404);
+    assert_eq!(ask(&server, "/mcp", Some(&writer), Some(&connection), ping.clone()).await.0, 200);
+    assert!(end(&writer).await.unwrap().status().is_success());
+    assert_eq!(ask(&server, "/mcp", Some(&writer), Some(&connection), ping).await.0, 404);
 }
 
 #[tokio::test]
