@@ -48,7 +48,7 @@ impl Fact for Created {
 
     fn apply(self, state: &mut State, header: &Header) {
         let Self { id, holder, sha256, nonce, expires_in } = self;
-        let expires = |seconds| header.at.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
+        let expires = |seconds: u64| header.at.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
         let expires_at = expires_in.map(expires);
         let token = AccessToken { id, holder, sha256, nonce, created_at: header.at, expires_at };
         state.tokens.0.insert_mut(header.seq, Arc::new(token));
