@@ -102,7 +102,7 @@ name = "writer"
 role = "worker"
 tools = [
     "callboard:read", "callboard:write_context_set", "callboard:add_file", "callboard:get_current_plan",
-    "callboard:update_plan", "callboard:get_workflow_variable", "callboard:set_variable",
+    "callboard:update_plan", "callboard:get_workflow_variable", "callboard:set_variable", "callboard:memory",
 ]
 
 [[set]]
@@ -173,6 +173,7 @@ fn calls() -> Vec<Called> {
     let elsewhere = json!({"message_id": "nothing", "thread": "elsewhere"});
     let count = json!({"variableName": "count", "value": 1, "reason": "Counted."});
     let new_plan = json!({"plan": plan, "reason": "Begun."});
+    let remembered = json!({"command": "create", "path": "/memories/tide.md", "file_text": "High at six."});
     vec![
         by("writer", "read_context_set", json!({"name": "Tone"}), Comes::Nothing, "cheerful"),
         by("writer", "write_context_set", tone, Comes::Change, "The context set Tone"),
@@ -188,6 +189,7 @@ fn calls() -> Vec<Called> {
         by("writer", "get_workflow_variable", json!({"variableName": "count"}), Comes::Refusal, "there is no variable"),
         by("writer", "set_variable", count.clone(), Comes::Refusal, "may not set variables"),
         by("lead", "set_variable", count, Comes::Change, "count = 1"),
+        by("writer", "memory", remembered, Comes::Change, "created successfully at: /memories/tide.md"),
     ]
 }
 
@@ -215,7 +217,7 @@ fn before(way: Way, replies: Vec<Reply>) -> (Home, Scripted, usize) {
 
 /// What of the journal a call of a tool changed, and who did.
 fn entries(home: &Home, before: usize) -> Vec<Value> {
-    const ABOUT: &[&str] = &["context_set.", "file.", "plan.", "variable."];
+    const ABOUT: &[&str] = &["context_set.", "document.", "file.", "plan.", "variable."];
     let new = home.journal("demo").into_iter().skip(before);
     new.filter(|entry| ABOUT.iter().any(|about| entry["type"].as_str().unwrap().starts_with(about)))
         .map(|entry| {

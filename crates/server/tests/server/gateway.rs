@@ -648,13 +648,15 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
     let looked_at = json!({"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]});
     let fields = json!({"temperature": 0.5, "logprobs": true, "top_logprobs": 2, "n": 1,
         "response_format": {"type": "json_object"}, "parallel_tool_calls": false, "something_new": {"a": [1]}});
-    let mut body = json!({"model": "gpt-4o", "messages": [looked_at]});
+    // The provider may stand before the name of the model.
+    let mut body = json!({"model": "openai:gpt-4o", "messages": [looked_at]});
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     server.send("POST", OPENAI, body).await.is(200);
     let sent = endpoint.requests()[0].clone();
     for (name, value) in fields.as_object().unwrap() {
         assert_eq!(&sent[name], value, "{sent}");
     }
+    assert_eq!(sent["model"], "gpt-4o", "{sent}");
     assert!(sent["messages"].to_string().contains(PIXEL), "{sent}");
     // Vectors and the list of models have nothing to do with it.
     let asked = json!({"model": "small", "input": ["tide"]});

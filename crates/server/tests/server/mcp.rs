@@ -124,6 +124,17 @@ async fn a_connection_is_of_whoever_opened_it() {
 }
 
 #[tokio::test]
+async fn each_client_is_answered_in_its_version_of_the_protocol() {
+    let server = Server::start().await;
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut hello = hello();
+        hello["params"]["protocolVersion"] = json!(version);
+        let (status, answer, _) = ask(&server, "/mcp", None, None, hello).await;
+        assert_eq!((status, &answer["result"]["protocolVersion"]), (200, &json!(version)), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_the_address_asks_for_wrongly_is_refused() {
     let server = Server::start().await;
     for (address, pointer) in [("/mcp?tools=dance", "/tools"), ("/mcp?session=%00", ""), ("/mcp?colour=red", "")] {
