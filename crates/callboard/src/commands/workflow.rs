@@ -27,8 +27,8 @@ use self::args::{Content, Record, Version, WorkflowCommand};
 pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Failure> {
     let output = context.output;
     let Some(command) = args.command else {
-        let session = context.session(&args.session_arg).await?;
-        let workflow = session.get(&["workflow"]).acting_as(&args.acting_as).answer::<api::Workflow>().await?;
+        let session = context.session(&args.on.session_arg).await?;
+        let workflow = session.get(&["workflow"]).acting_as(&args.on.acting_as).answer::<api::Workflow>().await?;
         output.answer(&workflow.json, |output| show::workflow(&workflow.it, output));
         return Ok(());
     };
