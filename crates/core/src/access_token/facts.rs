@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{AccessToken, Holder};
 use crate::{
-    audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Seen, Sentence},
+    fact::{Description, Fact, Sentence},
     state::State,
-    view::View,
 };
 
 /// A token was made.
@@ -40,18 +38,10 @@ impl Fact for Created {
         format!("token:{}", self.id)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         let Self { id, holder, sha256, nonce } = self;
         let token = AccessToken { id, holder, sha256, nonce, created_at: header.at };
         state.tokens.0.insert_mut(header.seq, Arc::new(token));
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }
 
@@ -66,18 +56,10 @@ impl Fact for Revoked {
         format!("token:{}", self.id)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, _: &Header) {
         let found = state.tokens.0.iter().find(|(_, token)| token.id == self.id).map(|(seq, _)| *seq);
         if let Some(seq) = found {
             state.tokens.0.remove_mut(&seq);
         }
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }
