@@ -39,6 +39,7 @@ mod workflow;
 
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
+    collection::CollectionInfo as Collection,
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{

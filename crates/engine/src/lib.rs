@@ -62,7 +62,6 @@ mod upkeep;
 
 pub use board::Board;
 pub use callboard_recall::Prefer;
-pub use collection::CollectionInfo;
 pub use error::Error;
 pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
