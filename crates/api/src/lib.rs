@@ -54,6 +54,7 @@ pub use callboard_core::{
         VariableName,
     },
     limits::Limits,
+    overview::{LargestPrompt, LastEntry, RunOverview as SessionRun},
     plan::{
         Phase as PlanPhase, PlanDocument, PutPlan, Status as PlanStatus, Task as PlanTask, TaskPatch as PlanTaskPatch,
         diff::{Change as PlanChange, How as PlanChangeWord},
