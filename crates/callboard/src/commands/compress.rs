@@ -64,12 +64,12 @@ pub(crate) struct Pin {
 }
 
 pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
     let thread = thread.as_str();
     if let Some(seq) = args.undo {
         let path = ["threads", thread, "compressions", &seq.to_string(), "undo"];
-        let call = session.call(Method::POST, &path).acting_as(&args.on.acting_as);
+        let call = session.call(Method::POST, &path);
         let undone = call.answer::<api::UndoneCompression>().await?;
         context.output.answer(&undone.json, |output| {
             output.line(format!("undone: prompts show the messages again that entry {seq} summarized"));
@@ -83,7 +83,7 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
         method: args.no_model.then_some(api::WantedMethod::Extractive),
         preview: args.preview,
     };
-    let call = session.post(&["threads", thread, "compress"], &body).acting_as(&args.on.acting_as);
+    let call = session.post(&["threads", thread, "compress"], &body);
     let done = call.answer::<api::CompressAnswer>().await?;
     context.output.answer(&done.json, |output| {
         let api::CompressAnswer { seq, through, messages, tokens_before, tokens_after, method, model, reason, .. } =
@@ -112,10 +112,10 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
 }
 
 pub(super) async fn pin(context: &Context, args: Pin) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let method = if args.remove { Method::DELETE } else { Method::PUT };
     let path = ["threads", args.thread.as_str(), "messages", args.message.as_str(), "pin"];
-    let pinned = session.call(method, &path).acting_as(&args.on.acting_as).answer::<api::Pinned>().await?;
+    let pinned = session.call(method, &path).answer::<api::Pinned>().await?;
     context.output.answer(&pinned.json, |output| {
         let what = if pinned.it.pinned { "pinned" } else { "unpinned" };
         output.line(format!("{what} {} (entry {})", pinned.it.message_id, pinned.it.seq));

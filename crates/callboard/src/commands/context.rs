@@ -21,9 +21,9 @@ pub(crate) struct Context {
 }
 
 pub(super) async fn context(context: &CommandContext, args: Context) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
-    let call = session.get(&["threads", thread.as_str(), "context"]).acting_as(&args.on.acting_as);
+    let call = session.get(&["threads", thread.as_str(), "context"]);
     let size = call.answer::<api::ContextSize>().await?;
     context.output.answer(&size.json, |output| show(&size.it, output));
     Ok(())

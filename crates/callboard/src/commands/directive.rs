@@ -34,16 +34,15 @@ pub(crate) struct Directive {
 }
 
 pub(super) async fn directive(context: &Context, args: Directive) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let Some(path) = args.file else {
-        let schema = session.get(&["directives", "schema"]).acting_as(&args.on.acting_as).answer::<Value>().await?;
+        let schema = session.get(&["directives", "schema"]).answer::<Value>().await?;
         context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
         return Ok(ExitCode::SUCCESS);
     };
     let text =
         if path == Path::new("-") { terminal::all()? } else { terminal::file(&path).map_err(terminal::not_a_text)? };
-    let directed =
-        session.post(&["directives"], &read(text)?).acting_as(&args.on.acting_as).answer::<Directed>().await?;
+    let directed = session.post(&["directives"], &read(text)?).answer::<Directed>().await?;
     context.output.answer(&directed.json, |output| show(&directed.it, output));
     let is_refused = |outcome| matches!(outcome, Outcome::Conflict | Outcome::Rejected);
     let is_whole = !directed.it.outcomes.iter().any(|set| is_refused(set.outcome));

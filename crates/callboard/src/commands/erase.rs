@@ -25,9 +25,9 @@ pub(crate) struct Erase {
 }
 
 pub(super) async fn erase(context: &Context, args: Erase) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let call = session.call(Method::DELETE, &["journal", &args.seq.to_string()]).query("reason", args.reason);
-    let erased = call.acting_as(&args.on.acting_as).answer::<api::ErasedEntry>().await?;
+    let erased = call.answer::<api::ErasedEntry>().await?;
     context.output.answer(&erased.json, |output| {
         let api::ErasedEntry { seq, erased_by, copies, forks, .. } = &erased.it;
         let noted = erased_by.map(|by| format!(", as entry {by} says")).unwrap_or_default();

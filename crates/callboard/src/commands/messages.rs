@@ -50,10 +50,10 @@ pub(crate) enum Shape {
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
-    let call = session.get(&["threads", thread.as_str(), "messages"]).acting_as(&args.on.acting_as);
+    let call = session.get(&["threads", thread.as_str(), "messages"]);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     if let Some(shape) = args.shape {

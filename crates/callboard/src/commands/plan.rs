@@ -150,8 +150,8 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
             changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&on.acting_as).answer().await?, output);
         }
         PlanCommand::History { on, limit } => {
-            let session = context.session(&on.session_arg).await?;
-            let call = session.get(&["plan", "versions"]).maybe("limit", limit).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["plan", "versions"]).maybe("limit", limit);
             let versions = call.answer::<api::PlanVersionList>().await?;
             output.answer(&versions.json, |output| show::history(&versions.it, output));
         }
@@ -161,17 +161,17 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
             print(&session.get(&path).acting_as(&on.acting_as).answer().await?, output)?;
         }
         PlanCommand::Diff { on, from, to } => {
-            let session = context.session(&on.session_arg).await?;
-            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to);
             let diff = call.answer::<api::PlanDiff>().await?;
             output.answer(&diff.json, |output| show::diff(&diff.it, output));
         }
         PlanCommand::Task { on, task, status, notes, reason } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let (status, notes) = (status.map(api::PlanStatus::from), notes.map(Into::into));
             let patch = api::PlanTaskPatch { status, notes, reason: reason.into() };
             let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
-            changed(call.acting_as(&on.acting_as).answer().await?, output);
+            changed(call.answer().await?, output);
         }
     }
     Ok(())

@@ -74,7 +74,7 @@ impl From<Whose> for api::RecallRole {
 }
 
 pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let body = api::RecallBody {
         query: args.query,
         limit: Some(args.limit),
@@ -84,7 +84,7 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         sources: (!args.sources.is_empty()).then_some(args.sources),
         at: args.at,
     };
-    let answer = session.post(&["recall"], &body).acting_as(&args.on.acting_as).answer::<api::Recalled>().await?;
+    let answer = session.post(&["recall"], &body).answer::<api::Recalled>().await?;
     Ok(show(context.output, &answer.json, &answer.it, true))
 }
 

@@ -70,23 +70,19 @@ pub(crate) struct SetPut {
 pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failure> {
     match command {
         Set::List { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let sets = session.get(&["context-sets"]).acting_as(&on.acting_as).answer::<api::ContextSetList>().await?;
+            let session = context.session_on(&on).await?;
+            let sets = session.get(&["context-sets"]).answer::<api::ContextSetList>().await?;
             context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
         }
         Set::Show { on, name } => {
-            let session = context.session(&on.session_arg).await?;
-            let set = session
-                .get(&["context-sets", name.as_str()])
-                .acting_as(&on.acting_as)
-                .answer::<api::ContextSet>()
-                .await?;
+            let session = context.session_on(&on).await?;
+            let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?;
             context.output.answer(&set.json, |output| show(&set.it, output));
         }
         Set::Put(args) => put(context, args).await?,
         Set::Delete { on, name } => {
-            let session = context.session(&on.session_arg).await?;
-            session.call(Method::DELETE, &["context-sets", name.as_str()]).acting_as(&on.acting_as).done().await?;
+            let session = context.session_on(&on).await?;
+            session.call(Method::DELETE, &["context-sets", name.as_str()]).done().await?;
             context.output.answer(&json!({"deleted": name}), |output| output.line(format!("deleted {name}")));
         }
     }
@@ -94,12 +90,12 @@ pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failu
 }
 
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let path = ["context-sets", args.name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
-        (None, None) => match session.get(&path).acting_as(&args.on.acting_as).answer::<api::ContextSet>().await {
+        (None, None) => match session.get(&path).answer::<api::ContextSet>().await {
             Ok(set) => set.it.content,
             Err(failure) if is_no_set(&failure) => None,
             Err(failure) => return Err(failure),
@@ -110,12 +106,7 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
     let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };
-    let put = session
-        .call(Method::PUT, &path)
-        .json(&put)
-        .acting_as(&args.on.acting_as)
-        .answer::<api::PutContextSetAnswer>()
-        .await?;
+    let put = session.call(Method::PUT, &path).json(&put).answer::<api::PutContextSetAnswer>().await?;
     context.output.answer(&put.json, |output| {
         let api::PutContextSetAnswer { set, outcome } = &put.it;
         let done = outcome.map_or_else(|| set.name.to_string(), |outcome| outcome_line(outcome, set.name.as_str()));

@@ -101,31 +101,27 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
             context.session(&on.session_arg).await?.get(&[STATE]).acting_as(&on.acting_as).answer().await?
         }
         Steps::Use { on, tool } => {
-            let session = context.session(&on.session_arg).await?;
-            session
-                .post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() })
-                .acting_as(&on.acting_as)
-                .answer()
-                .await?
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).answer().await?
         }
         Steps::Advance { on } => {
-            let session = context.session(&on.session_arg).await?;
-            session.post(&[STATE, "advance"], &json!({})).acting_as(&on.acting_as).answer().await?
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "advance"], &json!({})).answer().await?
         }
         Steps::Set(args) => set(context, args).await?,
         Steps::Reset { on } => {
-            let session = context.session(&on.session_arg).await?;
-            session.post(&[STATE, "reset"], &json!({})).acting_as(&on.acting_as).answer().await?
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "reset"], &json!({})).answer().await?
         }
         Steps::Usage { on, prompt, completion } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let (prompt_tokens, completion_tokens) = (prompt.unwrap_or_default(), completion.unwrap_or_default());
             let used = api::ReportedUsage { prompt_tokens, completion_tokens };
-            session.post(&[STATE, "usage"], &used).acting_as(&on.acting_as).answer().await?
+            session.post(&[STATE, "usage"], &used).answer().await?
         }
         Steps::Allowed { on, tools } => {
-            let session = context.session(&on.session_arg).await?;
-            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools }).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools });
             let offer = call.answer::<api::Offer>().await?;
             context.output.answer(&offer.json, |output| table(&offer.it, output));
             return Ok(());
@@ -136,10 +132,10 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
 }
 
 async fn set(context: &Context, args: StepsSet) -> Result<Answer<api::Orchestration>, Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let active_step = args.step.map(Some).or(args.default.then_some(None));
     let position = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
-    session.call(Method::PATCH, &[STATE]).json(&position).acting_as(&args.on.acting_as).answer().await
+    session.call(Method::PATCH, &[STATE]).json(&position).answer().await
 }
 
 /// How many recently used tools are shown to people.

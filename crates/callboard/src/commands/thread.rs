@@ -65,17 +65,17 @@ pub(crate) enum Setting {
 pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Failure> {
     match command {
         Thread::List { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let threads = session.get(&["threads"]).acting_as(&on.acting_as).answer::<api::ThreadList>().await?;
+            let session = context.session_on(&on).await?;
+            let threads = session.get(&["threads"]).answer::<api::ThreadList>().await?;
             context.output.answer(&threads.json, |output| {
                 let rows: Vec<_> = threads.it.threads.iter().map(row).collect();
                 output.list(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], &rows, "threads");
             });
         }
         Thread::Put(put) => {
-            let session = context.session(&put.on.session_arg).await?;
+            let session = context.session_on(&put.on).await?;
             let call = session.call(Method::PUT, &["threads", put.name.as_str()]).json(&put.body()?);
-            let thread = call.acting_as(&put.on.acting_as).answer::<api::Thread>().await?;
+            let thread = call.answer::<api::Thread>().await?;
             context.output.answer(&thread.json, |output| {
                 let settings = settings(&thread.it);
                 let settings = if settings.is_empty() { settings } else { format!(", {settings}") };

@@ -63,8 +63,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
                 TokenRole::User => HolderRole::User,
                 TokenRole::Manager => HolderRole::Manager,
             });
-            let session = context.session(&on.session_arg).await?;
-            let made = session.post(&["tokens"], &api::NewToken { agent, role }).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let made = session.post(&["tokens"], &api::NewToken { agent, role });
             let made = made.answer::<api::Token>().await?;
             context.output.answer(&made.json, |output| {
                 output.note(format!(
@@ -76,8 +76,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             });
         }
         Token::List(on) => {
-            let session = context.session(&on.session_arg).await?;
-            let list = session.get(&["tokens"]).acting_as(&on.acting_as).answer::<api::TokenList>().await?;
+            let session = context.session_on(&on).await?;
+            let list = session.get(&["tokens"]).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
                 let row = |token: &api::Token| vec![token.id.to_string(), holder(token), output.time(token.created_at)];
                 output.list(
@@ -88,8 +88,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             });
         }
         Token::Revoke { on, token } => {
-            let session = context.session(&on.session_arg).await?;
-            session.call(Method::DELETE, &["tokens", &token]).acting_as(&on.acting_as).done().await?;
+            let session = context.session_on(&on).await?;
+            session.call(Method::DELETE, &["tokens", &token]).done().await?;
             context.output.answer(&json!({"revoked": token}), |output| output.line(format!("revoked {token}")));
         }
     }

@@ -40,15 +40,15 @@ impl Tools {
 pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Failure> {
     match command {
         Tools::List { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let tools = session.get(&["tools"]).acting_as(&on.acting_as).answer::<api::ToolList>().await?;
+            let session = context.session_on(&on).await?;
+            let tools = session.get(&["tools"]).answer::<api::ToolList>().await?;
             context.output.answer(&tools.json, |output| table(&tools.it, output));
         }
         Tools::Call { on, tool, arguments } => {
             let arguments = arguments.map(|text| read(&text)).transpose()?.unwrap_or_default();
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
-            let told = call.acting_as(&on.acting_as).answer::<api::ToolCallResult>().await?;
+            let told = call.answer::<api::ToolCallResult>().await?;
             if told.it.is_error {
                 let why = told.it.result;
                 let bare = why.strip_prefix("[not done: ").and_then(|why| why.strip_suffix(']'));

@@ -95,22 +95,22 @@ pub(crate) struct Reason {
 pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), Failure> {
     match command {
         Variable::List { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let list = session.get(&["variables"]).acting_as(&on.acting_as).answer::<api::VariableList>().await?;
+            let session = context.session_on(&on).await?;
+            let list = session.get(&["variables"]).answer::<api::VariableList>().await?;
             context.output.answer(&list.json, |output| table(&list.it.variables, output));
         }
         Variable::Get { on, name, reveal } => {
-            let session = context.session(&on.session_arg).await?;
-            let call = session.get(&["variables", name.as_str()]).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["variables", name.as_str()]);
             let call = if reveal { call.query("reveal", true) } else { call };
             let variable = call.answer::<api::VariableValue>().await?;
             context.output.answer(&variable.json, |output| output.line(variable.it.value.get()));
         }
         Variable::Set(args) => set(context, args).await?,
         Variable::Clear { on, name, all: _, reason } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let path: Vec<_> = ["variables"].into_iter().chain(name.as_ref().map(VariableName::as_str)).collect();
-            session.call(Method::DELETE, &path).query("reason", reason.reason).acting_as(&on.acting_as).done().await?;
+            session.call(Method::DELETE, &path).query("reason", reason.reason).done().await?;
             let cleared = name.as_ref().map_or("all variables", VariableName::as_str);
             context.output.answer(&json!({"cleared": name}), |output| output.line(format!("cleared {cleared}")));
         }
@@ -125,10 +125,10 @@ async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
         (Some(value), None) if value != "-" => read_value(value, text)?,
         _ => read_value(without_line_end(terminal::all()?), text)?,
     };
-    let session = context.session(&on.session_arg).await?;
+    let session = context.session_on(&on).await?;
     let origins = (!origins.is_empty()).then_some(origins);
     let put = api::PutVariable { value, reason: reason.reason.into(), secret, origins };
-    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put).acting_as(&on.acting_as);
+    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put);
     let variable = call.answer::<api::VariableAfter>().await?;
     context.output.answer(&variable.json, |output| {
         let api::VariableAfter { variable, rewritten, forks, searched } = &variable.it;

@@ -26,9 +26,8 @@ pub(crate) struct Why {
 }
 
 pub(super) async fn why(context: &Context, args: Why) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.on.session_arg).await?;
-    let answer =
-        session.get(&["why"]).query("text", args.text).acting_as(&args.on.acting_as).answer::<api::Findings>().await?;
+    let session = context.session_on(&args.on).await?;
+    let answer = session.get(&["why"]).query("text", args.text).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {
         let findings = &answer.it.findings;
         findings.iter().for_each(|finding| show(finding, output));
