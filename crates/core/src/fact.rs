@@ -70,8 +70,8 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 
-    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing, as where a
-    /// type does not say.
+    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing, which is
+    /// the default.
     fn project(self, _view: &View<'_>, _header: &Header) -> Option<Seen> {
         None
     }
