@@ -39,6 +39,7 @@ mod workflow;
 
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
+    collection::CollectionInfo as Collection,
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{
@@ -53,6 +54,7 @@ pub use callboard_core::{
         VariableName,
     },
     limits::Limits,
+    overview::{LargestPrompt, LastEntry, RunOverview as SessionRun},
     plan::{
         Phase as PlanPhase, PlanDocument, PutPlan, Status as PlanStatus, Task as PlanTask, TaskPatch as PlanTaskPatch,
         diff::{Change as PlanChange, How as PlanChangeWord},

@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use percent_encoding::percent_decode_str;
+
 type HasSecrets = dyn Fn() -> bool + Send + Sync;
 type FindSecrets = dyn Fn(&str) -> Vec<Range<usize>> + Send + Sync;
 
@@ -116,24 +118,7 @@ impl Mask {
 
 /// Percent-encoding and `+` for a space undone; what is not valid stays.
 fn decoded(url: &str) -> String {
-    let mut bytes = Vec::with_capacity(url.len());
-    let mut rest = url.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let code = (first == b'%').then(|| tail.get(..2)).flatten();
-        let byte =
-            code.and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
-        match byte {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(if first == b'+' { b' ' } else { first });
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(&url.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use callboard_engine::core::id::SessionId;
 use callboard_server::{Local, Pieces};
 use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Method, Request, Response, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -208,19 +209,12 @@ fn once(bytes: Bytes) -> Pieces {
     stream::once(std::future::ready(Ok::<_, io::Error>(bytes))).boxed()
 }
 
+/// What is escaped in addresses: all but letters, digits and `-._~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A text as a part of an address.
 fn encoded(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing into a string does not fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 impl std::fmt::Debug for Client {

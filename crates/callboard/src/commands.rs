@@ -56,7 +56,7 @@ use clap_complete::Shell;
 
 use crate::{
     chosen::Chosen,
-    cli::{ActingAs, BrowserArgs, Global, SessionArg},
+    cli::{ActingAs, BrowserArgs, Global, On, SessionArg},
     client::{Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
@@ -525,6 +525,11 @@ impl Context {
         }
         let (id, because) = which::session(client, &self.chosen, self.token_session.as_ref()).await?;
         Ok(OnSession { client, id, because, acting_as: ActingAs::default() })
+    }
+
+    /// The same, for calls as the agent that the command acts as.
+    async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
+        Ok(OnSession { acting_as: on.acting_as.clone(), ..self.session(&on.session_arg).await? })
     }
 
     /// A command line that continues from this one, with the same --store or --url, as it can be pasted.

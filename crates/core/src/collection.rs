@@ -1,14 +1,55 @@
 //! Collections: documents that sessions share. A collection is a journal like that of a session, which has documents and
 //! nothing else, and never expires. Its documents are for the agents of each session that names it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
+    count::Tokens,
     error::{ConflictKind, Error},
-    id::CollectionName,
+    id::{CollectionName, Seq},
     input::InputVisitor,
     rights::Right,
     session::{SessionKind, Settings, Ttl, facts::Created},
+    state::State,
+    time::Timestamp,
 };
+
+/// A collection: documents that sessions share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Collection))]
+pub struct CollectionInfo {
+    /// Its name.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub name: CollectionName,
+    /// How many documents it has.
+    pub documents: u64,
+    /// The size of their texts in bytes.
+    pub size_bytes: u64,
+    /// The same in tokens.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub tokens: Tokens,
+    /// The number of the newest entry of its journal.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub head: Seq,
+    /// When it was made.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
+    pub updated_at: Timestamp,
+}
+
+impl CollectionInfo {
+    /// What the state of its journal says of it.
+    pub fn of(name: CollectionName, state: &State) -> Self {
+        let sizes = state.documents.iter().map(|held| (held.size_bytes, held.tokens));
+        let (size_bytes, tokens) = sizes.fold((0, Tokens(0)), |sum, size| (sum.0 + size.0, Tokens(sum.1.0 + size.1.0)));
+        let (head, documents) = (state.head.seq, state.documents.count() as u64);
+        let (created_at, updated_at) = (state.session.created_at, state.last_at);
+        Self { name, head, documents, size_bytes, tokens, created_at, updated_at }
+    }
+}
 
 /// Makes a collection where there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,8 +41,10 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
 
-    /// Which agents may see it, if it follows `before`.
-    fn audience(&self, before: &State) -> Audience;
+    /// Which agents may see it, if it follows `before`: none where a type does not say.
+    fn audience(&self, _before: &State) -> Audience {
+        Audience::None
+    }
 
     /// The time that its author gave it.
     fn time(&self) -> Option<Timestamp> {
@@ -68,8 +70,11 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 
-    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen>;
+    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing, which is
+    /// the default.
+    fn project(self, _view: &View<'_>, _header: &Header) -> Option<Seen> {
+        None
+    }
 
     /// Puts what says nothing in the place of all words in the data of an entry. What is left is valid, and the state that it
     /// leads to holds none of the words.

@@ -108,6 +108,7 @@ pub mod viewer;
 
 pub mod calibration;
 pub mod count;
+pub mod overview;
 pub mod prompt;
 pub mod recall;
 pub mod sentence;

@@ -3,49 +3,16 @@
 use std::io::{BufRead, Seek};
 
 use callboard_core::{
-    collection::NewCollection,
-    count::Tokens,
+    collection::{CollectionInfo, NewCollection},
     error::Error as Refusal,
-    id::{CollectionName, Seq, SessionId},
+    id::{CollectionName, SessionId},
     session::SessionKind,
-    state::State,
-    time::Timestamp,
 };
 
 use crate::{board::Board, error::Error, session::Session, transfer::create::exists};
 
 /// How many journals are listed at once.
 const PAGE: usize = 256;
-
-/// What is known of a collection without its documents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CollectionInfo {
-    /// Its name.
-    pub name: CollectionName,
-    /// The number of the last entry of its journal.
-    pub head: Seq,
-    /// How many documents it has.
-    pub documents: u64,
-    /// The size of their texts.
-    pub size_bytes: u64,
-    /// The same in tokens.
-    pub tokens: Tokens,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
-
-impl CollectionInfo {
-    /// What the state of its journal says of it.
-    pub fn of(name: CollectionName, state: &State) -> Self {
-        let sizes = state.documents.iter().map(|held| (held.size_bytes, held.tokens));
-        let (size_bytes, tokens) = sizes.fold((0, Tokens(0)), |sum, size| (sum.0 + size.0, Tokens(sum.1.0 + size.1.0)));
-        let (head, documents) = (state.head.seq, state.documents.count() as u64);
-        let (created_at, updated_at) = (state.session.created_at, state.last_at);
-        Self { name, head, documents, size_bytes, tokens, created_at, updated_at }
-    }
-}
 
 impl Board {
     /// The collection of this name. What is called a session there is the journal of the collection.

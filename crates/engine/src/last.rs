@@ -4,12 +4,13 @@ use callboard_core::{
     entry::Entry,
     error::Error as Refusal,
     event::sentence,
+    overview::LastEntry,
     view::{Projected, View},
     viewer::Viewer,
 };
 use serde_json::Value;
 
-use crate::{error::Error, overview::LastEntry, session::Session, session_info::SessionInfo, sizes::sizes};
+use crate::{error::Error, session::Session, session_info::SessionInfo, sizes::sizes};
 
 impl Session {
     /// What is known of it, and its last entry where `viewer` sees that, as `viewer` sees them.

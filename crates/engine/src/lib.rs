@@ -62,13 +62,12 @@ mod upkeep;
 
 pub use board::Board;
 pub use callboard_recall::Prefer;
-pub use collection::CollectionInfo;
 pub use error::Error;
 pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use outside::{Browsers, ContextFiles, Outside, Workflows};
-pub use overview::{LargestPrompt, LastEntry, Overview, RunOverview};
+pub use overview::Overview;
 pub use problem::Problem;
 pub use prompt_memory::PromptMemory;
 pub use read::{

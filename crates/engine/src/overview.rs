@@ -1,15 +1,11 @@
 //! What a list says of a session: what happened last, how large its prompts are, what it used, and whether it waits for the
 //! user.
 
-use std::sync::Arc;
-
 use callboard_core::{
-    count::{Tokens, Usage},
-    entry::Actor,
-    id::{AgentName, RunId, Seq},
-    run::{Run, RunKind, Status},
+    count::Usage,
+    overview::{LargestPrompt, RunOverview},
+    run::{Run, Status},
     state::State,
-    time::Timestamp,
 };
 use serde::Serialize;
 
@@ -30,49 +26,6 @@ pub struct Overview {
     pub size_bytes: u64,
 }
 
-/// The largest of the prompts with which the agents were asked last.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LargestPrompt {
-    /// Whose it is.
-    pub agent: AgentName,
-    /// Its size.
-    pub tokens: Tokens,
-    /// What a prompt of that agent may have.
-    pub window: Tokens,
-    /// At which size of a prompt the session warns.
-    pub warn_at: Tokens,
-}
-
-/// Where a run is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RunOverview {
-    /// Its id.
-    pub id: RunId,
-    /// What kind of run it is.
-    pub kind: RunKind,
-    /// Where it is.
-    pub status: Status,
-    /// Why it does not go on, where that was said.
-    pub reason: Option<String>,
-    /// When it was started.
-    pub started_at: Timestamp,
-}
-
-/// The last entry of a session, as a viewer sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LastEntry {
-    /// Its number.
-    pub seq: Seq,
-    /// When it was decided.
-    pub at: Timestamp,
-    /// Its author.
-    pub by: Actor,
-    /// Its type.
-    pub kind: Arc<str>,
-    /// What it says.
-    pub sentence: String,
-}
-
 impl Overview {
     /// The overview of a session with this state.
     pub fn of(state: &State) -> Self {
@@ -81,18 +34,16 @@ impl Overview {
         Self {
             largest_prompt: largest_prompt(state),
             needs_user: has_open_form || run.is_some_and(|run| run.status() == Status::AwaitingUser),
-            run: run.map(|run| RunOverview::of(run)),
+            run: run.map(|run| overview_of(run)),
             used: state.runs.used().map(|(model, usage)| (model.map(str::to_owned), usage)).collect(),
             size_bytes: state.size_bytes,
         }
     }
 }
 
-impl RunOverview {
-    fn of(run: &Run) -> Self {
-        let reason = run.halt.as_ref().and_then(|halt| halt.reason.clone());
-        Self { id: run.id.clone(), kind: run.kind, status: run.status(), reason, started_at: run.started_at }
-    }
+fn overview_of(run: &Run) -> RunOverview {
+    let reason = run.halt.as_ref().and_then(|halt| halt.reason.clone());
+    RunOverview { id: run.id.clone(), kind: run.kind, status: run.status(), reason, started_at: run.started_at }
 }
 
 fn largest_prompt(state: &State) -> Option<LargestPrompt> {

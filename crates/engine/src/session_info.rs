@@ -2,6 +2,7 @@
 
 use callboard_core::{
     id::{Seq, SessionId},
+    overview::LastEntry,
     session::Settings as SessionSettings,
     state::State,
     time::Timestamp,
@@ -9,7 +10,7 @@ use callboard_core::{
 use callboard_store::Row;
 use serde::Serialize;
 
-use crate::overview::{LastEntry, Overview};
+use crate::overview::Overview;
 
 /// What is known of a session without reading its journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]

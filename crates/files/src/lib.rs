@@ -29,7 +29,10 @@ mod project;
 mod search;
 mod session;
 
-pub use callboard_core::file::{Category, Keyword, Match, Recipient, TaskName};
+pub use callboard_core::{
+    file::{Category, Keyword, Match, Recipient, TaskName},
+    tool::file::FindFiles as FileQuery,
+};
 
 pub use crate::{
     check::FolderProblem,
@@ -41,7 +44,7 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{FileQuery, FoundAnywhere, FoundFile, Skipped},
+    search::{FoundAnywhere, FoundFile, Skipped},
     session::{NewFile, Session},
 };
 

@@ -5,22 +5,9 @@ use std::cmp::Reverse;
 use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, ContextPath, Entry, Error, Keyword, Match, Project, Recipient, Session, disk::EntryKind};
-
-/// Which files to find: those that meet all given conditions.
-#[derive(Clone, Debug, Default)]
-pub struct FileQuery {
-    /// Their keywords.
-    pub keywords: Vec<Keyword>,
-    /// Whether all of the words have to fit.
-    pub matching: Match,
-    /// What they are for.
-    pub category: Option<Category>,
-    /// For whom they are.
-    pub recipient: Option<Recipient>,
-    /// What stands in them, in upper or lower case.
-    pub text: Option<String>,
-}
+use crate::{
+    Category, ContextPath, Entry, Error, FileQuery, Keyword, Match, Project, Recipient, Session, disk::EntryKind,
+};
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -65,11 +65,6 @@ impl Index {
         add.collect()
     }
 
-    /// Takes all vectors away: what they are of is read otherwise now.
-    pub fn drop_vectors(&mut self) {
-        self.vectors = Vectors::default();
-    }
-
     /// How many passages have their vectors, or have none for good.
     pub fn vectors(&self) -> usize {
         self.vectors.next()

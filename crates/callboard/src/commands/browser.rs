@@ -142,8 +142,8 @@ pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), F
     }
     match command {
         Browser::Status { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let browser = session.get(&["browser"]).acting_as(&on.acting_as).answer::<api::Browser>().await?;
+            let session = context.session_on(&on).await?;
+            let browser = session.get(&["browser"]).answer::<api::Browser>().await?;
             context.output.answer(&browser.json, |output| status(&browser.it, output));
         }
         Browser::Open { on, address, tab } => {
@@ -171,8 +171,8 @@ pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), F
 }
 
 async fn post(context: &Context, on: &On, what: &str, body: &impl serde::Serialize) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
-    let call = session.post(&["browser", what], body).acting_as(&on.acting_as);
+    let session = context.session_on(on).await?;
+    let call = session.post(&["browser", what], body);
     let answer = call.answer::<api::BrowserAnswer>().await?;
     context.output.answer(&answer.json, |output| output.line(&answer.it.result));
     Ok(())

@@ -10,7 +10,7 @@ use http::Method;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg, ThreadArg},
+    cli::{On, ThreadArg},
     failure::Failure,
     output::counted,
     parse,
@@ -23,9 +23,7 @@ use crate::{
 )]
 pub(crate) struct Compress {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// The largest size of the history afterwards, in tokens (default: as the session says, or 20,000)
@@ -53,9 +51,7 @@ pub(crate) struct Compress {
 #[command(after_help = "Examples:\n  callboard pin m12\n  callboard pin m12 --remove")]
 pub(crate) struct Pin {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The message
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: MessageId,
@@ -68,12 +64,12 @@ pub(crate) struct Pin {
 }
 
 pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
     let thread = thread.as_str();
     if let Some(seq) = args.undo {
         let path = ["threads", thread, "compressions", &seq.to_string(), "undo"];
-        let call = session.call(Method::POST, &path).acting_as(&args.acting_as);
+        let call = session.call(Method::POST, &path);
         let undone = call.answer::<api::UndoneCompression>().await?;
         context.output.answer(&undone.json, |output| {
             output.line(format!("undone: prompts show the messages again that entry {seq} summarized"));
@@ -87,7 +83,7 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
         method: args.no_model.then_some(api::WantedMethod::Extractive),
         preview: args.preview,
     };
-    let call = session.post(&["threads", thread, "compress"], &body).acting_as(&args.acting_as);
+    let call = session.post(&["threads", thread, "compress"], &body);
     let done = call.answer::<api::CompressAnswer>().await?;
     context.output.answer(&done.json, |output| {
         let api::CompressAnswer { seq, through, messages, tokens_before, tokens_after, method, model, reason, .. } =
@@ -116,10 +112,10 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
 }
 
 pub(super) async fn pin(context: &Context, args: Pin) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let method = if args.remove { Method::DELETE } else { Method::PUT };
     let path = ["threads", args.thread.as_str(), "messages", args.message.as_str(), "pin"];
-    let pinned = session.call(method, &path).acting_as(&args.acting_as).answer::<api::Pinned>().await?;
+    let pinned = session.call(method, &path).answer::<api::Pinned>().await?;
     context.output.answer(&pinned.json, |output| {
         let what = if pinned.it.pinned { "pinned" } else { "unpinned" };
         output.line(format!("{what} {} (entry {})", pinned.it.message_id, pinned.it.seq));

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::Context as CommandContext;
 use crate::{
-    cli::{ActingAs, SessionArg, ThreadArg},
+    cli::{On, ThreadArg},
     failure::Failure,
     output::{Output, counted},
 };
@@ -15,17 +15,15 @@ use crate::{
 #[command(after_help = "Example:\n  callboard context agent:writer")]
 pub(crate) struct Context {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
 }
 
 pub(super) async fn context(context: &CommandContext, args: Context) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
-    let call = session.get(&["threads", thread.as_str(), "context"]).acting_as(&args.acting_as);
+    let call = session.get(&["threads", thread.as_str(), "context"]);
     let size = call.answer::<api::ContextSize>().await?;
     context.output.answer(&size.json, |output| show(&size.it, output));
     Ok(())

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Context, set};
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     failure::Failure,
     output::{Output, Style},
     terminal,
@@ -24,9 +24,7 @@ use crate::{
 )]
 pub(crate) struct Directive {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// A file with the directive, as JSON or text, or - for the standard input
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     pub(crate) file: Option<PathBuf>,
@@ -36,15 +34,15 @@ pub(crate) struct Directive {
 }
 
 pub(super) async fn directive(context: &Context, args: Directive) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let Some(path) = args.file else {
-        let schema = session.get(&["directives", "schema"]).acting_as(&args.acting_as).answer::<Value>().await?;
+        let schema = session.get(&["directives", "schema"]).answer::<Value>().await?;
         context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
         return Ok(ExitCode::SUCCESS);
     };
     let text =
         if path == Path::new("-") { terminal::all()? } else { terminal::file(&path).map_err(terminal::not_a_text)? };
-    let directed = session.post(&["directives"], &read(text)?).acting_as(&args.acting_as).answer::<Directed>().await?;
+    let directed = session.post(&["directives"], &read(text)?).answer::<Directed>().await?;
     context.output.answer(&directed.json, |output| show(&directed.it, output));
     let is_refused = |outcome| matches!(outcome, Outcome::Conflict | Outcome::Rejected);
     let is_whole = !directed.it.outcomes.iter().any(|set| is_refused(set.outcome));

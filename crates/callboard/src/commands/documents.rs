@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, On},
     client::{Call, Client, OnSession},
     failure::Failure,
     output::{Output, counted},
@@ -78,9 +78,7 @@ pub(crate) struct DocumentsAdd {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PlaceArg {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The collection (default: the documents of the session). With --as or --session, it is read through that session, which
     /// must name it
     #[arg(long, value_name = "NAME")]
@@ -98,21 +96,21 @@ impl<'a> Place<'a> {
     /// What is changed there.
     async fn of(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
         match arg.collection {
-            Some(_) if arg.acting_as.agent.is_some() => {
+            Some(_) if arg.on.acting_as.agent.is_some() => {
                 Err(Failure::usage("usage", "agents change no collections: leave --as out, or --collection"))
             }
             Some(name) => Ok(Self::Collection(&context.client, name)),
-            None => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as, None)),
+            None => Ok(Self::Session(context.session(&arg.on.session_arg).await?, arg.on.acting_as, None)),
         }
     }
 
     /// What is read there. An agent reads a collection through a session.
     async fn read(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
         match arg.collection {
-            Some(name) if arg.acting_as.agent.is_none() && arg.session_arg.session.is_none() => {
+            Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session_arg.session.is_none() => {
                 Ok(Self::Collection(&context.client, name))
             }
-            collection => Ok(Self::Session(context.session(&arg.session_arg).await?, arg.acting_as, collection)),
+            collection => Ok(Self::Session(context.session(&arg.on.session_arg).await?, arg.on.acting_as, collection)),
         }
     }
 

@@ -6,11 +6,7 @@ use clap::Args;
 use http::Method;
 
 use super::Context;
-use crate::{
-    cli::{ActingAs, SessionArg},
-    failure::Failure,
-    parse,
-};
+use crate::{cli::On, failure::Failure, parse};
 
 /// Erase what people wrote in an entry, for good
 #[derive(Args, Debug)]
@@ -19,9 +15,7 @@ use crate::{
 )]
 pub(crate) struct Erase {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The number of the entry
     #[arg(value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) seq: Seq,
@@ -31,9 +25,9 @@ pub(crate) struct Erase {
 }
 
 pub(super) async fn erase(context: &Context, args: Erase) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let call = session.call(Method::DELETE, &["journal", &args.seq.to_string()]).query("reason", args.reason);
-    let erased = call.acting_as(&args.acting_as).answer::<api::ErasedEntry>().await?;
+    let erased = call.answer::<api::ErasedEntry>().await?;
     context.output.answer(&erased.json, |output| {
         let api::ErasedEntry { seq, erased_by, copies, forks, .. } = &erased.it;
         let noted = erased_by.map(|by| format!(", as entry {by} says")).unwrap_or_default();

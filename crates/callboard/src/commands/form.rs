@@ -37,8 +37,8 @@ pub(crate) enum Form {
 pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
         Form::List { on } => {
-            let session = context.session(&on.session_arg).await?;
-            let list = session.get(&["forms"]).acting_as(&on.acting_as).answer::<api::FormList>().await?;
+            let session = context.session_on(&on).await?;
+            let list = session.get(&["forms"]).answer::<api::FormList>().await?;
             context.output.answer(&list.json, |output| {
                 list.it.forms.iter().for_each(|form| show(form, output));
                 if list.it.forms.is_empty() {
@@ -47,8 +47,8 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
             });
         }
         Form::Answer { on, name, answers } => {
-            let session = context.session(&on.session_arg).await?;
-            let forms = session.get(&["forms"]).acting_as(&on.acting_as).answer::<api::FormList>().await?.it.forms;
+            let session = context.session_on(&on).await?;
+            let forms = session.get(&["forms"]).answer::<api::FormList>().await?.it.forms;
             let form = forms.into_iter().find(|listed| listed.form.name == name);
             let fields = form.map(|listed| listed.form.fields).unwrap_or_default();
             let answers: Map<String, Value> = answers
@@ -61,7 +61,6 @@ pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Fail
                 .collect();
             let set = session
                 .post(&["forms", name.as_str()], &api::FormAnswers { answers })
-                .acting_as(&on.acting_as)
                 .answer::<api::ContextSet>()
                 .await?;
             context.output.answer(&set.json, |output| output.line(set.it.content.as_deref().unwrap_or_default()));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg, ThreadArg},
+    cli::{On, ThreadArg},
     failure::Failure,
     output::{Output, Style, indented},
     parse,
@@ -20,9 +20,7 @@ use crate::{
 )]
 pub(crate) struct Messages {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// At most this many, the most recent ones
@@ -52,10 +50,10 @@ pub(crate) enum Shape {
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
-    let call = session.get(&["threads", thread.as_str(), "messages"]).acting_as(&args.acting_as);
+    let call = session.get(&["threads", thread.as_str(), "messages"]);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     if let Some(shape) = args.shape {

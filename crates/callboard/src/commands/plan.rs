@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, On},
     client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
@@ -29,9 +29,7 @@ pub(crate) struct Plan {
     #[command(subcommand)]
     pub(crate) command: Option<PlanCommand>,
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// Keep showing the plan as it changes until Ctrl-C
     #[arg(short, long)]
     pub(crate) follow: bool,
@@ -45,9 +43,7 @@ pub(crate) enum PlanCommand {
     )]
     Set {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// A file with the plan as JSON, or - for the standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -62,9 +58,7 @@ pub(crate) enum PlanCommand {
     #[command(after_help = "Example:\n  callboard plan history --limit 10")]
     History {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// At most this many versions (default: 100)
         #[arg(short = 'n', long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
         limit: Option<usize>,
@@ -73,9 +67,7 @@ pub(crate) enum PlanCommand {
     #[command(after_help = "Example:\n  callboard plan show 2")]
     Show {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The number of the version
         #[arg(value_name = "N", value_parser = crate::parse::number)]
         version: u64,
@@ -86,9 +78,7 @@ pub(crate) enum PlanCommand {
     )]
     Diff {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The older version (default: the one before the newer)
         from: Option<u64>,
         /// The newer version (default: the newest)
@@ -100,9 +90,7 @@ pub(crate) enum PlanCommand {
     )]
     Task {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The number of the task
         #[arg(value_name = "ID", value_parser = crate::parse::number)]
         task: u64,
@@ -145,45 +133,45 @@ const CHANGES: &str = "plan.updated";
 pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure> {
     let output = context.output;
     let Some(command) = args.command else {
-        let session = context.session(&args.session_arg).await?;
+        let session = context.session(&args.on.session_arg).await?;
         if !args.follow {
-            return print(&read(&session, &args.acting_as).await?, output);
+            return print(&read(&session, &args.on.acting_as).await?, output);
         }
         return tokio::select! {
-            ended = follow(&session, args.acting_as, output) => ended,
+            ended = follow(&session, args.on.acting_as, output) => ended,
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     };
     match command {
-        PlanCommand::Set { session_arg, acting_as, file, reason, expected_version } => {
+        PlanCommand::Set { on, file, reason, expected_version } => {
             let plan = plan_in(&file)?;
-            let session = context.session(&session_arg).await?;
+            let session = context.session(&on.session_arg).await?;
             let put = api::PutPlan { plan, reason: reason.into(), expected_version };
-            changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&acting_as).answer().await?, output);
+            changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&on.acting_as).answer().await?, output);
         }
-        PlanCommand::History { session_arg, acting_as, limit } => {
-            let session = context.session(&session_arg).await?;
-            let call = session.get(&["plan", "versions"]).maybe("limit", limit).acting_as(&acting_as);
+        PlanCommand::History { on, limit } => {
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["plan", "versions"]).maybe("limit", limit);
             let versions = call.answer::<api::PlanVersionList>().await?;
             output.answer(&versions.json, |output| show::history(&versions.it, output));
         }
-        PlanCommand::Show { session_arg, acting_as, version } => {
-            let session = context.session(&session_arg).await?;
+        PlanCommand::Show { on, version } => {
+            let session = context.session(&on.session_arg).await?;
             let path = ["plan", "versions", &version.to_string()];
-            print(&session.get(&path).acting_as(&acting_as).answer().await?, output)?;
+            print(&session.get(&path).acting_as(&on.acting_as).answer().await?, output)?;
         }
-        PlanCommand::Diff { session_arg, acting_as, from, to } => {
-            let session = context.session(&session_arg).await?;
-            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to).acting_as(&acting_as);
+        PlanCommand::Diff { on, from, to } => {
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to);
             let diff = call.answer::<api::PlanDiff>().await?;
             output.answer(&diff.json, |output| show::diff(&diff.it, output));
         }
-        PlanCommand::Task { session_arg, acting_as, task, status, notes, reason } => {
-            let session = context.session(&session_arg).await?;
+        PlanCommand::Task { on, task, status, notes, reason } => {
+            let session = context.session_on(&on).await?;
             let (status, notes) = (status.map(api::PlanStatus::from), notes.map(Into::into));
             let patch = api::PlanTaskPatch { status, notes, reason: reason.into() };
             let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
-            changed(call.acting_as(&acting_as).answer().await?, output);
+            changed(call.answer().await?, output);
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     failure::Failure,
     output::{Output, Style, counted, indented},
     parse,
@@ -24,9 +24,7 @@ use crate::{
 )]
 pub(crate) struct Recall {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The question
     #[arg(value_name = "QUESTION")]
     pub(crate) query: String,
@@ -76,7 +74,7 @@ impl From<Whose> for api::RecallRole {
 }
 
 pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let body = api::RecallBody {
         query: args.query,
         limit: Some(args.limit),
@@ -86,7 +84,7 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         sources: (!args.sources.is_empty()).then_some(args.sources),
         at: args.at,
     };
-    let answer = session.post(&["recall"], &body).acting_as(&args.acting_as).answer::<api::Recalled>().await?;
+    let answer = session.post(&["recall"], &body).answer::<api::Recalled>().await?;
     Ok(show(context.output, &answer.json, &answer.it, true))
 }
 

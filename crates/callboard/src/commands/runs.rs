@@ -109,8 +109,8 @@ async fn change(context: &Context, run_arg: &RunArg, verb: &str, body: &impl Ser
 }
 
 async fn list(context: &Context, on: &On) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
-    let runs = session.get(&["runs"]).acting_as(&on.acting_as).answer::<api::RunList>().await?;
+    let session = context.session_on(on).await?;
+    let runs = session.get(&["runs"]).answer::<api::RunList>().await?;
     context.output.answer(&runs.json, |output| {
         let mut runs = runs.it.runs;
         runs.sort_by_key(|run| run.started_at);

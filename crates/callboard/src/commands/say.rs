@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, On},
     client::{Answer, OnSession},
     failure::Failure,
     parse,
@@ -23,9 +23,7 @@ use crate::{
 )]
 pub(crate) struct Say {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The text, or - for the standard input
     #[arg(required_unless_present = "lines")]
     pub(crate) text: Option<String>,
@@ -44,9 +42,9 @@ pub(crate) struct Say {
 }
 
 pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
-    let role = args.role.unwrap_or(if args.acting_as.agent.is_none() { Role::User } else { Role::Ai });
-    let speaker = Speaker { session, acting_as: args.acting_as, thread: args.thread, role };
+    let session = context.session(&args.on.session_arg).await?;
+    let role = args.role.unwrap_or(if args.on.acting_as.agent.is_none() { Role::User } else { Role::Ai });
+    let speaker = Speaker { session, acting_as: args.on.acting_as, thread: args.thread, role };
     let Some(text) = args.text else { return lines(context, &speaker, args.id).await };
     let text = terminal::text(&text)?;
     if text.trim().is_empty() {

@@ -6,10 +6,7 @@ use callboard_api as api;
 use clap::Args;
 
 use super::{Context, recall::show};
-use crate::{
-    cli::{ActingAs, SessionArg},
-    failure::Failure,
-};
+use crate::{cli::On, failure::Failure};
 
 /// Find exact words and phrases, the newest first
 #[derive(Args, Debug)]
@@ -18,9 +15,7 @@ use crate::{
 )]
 pub(crate) struct Search {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// Words, "quoted phrases", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
@@ -30,8 +25,8 @@ pub(crate) struct Search {
 }
 
 pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let call = session.get(&["search"]).query("q", args.words.join(" ")).query("limit", args.limit);
-    let answer = call.acting_as(&args.acting_as).answer::<api::Recalled>().await?;
+    let answer = call.answer::<api::Recalled>().await?;
     Ok(show(context.output, &answer.json, &answer.it, false))
 }

@@ -68,9 +68,9 @@ pub(crate) struct Restore {
 }
 
 pub(super) async fn restore(context: &Context, args: Restore) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let body = api::RestoreSecret { name: args.name, reason: args.reason.into() };
-    let done = session.post(&["secrets", "restore"], &body).acting_as(&args.on.acting_as);
+    let done = session.post(&["secrets", "restore"], &body);
     let done = done.answer::<api::RestoredSecret>().await?;
     context.output.answer(&done.json, |output| {
         let entries = counted(done.it.entries.len(), "entry");

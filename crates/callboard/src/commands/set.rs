@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     failure::Failure,
     output::{Output, counted},
     parse, terminal,
@@ -22,17 +22,13 @@ pub(crate) enum Set {
     #[command(after_help = "Example:\n  callboard set list --as critic")]
     List {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Show a context set
     #[command(after_help = "Example:\n  callboard set show Article")]
     Show {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The name of the set
         name: SetName,
     },
@@ -45,9 +41,7 @@ pub(crate) enum Set {
     #[command(after_help = "Example:\n  callboard set delete Tone")]
     Delete {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The name of the set
         name: SetName,
     },
@@ -57,9 +51,7 @@ pub(crate) enum Set {
 #[derive(Args, Debug)]
 pub(crate) struct SetPut {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The name of the set
     pub(crate) name: SetName,
     /// The content, or - for the standard input (default: unchanged)
@@ -77,21 +69,20 @@ pub(crate) struct SetPut {
 
 pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failure> {
     match command {
-        Set::List { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            let sets = session.get(&["context-sets"]).acting_as(&acting_as).answer::<api::ContextSetList>().await?;
+        Set::List { on } => {
+            let session = context.session_on(&on).await?;
+            let sets = session.get(&["context-sets"]).answer::<api::ContextSetList>().await?;
             context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
         }
-        Set::Show { session_arg, acting_as, name } => {
-            let session = context.session(&session_arg).await?;
-            let set =
-                session.get(&["context-sets", name.as_str()]).acting_as(&acting_as).answer::<api::ContextSet>().await?;
+        Set::Show { on, name } => {
+            let session = context.session_on(&on).await?;
+            let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?;
             context.output.answer(&set.json, |output| show(&set.it, output));
         }
         Set::Put(args) => put(context, args).await?,
-        Set::Delete { session_arg, acting_as, name } => {
-            let session = context.session(&session_arg).await?;
-            session.call(Method::DELETE, &["context-sets", name.as_str()]).acting_as(&acting_as).done().await?;
+        Set::Delete { on, name } => {
+            let session = context.session_on(&on).await?;
+            session.call(Method::DELETE, &["context-sets", name.as_str()]).done().await?;
             context.output.answer(&json!({"deleted": name}), |output| output.line(format!("deleted {name}")));
         }
     }
@@ -99,12 +90,12 @@ pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failu
 }
 
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let path = ["context-sets", args.name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
-        (None, None) => match session.get(&path).acting_as(&args.acting_as).answer::<api::ContextSet>().await {
+        (None, None) => match session.get(&path).answer::<api::ContextSet>().await {
             Ok(set) => set.it.content,
             Err(failure) if is_no_set(&failure) => None,
             Err(failure) => return Err(failure),
@@ -115,12 +106,7 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
     let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };
-    let put = session
-        .call(Method::PUT, &path)
-        .json(&put)
-        .acting_as(&args.acting_as)
-        .answer::<api::PutContextSetAnswer>()
-        .await?;
+    let put = session.call(Method::PUT, &path).json(&put).answer::<api::PutContextSetAnswer>().await?;
     context.output.answer(&put.json, |output| {
         let api::PutContextSetAnswer { set, outcome } = &put.it;
         let done = outcome.map_or_else(|| set.name.to_string(), |outcome| outcome_line(outcome, set.name.as_str()));

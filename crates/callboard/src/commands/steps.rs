@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     client::Answer,
     failure::Failure,
     output::{Output, counted},
@@ -22,17 +22,13 @@ pub(crate) enum Steps {
     #[command(after_help = "Example:\n  callboard steps show")]
     Show {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Record the use of a tool, which advances the sequence and may change the step
     #[command(after_help = "Example:\n  callboard steps use look_up")]
     Use {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The tool
         tool: String,
     },
@@ -40,9 +36,7 @@ pub(crate) enum Steps {
     #[command(after_help = "Example:\n  callboard steps advance")]
     Advance {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Set the team's step or its progress in it
     #[command(
@@ -53,17 +47,13 @@ pub(crate) enum Steps {
     #[command(after_help = "Example:\n  callboard steps reset")]
     Reset {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Add the tokens that a model used
     #[command(after_help = "Example:\n  callboard steps usage --prompt 1200 --completion 300")]
     Usage {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The tokens of the prompt
         #[arg(long, value_name = "TOKENS", required_unless_present = "completion", value_parser = crate::parse::number, allow_negative_numbers = true)]
         prompt: Option<u64>,
@@ -75,9 +65,7 @@ pub(crate) enum Steps {
     #[command(after_help = "Example:\n  callboard steps allowed look_up note publish")]
     Allowed {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The tools
         #[arg(value_name = "TOOL", required = true)]
         tools: Vec<String>,
@@ -89,9 +77,7 @@ pub(crate) enum Steps {
 #[group(id = "position", required = true, multiple = true, args = ["step", "default", "index", "ttl"])]
 pub(crate) struct StepsSet {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The step to enter; its sequence starts from the beginning
     #[arg(long, value_name = "NAME", conflicts_with = "default")]
     pub(crate) step: Option<StepName>,
@@ -111,31 +97,31 @@ const STATE: &str = "orchestration";
 
 pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Failure> {
     let state = match command {
-        Steps::Show { session_arg, acting_as } => {
-            context.session(&session_arg).await?.get(&[STATE]).acting_as(&acting_as).answer().await?
+        Steps::Show { on } => {
+            context.session(&on.session_arg).await?.get(&[STATE]).acting_as(&on.acting_as).answer().await?
         }
-        Steps::Use { session_arg, acting_as, tool } => {
-            let session = context.session(&session_arg).await?;
-            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).acting_as(&acting_as).answer().await?
+        Steps::Use { on, tool } => {
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).answer().await?
         }
-        Steps::Advance { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            session.post(&[STATE, "advance"], &json!({})).acting_as(&acting_as).answer().await?
+        Steps::Advance { on } => {
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "advance"], &json!({})).answer().await?
         }
         Steps::Set(args) => set(context, args).await?,
-        Steps::Reset { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            session.post(&[STATE, "reset"], &json!({})).acting_as(&acting_as).answer().await?
+        Steps::Reset { on } => {
+            let session = context.session_on(&on).await?;
+            session.post(&[STATE, "reset"], &json!({})).answer().await?
         }
-        Steps::Usage { session_arg, acting_as, prompt, completion } => {
-            let session = context.session(&session_arg).await?;
+        Steps::Usage { on, prompt, completion } => {
+            let session = context.session_on(&on).await?;
             let (prompt_tokens, completion_tokens) = (prompt.unwrap_or_default(), completion.unwrap_or_default());
             let used = api::ReportedUsage { prompt_tokens, completion_tokens };
-            session.post(&[STATE, "usage"], &used).acting_as(&acting_as).answer().await?
+            session.post(&[STATE, "usage"], &used).answer().await?
         }
-        Steps::Allowed { session_arg, acting_as, tools } => {
-            let session = context.session(&session_arg).await?;
-            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools }).acting_as(&acting_as);
+        Steps::Allowed { on, tools } => {
+            let session = context.session_on(&on).await?;
+            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools });
             let offer = call.answer::<api::Offer>().await?;
             context.output.answer(&offer.json, |output| table(&offer.it, output));
             return Ok(());
@@ -146,10 +132,10 @@ pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Fai
 }
 
 async fn set(context: &Context, args: StepsSet) -> Result<Answer<api::Orchestration>, Failure> {
-    let session = context.session(&args.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let active_step = args.step.map(Some).or(args.default.then_some(None));
     let position = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
-    session.call(Method::PATCH, &[STATE]).json(&position).acting_as(&args.acting_as).answer().await
+    session.call(Method::PATCH, &[STATE]).json(&position).answer().await
 }
 
 /// How many recently used tools are shown to people.

@@ -8,11 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 
 use super::Context;
-use crate::{
-    cli::{ActingAs, SessionArg},
-    failure::Failure,
-    parse, terminal,
-};
+use crate::{cli::On, failure::Failure, parse, terminal};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Thread {
@@ -20,9 +16,7 @@ pub(crate) enum Thread {
     #[command(after_help = "Example:\n  callboard thread list --as critic")]
     List {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Create a thread, or change who sees it and its settings
     #[command(
@@ -35,9 +29,7 @@ pub(crate) enum Thread {
 #[derive(Args, Debug)]
 pub(crate) struct ThreadPut {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The thread
     pub(crate) name: ThreadId,
     /// Who sees it: all, none, or names separated by commas (default: unchanged; all for a new thread)
@@ -72,18 +64,18 @@ pub(crate) enum Setting {
 
 pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Failure> {
     match command {
-        Thread::List { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            let threads = session.get(&["threads"]).acting_as(&acting_as).answer::<api::ThreadList>().await?;
+        Thread::List { on } => {
+            let session = context.session_on(&on).await?;
+            let threads = session.get(&["threads"]).answer::<api::ThreadList>().await?;
             context.output.answer(&threads.json, |output| {
                 let rows: Vec<_> = threads.it.threads.iter().map(row).collect();
                 output.list(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], &rows, "threads");
             });
         }
         Thread::Put(put) => {
-            let session = context.session(&put.session_arg).await?;
+            let session = context.session_on(&put.on).await?;
             let call = session.call(Method::PUT, &["threads", put.name.as_str()]).json(&put.body()?);
-            let thread = call.acting_as(&put.acting_as).answer::<api::Thread>().await?;
+            let thread = call.answer::<api::Thread>().await?;
             context.output.answer(&thread.json, |output| {
                 let settings = settings(&thread.it);
                 let settings = if settings.is_empty() { settings } else { format!(", {settings}") };

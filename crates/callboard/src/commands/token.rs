@@ -66,9 +66,9 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
                 TokenRole::User => HolderRole::User,
                 TokenRole::Manager => HolderRole::Manager,
             });
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let new = api::NewToken { agent, role, expires_in };
-            let made = session.post(&["tokens"], &new).acting_as(&on.acting_as);
+            let made = session.post(&["tokens"], &new);
             let made = made.answer::<api::Token>().await?;
             context.output.answer(&made.json, |output| {
                 let until = made.it.expires_at.map(|at| format!(" until {at}")).unwrap_or_default();
@@ -81,8 +81,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             });
         }
         Token::List(on) => {
-            let session = context.session(&on.session_arg).await?;
-            let list = session.get(&["tokens"]).acting_as(&on.acting_as).answer::<api::TokenList>().await?;
+            let session = context.session_on(&on).await?;
+            let list = session.get(&["tokens"]).answer::<api::TokenList>().await?;
             context.output.answer(&list.json, |output| {
                 let row = |token: &api::Token| {
                     let expires = token.expires_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
@@ -96,8 +96,8 @@ pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Fai
             });
         }
         Token::Revoke { on, token } => {
-            let session = context.session(&on.session_arg).await?;
-            session.call(Method::DELETE, &["tokens", &token]).acting_as(&on.acting_as).done().await?;
+            let session = context.session_on(&on).await?;
+            session.call(Method::DELETE, &["tokens", &token]).done().await?;
             context.output.answer(&json!({"revoked": token}), |output| output.line(format!("revoked {token}")));
         }
     }

@@ -5,12 +5,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::Context;
-use crate::{
-    cli::{ActingAs, SessionArg},
-    failure::Failure,
-    output::Output,
-    terminal,
-};
+use crate::{cli::On, failure::Failure, output::Output, terminal};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
@@ -18,9 +13,7 @@ pub(crate) enum Tools {
     #[command(after_help = "Example:\n  callboard tools list --as writer")]
     List {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Call a tool as an agent and print what its model would be told
     #[command(
@@ -28,9 +21,7 @@ pub(crate) enum Tools {
     )]
     Call {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The tool
         tool: String,
         /// The arguments as JSON, or - for the standard input (default: none)
@@ -48,16 +39,16 @@ impl Tools {
 
 pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Failure> {
     match command {
-        Tools::List { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            let tools = session.get(&["tools"]).acting_as(&acting_as).answer::<api::ToolList>().await?;
+        Tools::List { on } => {
+            let session = context.session_on(&on).await?;
+            let tools = session.get(&["tools"]).answer::<api::ToolList>().await?;
             context.output.answer(&tools.json, |output| table(&tools.it, output));
         }
-        Tools::Call { session_arg, acting_as, tool, arguments } => {
+        Tools::Call { on, tool, arguments } => {
             let arguments = arguments.map(|text| read(&text)).transpose()?.unwrap_or_default();
-            let session = context.session(&session_arg).await?;
+            let session = context.session_on(&on).await?;
             let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
-            let told = call.acting_as(&acting_as).answer::<api::ToolCallResult>().await?;
+            let told = call.answer::<api::ToolCallResult>().await?;
             if told.it.is_error {
                 let why = told.it.result;
                 let bare = why.strip_prefix("[not done: ").and_then(|why| why.strip_suffix(']'));

@@ -56,8 +56,8 @@ pub(crate) struct Import {
 const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
-    let pieces = session.get(&["export"]).acting_as(&args.on.acting_as).pieces().await?;
+    let session = context.session_on(&args.on).await?;
+    let pieces = session.get(&["export"]).pieces().await?;
     let file = args.file;
     let Some(lines) = write(pieces, &file, context.output).await? else { return Ok(()) };
     let answer = json!({"session": session.id, "file": file, "lines": lines});

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{Context, prompt};
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::{ActingAs, On},
     client::OnSession,
     failure::Failure,
     output::Output,
@@ -22,9 +22,7 @@ pub(crate) struct Turns {
     #[command(subcommand)]
     pub(crate) command: Option<TurnsCommand>,
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// Only turns of this agent
     #[arg(id = "whose", long = "agent", value_name = "AGENT")]
     pub(crate) agent: Option<AgentName>,
@@ -39,9 +37,7 @@ pub(crate) enum TurnsCommand {
     #[command(after_help = "Examples:\n  callboard turns show 57\n  callboard turns show r6/5 --prompt")]
     Show {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The number of the turn, or its run and its number there, such as r6/5
         #[arg(value_name = "TURN", value_parser = named)]
         turn: NamedTurn,
@@ -95,25 +91,25 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
     let output = context.output;
     match args.command {
         None => {
-            let session = context.session(&args.session_arg).await?;
+            let session = context.session(&args.on.session_arg).await?;
             let call = session.get(&["turns"]).maybe("agent", args.agent.as_ref()).maybe("limit", args.limit);
-            let turns = call.acting_as(&args.acting_as).answer::<api::TurnList>().await?;
+            let turns = call.acting_as(&args.on.acting_as).answer::<api::TurnList>().await?;
             if let Some(agent) = args.agent.filter(|_| turns.it.turns.is_empty()) {
-                check_agent(&session, &args.acting_as, &agent).await?;
+                check_agent(&session, &args.on.acting_as, &agent).await?;
             }
             output.answer(&turns.json, |output| table(&turns.it.turns, output));
         }
-        Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: false }) => {
-            let session = context.session(&session_arg).await?;
-            let number = turn.number(&session, &acting_as).await?;
-            let turn = session.get(&["turns", &number]).acting_as(&acting_as);
+        Some(TurnsCommand::Show { on, turn, prompt: false }) => {
+            let session = context.session(&on.session_arg).await?;
+            let number = turn.number(&session, &on.acting_as).await?;
+            let turn = session.get(&["turns", &number]).acting_as(&on.acting_as);
             let turn = turn.answer::<api::Turn>().await?;
             output.answer(&turn.json, |output| table(std::slice::from_ref(&turn.it), output));
         }
-        Some(TurnsCommand::Show { session_arg, acting_as, turn, prompt: true }) => {
-            let session = context.session(&session_arg).await?;
-            let number = turn.number(&session, &acting_as).await?;
-            let sent = session.get(&["turns", &number, "prompt"]).acting_as(&acting_as);
+        Some(TurnsCommand::Show { on, turn, prompt: true }) => {
+            let session = context.session(&on.session_arg).await?;
+            let number = turn.number(&session, &on.acting_as).await?;
+            let sent = session.get(&["turns", &number, "prompt"]).acting_as(&on.acting_as);
             let sent = sent.answer::<api::SentPrompt>().await?;
             output.answer(&sent.json, |output| {
                 prompt::show(&sent.it.prompt, output);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     failure::Failure,
     output::{Output, counted},
     terminal,
@@ -22,17 +22,13 @@ pub(crate) enum Variable {
     #[command(after_help = "Example:\n  callboard var list --as director")]
     List {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
     },
     /// Print the value of a variable as JSON
     #[command(after_help = "Example:\n  callboard var get node7.emails")]
     Get {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The name of the variable
         name: VariableName,
         /// Show the secrets in it
@@ -50,9 +46,7 @@ pub(crate) enum Variable {
     )]
     Clear {
         #[command(flatten)]
-        session_arg: SessionArg,
-        #[command(flatten)]
-        acting_as: ActingAs,
+        on: On,
         /// The name of the variable
         #[arg(required_unless_present = "all")]
         name: Option<VariableName>,
@@ -68,9 +62,7 @@ pub(crate) enum Variable {
 #[derive(Args, Debug)]
 pub(crate) struct VariableSet {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The name of the variable
     pub(crate) name: VariableName,
     /// The value: JSON, or else a text; - for the standard input, without its final line break
@@ -102,23 +94,23 @@ pub(crate) struct Reason {
 
 pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), Failure> {
     match command {
-        Variable::List { session_arg, acting_as } => {
-            let session = context.session(&session_arg).await?;
-            let list = session.get(&["variables"]).acting_as(&acting_as).answer::<api::VariableList>().await?;
+        Variable::List { on } => {
+            let session = context.session_on(&on).await?;
+            let list = session.get(&["variables"]).answer::<api::VariableList>().await?;
             context.output.answer(&list.json, |output| table(&list.it.variables, output));
         }
-        Variable::Get { session_arg, acting_as, name, reveal } => {
-            let session = context.session(&session_arg).await?;
-            let call = session.get(&["variables", name.as_str()]).acting_as(&acting_as);
+        Variable::Get { on, name, reveal } => {
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["variables", name.as_str()]);
             let call = if reveal { call.query("reveal", true) } else { call };
             let variable = call.answer::<api::VariableValue>().await?;
             context.output.answer(&variable.json, |output| output.line(variable.it.value.get()));
         }
         Variable::Set(args) => set(context, args).await?,
-        Variable::Clear { session_arg, acting_as, name, all: _, reason } => {
-            let session = context.session(&session_arg).await?;
+        Variable::Clear { on, name, all: _, reason } => {
+            let session = context.session_on(&on).await?;
             let path: Vec<_> = ["variables"].into_iter().chain(name.as_ref().map(VariableName::as_str)).collect();
-            session.call(Method::DELETE, &path).query("reason", reason.reason).acting_as(&acting_as).done().await?;
+            session.call(Method::DELETE, &path).query("reason", reason.reason).done().await?;
             let cleared = name.as_ref().map_or("all variables", VariableName::as_str);
             context.output.answer(&json!({"cleared": name}), |output| output.line(format!("cleared {cleared}")));
         }
@@ -127,16 +119,16 @@ pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), 
 }
 
 async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
-    let VariableSet { session_arg, acting_as, name, value, file, text, secret, origins, reason } = args;
+    let VariableSet { on, name, value, file, text, secret, origins, reason } = args;
     let value = match (value, file) {
         (_, Some(path)) => read_value(without_line_end(terminal::file(&path)?), text)?,
         (Some(value), None) if value != "-" => read_value(value, text)?,
         _ => read_value(without_line_end(terminal::all()?), text)?,
     };
-    let session = context.session(&session_arg).await?;
+    let session = context.session_on(&on).await?;
     let origins = (!origins.is_empty()).then_some(origins);
     let put = api::PutVariable { value, reason: reason.reason.into(), secret, origins };
-    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put).acting_as(&acting_as);
+    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put);
     let variable = call.answer::<api::VariableAfter>().await?;
     context.output.answer(&variable.json, |output| {
         let api::VariableAfter { variable, rewritten, forks, searched } = &variable.it;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, SessionArg},
+    cli::On,
     failure::Failure,
     output::{Output, Style, indented},
 };
@@ -19,18 +19,15 @@ use crate::{
 )]
 pub(crate) struct Why {
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
     /// The text, exactly as it was written
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
 }
 
 pub(super) async fn why(context: &Context, args: Why) -> Result<ExitCode, Failure> {
-    let session = context.session(&args.session_arg).await?;
-    let answer =
-        session.get(&["why"]).query("text", args.text).acting_as(&args.acting_as).answer::<api::Findings>().await?;
+    let session = context.session_on(&args.on).await?;
+    let answer = session.get(&["why"]).query("text", args.text).answer::<api::Findings>().await?;
     context.output.answer(&answer.json, |output| {
         let findings = &answer.it.findings;
         findings.iter().for_each(|finding| show(finding, output));

@@ -27,8 +27,8 @@ use self::args::{Content, Record, Version, WorkflowCommand};
 pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Failure> {
     let output = context.output;
     let Some(command) = args.command else {
-        let session = context.session(&args.session_arg).await?;
-        let workflow = session.get(&["workflow"]).acting_as(&args.acting_as).answer::<api::Workflow>().await?;
+        let session = context.session_on(&args.on).await?;
+        let workflow = session.get(&["workflow"]).answer::<api::Workflow>().await?;
         output.answer(&workflow.json, |output| show::workflow(&workflow.it, output));
         return Ok(());
     };
@@ -36,16 +36,16 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
         WorkflowCommand::Set { on, file, change: Version { reason, expected_version } } => {
             let put = whole(&file)?;
             let put = api::PutWorkflow { reason: reason.map(Into::into), expected_version, ..put };
-            let session = context.session(&on.session_arg).await?;
-            let call = session.call(Method::PUT, &["workflow"]).json(&put).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.call(Method::PUT, &["workflow"]).json(&put);
             let workflow = call.answer::<api::Workflow>().await?;
             output.answer(&workflow.json, |output| show::workflow(&workflow.it, output));
         }
         WorkflowCommand::Name { on, name, description, change: Version { reason, expected_version } } => {
             let [name, description, reason] = [name, description, reason].map(|text| text.map(Into::into));
             let patch = api::WorkflowPatch { name, description, reason, expected_version };
-            let session = context.session(&on.session_arg).await?;
-            let call = session.call(Method::PATCH, &["workflow"]).json(&patch).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.call(Method::PATCH, &["workflow"]).json(&patch);
             let about = call.answer::<api::AboutWorkflow>().await?;
             output.answer(&about.json, |output| show::about(&about.it, output));
         }
@@ -66,22 +66,22 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             changed(context, &on, Method::PATCH, &path, &json!(patch)).await?;
         }
         WorkflowCommand::Delete { on, node, change: Version { reason, expected_version } } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let call = session.call(Method::DELETE, &["workflow", "nodes", &node.to_string()]);
             let call = call.maybe("reason", reason).maybe("expected_version", expected_version);
-            call.acting_as(&on.acting_as).done().await?;
+            call.done().await?;
             output.answer(&json!({"deleted": node}), |output| output.line(format!("deleted {node}")));
         }
         WorkflowCommand::Node { on, node } => {
-            let session = context.session(&on.session_arg).await?;
-            let call = session.get(&["workflow", "nodes", &node.to_string()]).acting_as(&on.acting_as);
+            let session = context.session_on(&on).await?;
+            let call = session.get(&["workflow", "nodes", &node.to_string()]);
             let node = call.answer::<api::WorkflowNode>().await?;
             output.answer(&node.json, |output| output.line(show::pretty(&json!(node.it))));
         }
         WorkflowCommand::Result { on, node } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let path = ["workflow", "nodes", &node.to_string(), "result"];
-            let result = session.get(&path).acting_as(&on.acting_as).answer::<api::NodeResult>().await?;
+            let result = session.get(&path).answer::<api::NodeResult>().await?;
             output.answer(&result.json, |output| output.line(result.it.result.get()));
         }
         WorkflowCommand::Record(args) => record(context, args).await?,
@@ -109,8 +109,8 @@ impl Workflow {
 }
 
 async fn changed(context: &Context, on: &On, method: Method, path: &[&str], body: &Value) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
-    let call = session.call(method, path).json(body).acting_as(&on.acting_as);
+    let session = context.session_on(on).await?;
+    let call = session.call(method, path).json(body);
     let node = call.answer::<api::ChangedWorkflowNode>().await?;
     context.output.answer(&node.json, |output| show::node(&node.it.node, output));
     Ok(())
@@ -127,9 +127,9 @@ async fn record(context: &Context, args: Record) -> Result<(), Failure> {
     let variables = variables.map(object).transpose()?.unwrap_or_default();
     let status = api::NodeStatus::from(status);
     let put = api::PutNodeResult { status, result, variables };
-    let session = context.session(&on.session_arg).await?;
+    let session = context.session_on(&on).await?;
     let path = ["workflow", "nodes", &node.to_string(), "result"];
-    session.call(Method::PUT, &path).json(&put).acting_as(&on.acting_as).done().await?;
+    session.call(Method::PUT, &path).json(&put).done().await?;
     let recorded = json!({"node": node, "status": status});
     context.output.answer(&recorded, |output| output.line(format!("{node}: {}", status.as_str())));
     Ok(())

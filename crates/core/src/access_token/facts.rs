@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{AccessToken, Holder};
 use crate::{
-    audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Seen, Sentence},
+    fact::{Description, Fact, Sentence},
     state::State,
-    view::View,
 };
 
 /// A token was made.
@@ -42,20 +40,12 @@ impl Fact for Created {
         format!("token:{}", self.id)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         let Self { id, holder, sha256, nonce, expires_in } = self;
         let expires = |seconds: u64| header.at.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
         let expires_at = expires_in.map(expires);
         let token = AccessToken { id, holder, sha256, nonce, created_at: header.at, expires_at };
         state.tokens.0.insert_mut(header.seq, Arc::new(token));
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }
 
@@ -70,18 +60,10 @@ impl Fact for Revoked {
         format!("token:{}", self.id)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, _: &Header) {
         let found = state.tokens.0.iter().find(|(_, token)| token.id == self.id).map(|(seq, _)| *seq);
         if let Some(seq) = found {
             state.tokens.0.remove_mut(&seq);
         }
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }

@@ -6,12 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ChangedEntry;
 use crate::{
-    audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Seen, Sentence, text},
+    fact::{Description, Fact, Sentence, text},
     id::Seq,
     state::State,
-    view::View,
 };
 
 /// The words of an entry were erased. Its header says who did it. It is for the user alone: what it names may be hidden from
@@ -47,15 +45,7 @@ impl Fact for Erased {
         format!("entry:{}", self.seq)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         state.erased = header.seq;
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }

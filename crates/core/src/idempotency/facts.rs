@@ -7,16 +7,14 @@ use serde_json::Value;
 
 use super::{Again, IdempotencyKey, Keyed, Request, reused};
 use crate::{
-    audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    fact::{self, Description, Fact, Repeats, Seen, Sentence, erase_words, json},
+    fact::{self, Description, Fact, Repeats, Sentence, erase_words, json},
     id::Seq,
     input::InputVisitor,
     rights::Right,
     state::State,
-    view::View,
 };
 
 /// A request that carries a key was answered. It is the last entry of what the request led to.
@@ -45,10 +43,6 @@ impl Fact for Answered {
         "requests".to_owned()
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn keys(&self, _: &State) -> Vec<String> {
         vec![super::claim(&self.by, &self.key)]
     }
@@ -62,10 +56,6 @@ impl Fact for Answered {
     }
 
     fn apply(self, _: &mut State, _: &Header) {}
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
-    }
 }
 
 /// Decides a request that carries a key, unless it was answered before: then that answer is given again.

@@ -97,15 +97,7 @@ macro_rules! record_fact {
                 $subject.to_owned()
             }
 
-            fn audience(&self, _: &$crate::state::State) -> $crate::audience::Audience {
-                $crate::audience::Audience::None
-            }
-
             fn apply(self, _: &mut $crate::state::State, _: &$crate::entry::Header) {}
-
-            fn project(self, _: &$crate::view::View<'_>, _: &$crate::entry::Header) -> Option<$crate::fact::Seen> {
-                None
-            }
         }
     };
 }

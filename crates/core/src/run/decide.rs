@@ -16,6 +16,7 @@ use crate::{
     run::{
         CancelRun, ClaimRun, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, TurnFailure, TurnReply, TurnRequest,
         answer::{self, driven, unended},
+        turn::no_manager,
     },
 };
 
@@ -177,7 +178,7 @@ impl Command for CancelRun {
 }
 
 fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
-    new.kind.rules().check_start(&decision.state.team)?;
+    decision.state.team.manager().ok_or_else(no_manager)?;
     if new.input.trim().is_empty() {
         return Err(Error::invalid("/input", "say what is to be done").into());
     }

@@ -7,11 +7,10 @@ pub(super) mod answer;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::{DIRECTOR, Team},
-    error::Error,
+    agent::DIRECTOR,
     id::{AgentName, SetName, ThreadId},
     prompt::LayoutName,
-    run::turn::{self, IsDuty, Turn, Who, no_manager},
+    run::turn::{self, IsDuty, Turn, Who},
 };
 
 /// What is due in the work of a director.
@@ -56,10 +55,6 @@ pub(super) struct Rules;
 
 impl turn::Rules for Rules {
     type Duty = Duty;
-
-    fn check_start(&self, team: &Team) -> Result<(), Error> {
-        if team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
-    }
 
     fn first(&self) -> Duty {
         Duty::Build

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::Team,
     conversation::ToolCall,
-    error::Error,
     id::{AgentName, SetName, ThreadId},
     run::{
         RunKind, director, team,
@@ -55,8 +53,6 @@ pub enum Wait {
 
 /// The rules of any kind of run.
 pub(crate) trait AnyRules {
-    /// See [`Rules::check_start`].
-    fn check_start(&self, team: &Team) -> Result<(), Error>;
     /// See [`Rules::first`].
     fn first(&self) -> Due;
     /// See [`Rules::after_form`].
@@ -66,10 +62,6 @@ pub(crate) trait AnyRules {
 }
 
 impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
-    fn check_start(&self, team: &Team) -> Result<(), Error> {
-        Rules::check_start(self, team)
-    }
-
     fn first(&self) -> Due {
         Rules::first(self).into()
     }

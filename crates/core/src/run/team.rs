@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    agent::Team,
     directive::schema,
-    error::{Error, Fault},
+    error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
-    run::turn::{self, IsDuty, Output, Turn, Who, hidden, no_manager},
+    run::turn::{self, IsDuty, Output, Turn, Who, hidden},
 };
 
 /// What is due in the work of a team.
@@ -135,10 +134,6 @@ pub(super) struct Rules;
 
 impl turn::Rules for Rules {
     type Duty = Duty;
-
-    fn check_start(&self, team: &Team) -> Result<(), Error> {
-        if team.manager().is_some() { Ok(()) } else { Err(no_manager()) }
-    }
 
     fn first(&self) -> Duty {
         Duty::Directive

@@ -76,9 +76,6 @@ pub(crate) trait Rules {
     /// The turns that can be due in it.
     type Duty;
 
-    /// Refuses to start a run that this team cannot do.
-    fn check_start(&self, team: &Team) -> Result<(), Error>;
-
     /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
     fn first(&self) -> Self::Duty;
 

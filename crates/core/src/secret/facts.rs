@@ -34,17 +34,9 @@ impl Fact for KeyWrapped {
         "secrets".to_owned()
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         state.secrets.key = Some(self.key);
         state.secrets.changed = header.seq;
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }
 
@@ -120,16 +112,8 @@ impl Fact for Hidden {
         "secrets".to_owned()
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         state.erased = header.seq;
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }
 
@@ -155,15 +139,7 @@ impl Fact for Restored {
         format!("variable:{}", self.name)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::None
-    }
-
     fn apply(self, state: &mut State, header: &Header) {
         state.erased = header.seq;
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        None
     }
 }

@@ -1,6 +1,6 @@
 //! A team, its session, and a model that plays all of its members.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{fmt::Debug, future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use callboard_engine::{
@@ -22,7 +22,7 @@ use callboard_model::{
 };
 use callboard_run::{Driver, Error, Settings};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 pub(crate) fn memory() -> Arc<dyn Store> {
     let clock = ManualClock::new("2025-01-18T14:30:22Z".parse().unwrap());
@@ -55,6 +55,24 @@ pub(crate) struct Models {
 impl Models {
     pub(crate) fn new(script: impl FnMut(&Value, usize) -> Reply + Send + 'static) -> Self {
         Self { endpoint: Scripted::start(script) }
+    }
+
+    /// A model whose answer number `nth`, from 0, is another one, and what is told when that one is asked for.
+    pub(crate) fn cut_off_at(
+        nth: usize,
+        script: fn(&Value) -> Reply,
+        other: impl Fn() -> Reply + Send + 'static,
+    ) -> (Self, Arc<Notify>) {
+        let reached = Arc::new(Notify::new());
+        let told = reached.clone();
+        let models = Self::new(move |request, asked| {
+            if asked != nth {
+                return script(request);
+            }
+            told.notify_one();
+            other()
+        });
+        (models, reached)
     }
 
     pub(crate) fn driver(&self, session: &Session, node: &str) -> Driver {
@@ -213,6 +231,16 @@ pub(crate) fn whole_run(request: &Value) -> Reply {
 /// What a future comes to, which it must soon.
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// Drops a future, which has not ended yet, once `reached` is told.
+pub(crate) async fn before<T: Debug>(reached: &Notify, future: impl Future<Output = T>) {
+    // A run's future is large in a debug build: it stands on the heap.
+    let future = Box::pin(future);
+    tokio::select! {
+        ended = future => panic!("{ended:?}"),
+        () = reached.notified() => {}
+    }
 }
 
 /// A change of the session, written as JSON.

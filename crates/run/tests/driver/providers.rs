@@ -1,7 +1,5 @@
 //! Runs whose agents have models of different providers.
 
-use std::sync::Arc;
-
 use callboard_engine::core::{
     conversation::{NewMessage, Role},
     entry::{Actor, Hash},
@@ -11,11 +9,10 @@ use callboard_engine::core::{
 use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use crate::fixture::{
-    Models, asked, board, done, journal, memory, of_type, prompt, run_of, session_asking, start, texts, to, user,
-    whole_run,
+    Models, asked, before, board, done, journal, memory, of_type, prompt, run_of, session_asking, start, texts, to,
+    user, whole_run,
 };
 
 const CLAUDE: Option<&str> = Some("anthropic:claude");
@@ -97,19 +94,8 @@ async fn a_turn_that_was_begun_is_asked_with_the_same_bytes_after_a_crash() {
     let store = memory();
     let session = session_asking(&store, CLAUDE, CLAUDE).await;
     let run = start(&session).await;
-    let reached = Arc::new(Notify::new());
-    let told = reached.clone();
-    let models = Models::new(move |request, nth| {
-        if nth == 2 {
-            told.notify_one();
-            return Reply::stall("");
-        }
-        whole_run(request)
-    });
-    tokio::select! {
-        status = models.drive(&session, &run) => panic!("{status:?}"),
-        () = reached.notified() => {}
-    }
+    let (models, reached) = Models::cut_off_at(2, whole_run, || Reply::stall(""));
+    before(&reached, models.drive(&session, &run)).await;
     let hurry = NewMessage::text(Role::User, "Hurry up!");
     session.say(Actor::User, &ThreadId::main(), hurry).await.unwrap();
     drop(session);

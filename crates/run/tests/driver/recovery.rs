@@ -26,7 +26,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Faulty},
-    fixture::{Models, board, journal, memory, of_type, session_on, soon, start, texts, whole_run},
+    fixture::{Models, before, board, journal, memory, of_type, session_on, soon, start, texts, whole_run},
 };
 
 /// The prompts of the turns that these entries are of.
@@ -124,19 +124,8 @@ async fn a_run_that_is_cut_off_at_any_call_of_the_model_goes_on_where_it_was() {
         let store = memory();
         let session = session_on(&store).await;
         let run = start(&session).await;
-        let reached = Arc::new(Notify::new());
-        let told = reached.clone();
-        let models = Models::new(move |request, nth| {
-            if nth == cut_off {
-                told.notify_one();
-                return Reply::stall("Wat");
-            }
-            whole_run(request)
-        });
-        tokio::select! {
-            status = models.drive(&session, &run) => panic!("{status:?}"),
-            () = reached.notified() => {}
-        }
+        let (models, reached) = Models::cut_off_at(cut_off, whole_run, || Reply::stall("Wat"));
+        before(&reached, models.drive(&session, &run)).await;
         drop(session);
         go_on(&store, &models, &run).await;
         assert_eq!(models.endpoint.requests().len(), 5);
@@ -148,19 +137,8 @@ async fn a_turn_that_was_begun_is_asked_with_the_prompt_that_was_noted_whatever_
     let store = memory();
     let session = session_on(&store).await;
     let run = start(&session).await;
-    let reached = Arc::new(Notify::new());
-    let told = reached.clone();
-    let models = Models::new(move |request, nth| {
-        if nth == 0 {
-            told.notify_one();
-            return Reply::silence();
-        }
-        whole_run(request)
-    });
-    tokio::select! {
-        status = models.drive(&session, &run) => panic!("{status:?}"),
-        () = reached.notified() => {}
-    }
+    let (models, reached) = Models::cut_off_at(0, whole_run, Reply::silence);
+    before(&reached, models.drive(&session, &run)).await;
     let main = callboard_engine::core::id::ThreadId::main();
     let hurry = callboard_engine::core::conversation::NewMessage::text(
         callboard_engine::core::conversation::Role::User,

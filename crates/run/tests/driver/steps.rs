@@ -16,11 +16,10 @@ use callboard_engine::{
 };
 use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 use crate::fixture::{
-    Models, asked, board, done, journal, memory, of_type, prompt, reason, run_of, session_asking, session_on, start,
-    texts, to, user,
+    Models, asked, before, board, done, journal, memory, of_type, prompt, reason, run_of, session_asking, session_on,
+    start, texts, to, user,
 };
 
 /// The writer has three tools, and looks things up and notes them before it does anything else.
@@ -213,19 +212,8 @@ async fn a_run_in_steps_that_is_cut_off_at_any_call_of_the_model_does_nothing_tw
         let store = memory();
         let session = session_on(&store).await;
         let run = in_steps(&session).await;
-        let reached = Arc::new(Notify::new());
-        let told = reached.clone();
-        let models = Models::new(move |request, nth| {
-            if nth == cut_off {
-                told.notify_one();
-                return Reply::stall("Wat");
-            }
-            whole_run(request)
-        });
-        tokio::select! {
-            called = carry_through(&models, &session, &run) => panic!("{called:?}"),
-            () = reached.notified() => {}
-        }
+        let (models, reached) = Models::cut_off_at(cut_off, whole_run, || Reply::stall("Wat"));
+        before(&reached, carry_through(&models, &session, &run)).await;
         drop(session);
         let session = board(&store).session(&"s".parse().unwrap()).await.unwrap();
         carry_through(&models, &session, &run).await;
@@ -243,19 +231,8 @@ async fn a_turn_that_was_begun_offers_what_it_was_begun_with_and_is_judged_by_wh
     let store = memory();
     let session = session_on(&store).await;
     let run = in_steps(&session).await;
-    let reached = Arc::new(Notify::new());
-    let told = reached.clone();
-    let models = Models::new(move |request, nth| {
-        if nth == 1 {
-            told.notify_one();
-            return Reply::silence();
-        }
-        whole_run(request)
-    });
-    tokio::select! {
-        status = models.drive(&session, &run) => panic!("{status:?}"),
-        () = reached.notified() => {}
-    }
+    let (models, reached) = Models::cut_off_at(1, whole_run, Reply::silence);
+    before(&reached, models.drive(&session, &run)).await;
     user(&session, StepsChange::Advance).await;
     assert_eq!(carry_through(&models, &session, &run).await, ["note", "publish"]);
     let requests = models.endpoint.requests();

@@ -4,7 +4,7 @@ use callboard_core::{
     error::Error as Refusal,
     tool::{
         FileCall,
-        file::{AddFile, Delegate, FindFiles, ReadFile},
+        file::{AddFile, Delegate, ReadFile},
     },
 };
 use callboard_engine::{ContextFiles, Error, Session};
@@ -33,9 +33,7 @@ impl ContextFiles for Files {
 }
 
 impl Files {
-    async fn find(&self, session: &Session, wanted: FindFiles) -> Result<String, Error> {
-        let FindFiles { keywords, matching, text, category, recipient } = wanted;
-        let query = FileQuery { keywords, matching, category, recipient, text };
+    async fn find(&self, session: &Session, query: FileQuery) -> Result<String, Error> {
         let search = move |folder: &mut Folder| Ok(folder.search(&query));
         let found = self.in_folder(session, search).await?.unwrap_or_default();
         let more = found.len().saturating_sub(FOUND);

@@ -5,12 +5,13 @@ use std::io::BufReader;
 use axum::{http::StatusCode, response::Response};
 use callboard_api as api;
 use callboard_core::{
+    collection::CollectionInfo,
     document::{PutDocument, RemoveDocument},
     entry::Actor,
     id::{CollectionName, DocumentName},
     rewriting::EraseEntry,
 };
-use callboard_engine::{Board, CollectionInfo, Error, Session};
+use callboard_engine::{Board, Error, Session};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -49,9 +50,8 @@ async fn list(
 ) -> Result<Answer<api::CollectionList>, CallError> {
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
     let after = query.cursor.as_deref().map(cursor::collection).transpose()?;
-    let mut infos = server.app.board.collections(after.as_ref(), limit.saturating_add(1)).await?;
-    let next_cursor = cursor::cut(&mut infos, limit, |info| info.name.as_str());
-    let collections = infos.into_iter().map(listed).collect();
+    let mut collections = server.app.board.collections(after.as_ref(), limit.saturating_add(1)).await?;
+    let next_cursor = cursor::cut(&mut collections, limit, |collection| collection.name.as_str());
     Ok(Answer::ok(api::CollectionList { collections, next_cursor }))
 }
 
@@ -234,14 +234,9 @@ async fn import(
 /// How many collections are on a page at most.
 const LIMIT: usize = 1000;
 
-fn listed(info: CollectionInfo) -> api::Collection {
-    let CollectionInfo { name, head, documents, size_bytes, tokens, created_at, updated_at } = info;
-    api::Collection { name, documents, size_bytes, tokens, head, created_at, updated_at }
-}
-
 /// A collection as it is now.
 async fn shown(name: &CollectionName, collection: &Session) -> Result<api::Collection, CallError> {
-    Ok(listed(CollectionInfo::of(name.clone(), &*collection.state().await?)))
+    Ok(CollectionInfo::of(name.clone(), &*collection.state().await?))
 }
 
 /// Refuses collections that are not there.

@@ -13,7 +13,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{Error, LargestPrompt, LastEntry, NewBoardSession, Overview, RunOverview, Session, SessionInfo};
+use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -212,22 +212,8 @@ fn whole(app: &App, info: SessionInfo) -> api::Session {
 }
 
 /// What is known of a session at a glance.
-fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<LastEntry>) -> api::SessionOverview {
+fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastEntry>) -> api::SessionOverview {
     let Overview { largest_prompt, run, needs_user, used, size_bytes } = overview;
-    let largest_prompt = largest_prompt.map(|LargestPrompt { agent, tokens, window, warn_at }| api::LargestPrompt {
-        agent,
-        tokens,
-        window,
-        warn_at,
-    });
-    let run = run.map(|RunOverview { id, kind, status, reason, started_at }| api::SessionRun {
-        id,
-        kind,
-        status,
-        reason,
-        started_at,
-    });
-    let last = last.map(|LastEntry { seq, at, by, kind, sentence }| api::LastEntry { seq, at, by, kind, sentence });
     let cost = app.cost(used.iter().map(|(model, usage)| (model.as_deref(), *usage)));
     let mut usage = api::SessionUsage::default();
     for (_, used) in used {

@@ -8,7 +8,7 @@ use callboard_server::{BrowserSettings, Rules, Settings};
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{self, Answer, Server, memory, models, moment, settings, soon},
+    fixtures::{self, Answer, Server, memory, models, moment, settings, soon, until},
     pages::{Site, browsers},
     streams::{events, next},
 };
@@ -590,12 +590,7 @@ async fn what_a_session_leaves_goes_with_it() {
     std::fs::create_dir(left.path().join("gone")).unwrap();
     std::fs::write(left.path().join("gone/1.png"), "x").unwrap();
     std::fs::rename(left.path().join("gone"), folder.path().join("gone")).unwrap();
-    soon("the sweep", async {
-        while folder.path().join("gone").exists() {
-            moment().await;
-        }
-    })
-    .await;
+    until("the sweep", async || !folder.path().join("gone").exists()).await;
     let team = server.team("s").await;
     assert_eq!(server.get(&format!("{team}/browser")).await.is(200).body, json!({"tabs": []}));
     server.stop().await;

@@ -68,6 +68,16 @@ pub(crate) async fn moment() {
     tokio::time::sleep(Duration::from_millis(20)).await;
 }
 
+/// Waits until something holds, which it must soon.
+pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    soon(what, async {
+        while !holds().await {
+            moment().await;
+        }
+    })
+    .await;
+}
+
 /// Settings of a board with which nothing is read unless somebody asks.
 pub(crate) fn board() -> BoardSettings {
     BoardSettings { recall: recall(), ..BoardSettings::default() }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     erasure::is_in_a_file,
-    fixtures::{self, Answer, Server, memory, moment, settings, soon, sqlite},
+    fixtures::{self, Answer, Server, memory, moment, settings, soon, sqlite, until},
 };
 
 const OPENAI: &str = "/gateway/s/writer/openai/v1/chat/completions";
@@ -246,20 +246,13 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     // The provider's own refusal passes, and the turn says so.
     let refused = chat(&server, json!([user("x")])).await.is(400);
     assert!(refused.raw.contains("does not like it"), "{}", refused.raw);
-    soon("the turn that failed", async {
-        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
-            moment().await;
-        }
-    })
-    .await;
+    until("the turn that failed", async || turns(&server).await.iter().any(|turn| turn["failed"] == true)).await;
     // What was said stands; the same request again adds nothing. A provider that breaks off in the middle is noted, too.
     let body = json!({"model": "gpt-4o", "messages": [user("x")], "stream": true});
     let broken = server.call("POST", OPENAI).json(&body).send().await.unwrap().text().await;
     assert!(broken.is_err(), "{broken:?}");
-    soon("the turn that broke off", async {
-        while turns(&server).await.iter().filter(|turn| turn["failed"] == true).count() < 2 {
-            moment().await;
-        }
+    until("the turn that broke off", async || {
+        turns(&server).await.iter().filter(|turn| turn["failed"] == true).count() >= 2
     })
     .await;
     assert_eq!(messages(&server, "chat:writer").await, ["x"]);
@@ -427,18 +420,11 @@ async fn the_same_request_under_its_key_is_asked_once() {
     let refused = Answer::of(ask("two", true)).await.is(409);
     assert!(refused.raw.contains("still being answered"), "{}", refused.raw);
     drop(open);
-    soon("the turn of the client that hung up", async {
-        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
-            moment().await;
-        }
+    until("the turn of the client that hung up", async || {
+        turns(&server).await.iter().any(|turn| turn["failed"] == true)
     })
     .await;
-    soon("the request that is open no more", async {
-        while ask("two", true).send().await.unwrap().status() == 409 {
-            moment().await;
-        }
-    })
-    .await;
+    until("the request that is open no more", async || ask("two", true).send().await.unwrap().status() != 409).await;
     // Another request under the key is refused.
     let other = server.call("POST", OPENAI).header("Idempotency-Key", "one");
     let other = other.json(&json!({"model": "gpt-4o", "messages": [user("Two?")]}));
@@ -603,19 +589,9 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
     let server = with(&endpoint).await;
     let body = json!({"model": "gpt-4o", "messages": [user("One?")]});
     let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
-    soon("the request", async {
-        while endpoint.requests().is_empty() {
-            moment().await;
-        }
-    })
-    .await;
+    until("the request", async || !endpoint.requests().is_empty()).await;
     asking.abort();
-    soon("the turn that failed", async {
-        while !turns(&server).await.iter().any(|turn| turn["failed"] == true) {
-            moment().await;
-        }
-    })
-    .await;
+    until("the turn that failed", async || turns(&server).await.iter().any(|turn| turn["failed"] == true)).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 
 import { SvelteMap } from "svelte/reactivity";
 
-import { Problem } from "../../api/problem";
+import { Attempt } from "../../api/attempt.svelte";
+import type { Problem } from "../../api/problem";
 import type { ContextSet } from "../../api/types";
 import type { LiveSession } from "../../session/session.svelte";
 import { answerOf, type FormFieldOf, type Given } from "./form";
@@ -12,15 +13,14 @@ import { answerOf, type FormFieldOf, type Given } from "./form";
  * moves to the directive that asked for it once that is loaded, so the answers are kept apart from the row. They also
  * outlive a look at another view and a reload.
  */
-export class FormDraft {
-  problem = $state.raw<Problem>();
-  busy = $state(false);
+export class FormDraft extends Attempt {
   private readonly given: SvelteMap<string, Given>;
 
   private constructor(
     private readonly session: LiveSession,
     private readonly name: string,
   ) {
+    super();
     const kept = sessionStorage.getItem(this.key);
     this.given = new SvelteMap(kept === null ? [] : Object.entries(JSON.parse(kept) as Record<string, Given>));
   }
@@ -52,18 +52,12 @@ export class FormDraft {
   }
 
   async submit(form: NonNullable<ContextSet["form"]>): Promise<void> {
-    this.busy = true;
-    this.problem = undefined;
-    try {
+    await this.make(async () => {
       const body = { answers: answers(form.fields, this.given) };
       await this.session.api.post("/v1/sessions/{session}/forms/{name}", { path: { name: this.name }, body });
       this.given.clear();
       sessionStorage.removeItem(this.key);
-    } catch (error) {
-      this.problem = Problem.from(error);
-    } finally {
-      this.busy = false;
-    }
+    });
   }
 
   private get key(): string {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callboard_api as api;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::{ActingAs, BrowserArgs, On, SessionArg};
+use crate::cli::{BrowserArgs, On};
 
 /// The workflow: the nodes that the team builds, in their order
 #[derive(Args, Debug)]
@@ -17,9 +17,7 @@ pub(crate) struct Workflow {
     #[command(subcommand)]
     pub(crate) command: Option<WorkflowCommand>,
     #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
-    #[command(flatten)]
-    pub(crate) acting_as: ActingAs,
+    pub(crate) on: On,
 }
 
 #[derive(Debug, Subcommand)]

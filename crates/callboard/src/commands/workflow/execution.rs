@@ -138,8 +138,8 @@ async fn list(session: &OnSession<'_>, on: &On) -> Result<crate::client::Answer<
 
 /// Writes the whole workflow to a file that can be imported elsewhere: without what happened to it here.
 pub(super) async fn export(context: &Context, on: &On, file: &Path) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
-    let workflow = session.get(&["workflow"]).acting_as(&on.acting_as).answer::<api::Workflow>().await?.it;
+    let session = context.session_on(on).await?;
+    let workflow = session.get(&["workflow"]).answer::<api::Workflow>().await?.it;
     let api::Workflow { workflow: about, nodes, .. } = workflow;
     let count = nodes.len();
     let node = |node: api::WorkflowNode| json!({"id": node.id, "type": node.kind, "config": node.config, "description": node.description});
