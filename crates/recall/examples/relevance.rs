@@ -151,7 +151,7 @@ fn main() -> Result<(), Failure> {
     let Options { path, shows_misses, model } = Options::read(std::env::args().skip(1))?;
     let embedder = model.map(Meanings::new).transpose()?;
     let (mut all, mut by_category) = (Recall::default(), BTreeMap::<String, Recall>::new());
-    let (mut indexing, mut texts, mut times) = (Duration::ZERO, 0, Vec::new());
+    let (mut indexing, mut embedding, mut texts, mut times) = (Duration::ZERO, Duration::ZERO, 0, Vec::new());
     for line in std::fs::read_to_string(path)?.lines().filter(|line| !line.trim().is_empty()) {
         let conversation: Conversation = serde_json::from_str(line)?;
         let start = Instant::now();
@@ -160,8 +160,10 @@ fn main() -> Result<(), Failure> {
         texts += ids.len();
         let mut meanings = vec![None; conversation.questions.len()];
         if let Some(embedder) = &embedder {
+            let start = Instant::now();
             embedder.fill(&mut index, &conversation)?;
             meanings = embedder.vectors(&conversation.questions.iter().map(|one| &*one.text).collect::<Vec<_>>())?;
+            embedding += start.elapsed();
         }
         for (question, vector) in conversation.questions.iter().zip(&meanings) {
             let start = Instant::now();
@@ -186,6 +188,9 @@ fn main() -> Result<(), Failure> {
         at(50),
         at(99)
     );
+    if embedder.is_some() {
+        println!("all vectors in {embedding:.1?}");
+    }
     Ok(())
 }
 
