@@ -13,6 +13,9 @@ use crate::{audit, binary, book, cache, command, mcp, npm, page, schema, service
 /// The variable that gives tests the endpoint of the small model.
 const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
+/// The variable that gives tests the folder of a model of vectors.
+const EMBEDDER: &str = "CALLBOARD_TEST_EMBEDDER";
+
 /// The tests that ask the small model.
 const WITH_MODEL: &str = "test(/real_model/) | binary(real_model) | test(/^examples::the_example_/)";
 
@@ -45,12 +48,16 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
         Some((first, rest)) if first == "--explore" => (Cases::New, rest),
         _ => (Cases::Fixed, arguments),
     };
-    steps.run("what the tests need", || services::bring().and_then(|()| npm::EXAMPLE.bring()))?;
+    let embedder = steps.run("what the tests need", || {
+        services::bring()?;
+        npm::EXAMPLE.bring()?;
+        weights::embedder()
+    })?;
     let build = ["run", "--no-run", "--workspace", "--all-features"];
     steps.run("building the tests", || command::run(nextest(cases)?.args(build)))?;
     let tests = || -> anyhow::Result<_> {
         let mut tests = nextest(cases)?;
-        tests.args(["run", "--workspace", "--all-features"]);
+        tests.args(["run", "--workspace", "--all-features"]).env(EMBEDDER, &embedder);
         Ok(tests)
     };
     if !arguments.is_empty() {
@@ -96,8 +103,13 @@ pub(crate) fn trial(arguments: &[String]) -> anyhow::Result<()> {
 
 /// Measures how well recall finds what answers the questions of a data set.
 pub(crate) fn recall(arguments: &[String]) -> anyhow::Result<()> {
-    let example = ["run", "--release", "--package", "callboard-recall", "--example", "relevance", "--"];
-    command::run(command::cargo().args(example).args(arguments))
+    let mut example = command::cargo();
+    example.args(["run", "--release", "--package", "callboard-recall", "--example", "relevance"]);
+    // It takes long to build what reads models from folders.
+    if arguments.iter().any(|argument| argument == "--folder") {
+        example.args(["--features", "callboard-model/minilm"]);
+    }
+    command::run(example.arg("--").args(arguments))
 }
 
 /// Runs the benchmarks of the promised speed and memory.

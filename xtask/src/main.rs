@@ -42,8 +42,9 @@ Usage: cargo xtask CHORE
   test [ARGUMENTS]   install what the tests need, then run all tests; takes arguments for `cargo nextest run`; with
                      `--explore` first, property tests look at other cases than last time
   bench [ARGUMENTS]  measure speed and memory; see `cargo xtask bench --help`
-  recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find, and
-                     `--embedder URL MODEL` adds vectors of an endpoint with OpenAI's /v1/embeddings
+  recall FILE        measure how well recall finds what answers questions; `--misses` also shows what it does not find,
+                     `--embedder URL MODEL` adds vectors of an endpoint with OpenAI's /v1/embeddings, and
+                     `--folder FOLDER` those of a model in a folder
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
   mcp                test the door for clients of the Model Context Protocol: the conformance suite and the
                      official clients; and the base URL with OpenAI's and Anthropic's
@@ -54,7 +55,8 @@ Usage: cargo xtask CHORE
   trial [CHECK]      try Callboard as a newcomer does: in a clean clone and home, item by item, and print what passed
   audit              check licences, sources and dependencies between crates only
   ci                 lint, then test, then try Callboard as a newcomer does
-  setup [MODEL]      download a small model and its server, and install the databases and programs that the tests need
+  setup [MODEL]      download a small model, its server and a model of vectors, and install the databases and programs that
+                     the tests need
   model [MODEL]      run a small model's server until Ctrl-C
 
 MODEL is 0.5b (what the tests use) or 1.5b (what the demo uses). Models and their server are kept in the user's cache
@@ -105,6 +107,7 @@ fn model(arguments: &[String]) -> anyhow::Result<Weights> {
 fn setup(weights: &Weights) -> anyhow::Result<()> {
     println!("{}", server::bring(weights)?.folder().display());
     println!("{}", weights.bring()?.display());
+    println!("{}", weights::embedder()?.display());
     npm::EXAMPLE.bring()?;
     services::bring()
 }

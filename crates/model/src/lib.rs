@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`]. A [`PassageSource`] finds passages, such as
-//! [`HttpSource`].
+//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`] or the model in a folder ([`open_folder`]). A
+//! [`PassageSource`] finds passages, such as [`HttpSource`].
 //!
 //! A failed request is retried only if that can help and does no harm: see [`Retries`]. No error, log or `Debug` output
 //! contains an API key.
@@ -39,8 +39,11 @@ mod probe;
 
 mod anthropic;
 mod embeddings;
+mod folder;
 #[cfg(feature = "local-embeddings")]
 mod local;
+#[cfg(feature = "minilm")]
+mod minilm;
 mod openai;
 mod source;
 
@@ -60,8 +63,7 @@ pub use embed::Embedder;
 pub use embeddings::{Embeddings, EmbeddingsSettings};
 pub use endpoints::Endpoints;
 pub use error::{ModelError, SettingsError};
-#[cfg(feature = "local-embeddings")]
-pub use local::TokenTable;
+pub use folder::open_folder;
 pub use name::{ModelName, Provider};
 pub use probe::{OLLAMA_BASE_URL, probe};
 pub use retry::Retries;

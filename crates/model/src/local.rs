@@ -17,8 +17,8 @@ use tokio::task::spawn_blocking;
 use crate::embed::normalise;
 use crate::{Embedder, ModelError, SettingsError};
 
-const TOKENIZER: &str = "tokenizer.json";
-const TABLE: &str = "model.safetensors";
+pub(crate) const TOKENIZER: &str = "tokenizer.json";
+pub(crate) const WEIGHTS: &str = "model.safetensors";
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 /// What is shown of a text.
@@ -26,7 +26,7 @@ const SHOWN_CHARS: usize = 80;
 
 /// A model in a folder, which has a `tokenizer.json` and a `model.safetensors` with one table of a row for each token, as
 /// model2vec writes them. Nothing is downloaded.
-pub struct TokenTable(Arc<Table>);
+pub(crate) struct TokenTable(Arc<Table>);
 
 struct Table {
     name: String,
@@ -38,22 +38,18 @@ struct Table {
 }
 
 impl TokenTable {
-    /// Reads the model in `folder`. Its name is that of the folder with a hash of the table, so that another table has
-    /// another name.
-    pub fn open(folder: &Path) -> Result<Self, SettingsError> {
+    /// Reads the model in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, SettingsError> {
         let (tokenizer, unknown) = tokenizer(&folder.join(TOKENIZER))?;
-        let path = folder.join(TABLE);
+        let path = folder.join(WEIGHTS);
         let file = read(&path)?;
-        let (dimension, numbers) = table(&file).map_err(|wrong| fault(&path, wrong))?;
+        let (dimension, numbers) = table(&file).map_err(|wrong| SettingsError::at(&path, wrong))?;
         let (rows, tokens) = (numbers.len() / dimension, tokenizer.get_vocab_size(true));
         if rows < tokens {
             let wrong = format!("it has {rows} rows for the {tokens} tokens of {TOKENIZER}; take both from one model");
-            return Err(fault(&path, wrong));
+            return Err(SettingsError::at(&path, wrong));
         }
-        let hash = Sha256::digest(&file);
-        let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-        Ok(Self(Arc::new(Table { name: format!("{folder}@{hash}"), tokenizer, unknown, dimension, numbers })))
+        Ok(Self(Arc::new(Table { name: name(folder, &file), tokenizer, unknown, dimension, numbers })))
     }
 }
 
@@ -66,50 +62,52 @@ impl Embedder for TokenTable {
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
         let (table, texts) = (self.0.clone(), texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let embedded = spawn_blocking(move || texts.iter().map(|text| table.vector(text)).collect());
-        embedded.await.unwrap_or_else(|error| Err(self.0.no_vector("", &error.to_string())))
+        embedded.await.unwrap_or_else(|error| Err(no_vector(&self.0.name, "", &error.to_string())))
     }
 }
 
 impl Table {
     fn vector(&self, text: &str) -> Result<Vec<f32>, ModelError> {
         let tokens = self.tokenizer.encode_fast(text, false);
-        let tokens = tokens.map_err(|error| self.no_vector(text, &error.to_string()))?;
+        let tokens = tokens.map_err(|error| no_vector(&self.name, text, &error.to_string()))?;
         let mut sum = vec![0.0; self.dimension];
         for token in tokens.get_ids().iter().filter(|token| Some(**token) != self.unknown) {
             let begin = (*token as usize).saturating_mul(self.dimension);
             let row = self.numbers.get(begin..begin.saturating_add(self.dimension)).unwrap_or_default();
             sum.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
         }
-        normalise(&mut sum).map_err(|wrong| self.no_vector(text, &format!("its vector {wrong}")))?;
+        normalise(&mut sum).map_err(|wrong| no_vector(&self.name, text, &format!("its vector {wrong}")))?;
         Ok(sum)
     }
-
-    fn no_vector(&self, text: &str, reason: &str) -> ModelError {
-        let text = text.chars().take(SHOWN_CHARS).collect();
-        ModelError::NoVector { model: self.name.clone(), text, reason: reason.to_owned() }
-    }
 }
 
-fn fault(path: &Path, wrong: impl std::fmt::Display) -> SettingsError {
-    SettingsError(format!("{}: {wrong}", path.display()))
+/// The name of the model in `folder`: that of the folder with a hash of its weights, so that others have another name.
+pub(crate) fn name(folder: &Path, weights: &[u8]) -> String {
+    let hash: String = Sha256::digest(weights).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}@{hash}", folder.file_name().unwrap_or_default().to_string_lossy())
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, SettingsError> {
-    let size_bytes = fs::metadata(path).map_err(|error| fault(path, error))?.len();
+pub(crate) fn no_vector(model: &str, text: &str, reason: &str) -> ModelError {
+    let text = text.chars().take(SHOWN_CHARS).collect();
+    ModelError::NoVector { model: model.to_owned(), text, reason: reason.to_owned() }
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, SettingsError> {
+    let size_bytes = fs::metadata(path).map_err(|error| SettingsError::at(path, error))?.len();
     if size_bytes > MAX_FILE_BYTES {
-        return Err(fault(path, format!("it has {size_bytes} bytes, and {MAX_FILE_BYTES} is the most")));
+        return Err(SettingsError::at(path, format!("it has {size_bytes} bytes, and {MAX_FILE_BYTES} is the most")));
     }
-    fs::read(path).map_err(|error| fault(path, error))
+    fs::read(path).map_err(|error| SettingsError::at(path, error))
 }
 
 /// The tokenizer in a file, and its token for what it does not know.
-fn tokenizer(path: &Path) -> Result<(Tokenizer, Option<u32>), SettingsError> {
+pub(crate) fn tokenizer(path: &Path) -> Result<(Tokenizer, Option<u32>), SettingsError> {
     let file = read(path)?;
-    let mut tokenizer = Tokenizer::from_bytes(&file).map_err(|error| fault(path, error))?;
+    let mut tokenizer = Tokenizer::from_bytes(&file).map_err(|error| SettingsError::at(path, error))?;
     // Texts count as a whole, each for itself.
     tokenizer.with_padding(None);
-    tokenizer.with_truncation(None).map_err(|error| fault(path, error))?;
-    let written: Value = serde_json::from_slice(&file).map_err(|error| fault(path, error))?;
+    tokenizer.with_truncation(None).map_err(|error| SettingsError::at(path, error))?;
+    let written: Value = serde_json::from_slice(&file).map_err(|error| SettingsError::at(path, error))?;
     let unknown = written.pointer("/model/unk_token").and_then(Value::as_str);
     let unknown = unknown.and_then(|token| tokenizer.token_to_id(token));
     Ok((tokenizer, unknown))

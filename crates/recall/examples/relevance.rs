@@ -13,18 +13,21 @@
 //! first k hits, averaged over the questions.
 //!
 //! With `--embedder URL MODEL`, passages and questions also get vectors from an endpoint with OpenAI's `/v1/embeddings`, such
-//! as `http://127.0.0.1:8080/v1`. `EMBEDDINGS_KEY` in the environment is its key, if it wants one. `--misses` shows what is
-//! not found.
+//! as `http://127.0.0.1:8080/v1`. `EMBEDDINGS_KEY` in the environment is its key, if it wants one. With `--folder FOLDER` they
+//! get those of the model in a folder, which `callboard-model` reads with its feature `minilm`. `--misses` shows what is not
+//! found.
 
 #![allow(clippy::print_stdout, reason = "it talks to whoever runs it")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
-use callboard_model::{ApiKey, Embedder as _, Embeddings, EmbeddingsSettings, Retries, Timeouts};
+use callboard_model::{ApiKey, Embedder, Embeddings, EmbeddingsSettings, Retries, Timeouts, open_folder};
 use callboard_recall::{Class, Index, IndexQuery, Item, Kind, Prefer, Role, Scope, Vector, search};
 use serde::Deserialize;
 
@@ -70,8 +73,7 @@ type Failure = Box<dyn std::error::Error>;
 struct Options {
     path: String,
     shows_misses: bool,
-    /// The base URL and the name of a model of vectors.
-    embedder: Option<(String, String)>,
+    model: Option<Arc<dyn Embedder>>,
 }
 
 impl Options {
@@ -81,13 +83,17 @@ impl Options {
             match argument.as_str() {
                 "--misses" => options.shows_misses = true,
                 "--embedder" => {
-                    options.embedder = Some(arguments.next().zip(arguments.next()).ok_or("give a URL and a model")?);
+                    let (url, model) = arguments.next().zip(arguments.next()).ok_or("give a URL and a model")?;
+                    options.model = Some(endpoint(url, model)?);
+                }
+                "--folder" => {
+                    let folder = arguments.next().ok_or("give the folder of a model")?;
+                    options.model = Some(open_folder(Path::new(&folder))?);
                 }
                 path if options.path.is_empty() && !path.starts_with("--") => path.clone_into(&mut options.path),
                 other => {
-                    return Err(
-                        format!("`{other}` is not understood; use FILE [--misses] [--embedder URL MODEL]").into()
-                    );
+                    let usage = "FILE [--misses] [--embedder URL MODEL | --folder FOLDER]";
+                    return Err(format!("`{other}` is not understood; use {usage}").into());
                 }
             }
         }
@@ -99,22 +105,25 @@ impl Options {
 }
 
 /// A model of vectors behind an endpoint.
-struct Embedder {
-    endpoint: Embeddings,
+fn endpoint(base_url: String, model: String) -> Result<Arc<dyn Embedder>, Failure> {
+    let key = std::env::var("EMBEDDINGS_KEY").ok().and_then(|key| ApiKey::new(&key));
+    let (proxy, timeouts, retries) = (None, Timeouts::default(), Retries::default());
+    Ok(Arc::new(Embeddings::new(&EmbeddingsSettings { base_url, model, key, proxy, timeouts, retries })?))
+}
+
+/// A model of vectors, and what asks it.
+struct Meanings {
+    model: Arc<dyn Embedder>,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Embedder {
-    fn new(base_url: String, model: String) -> Result<Self, Failure> {
-        let key = std::env::var("EMBEDDINGS_KEY").ok().and_then(|key| ApiKey::new(&key));
-        let (proxy, timeouts, retries) = (None, Timeouts::default(), Retries::default());
-        let endpoint = Embeddings::new(&EmbeddingsSettings { base_url, model, key, proxy, timeouts, retries })?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { endpoint, runtime })
+impl Meanings {
+    fn new(model: Arc<dyn Embedder>) -> Result<Self, Failure> {
+        Ok(Self { model, runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()? })
     }
 
     fn vectors(&self, texts: &[&str]) -> Result<Vec<Option<Vector>>, Failure> {
-        let vectors = self.runtime.block_on(self.endpoint.embed(texts))?;
+        let vectors = self.runtime.block_on(self.model.embed(texts))?;
         Ok(vectors.iter().map(|numbers| Vector::new(numbers)).collect())
     }
 
@@ -139,10 +148,10 @@ impl Embedder {
 }
 
 fn main() -> Result<(), Failure> {
-    let Options { path, shows_misses, embedder } = Options::read(std::env::args().skip(1))?;
-    let embedder = embedder.map(|(base_url, model)| Embedder::new(base_url, model)).transpose()?;
+    let Options { path, shows_misses, model } = Options::read(std::env::args().skip(1))?;
+    let embedder = model.map(Meanings::new).transpose()?;
     let (mut all, mut by_category) = (Recall::default(), BTreeMap::<String, Recall>::new());
-    let (mut indexing, mut texts, mut times) = (Duration::ZERO, 0, Vec::new());
+    let (mut indexing, mut embedding, mut texts, mut times) = (Duration::ZERO, Duration::ZERO, 0, Vec::new());
     for line in std::fs::read_to_string(path)?.lines().filter(|line| !line.trim().is_empty()) {
         let conversation: Conversation = serde_json::from_str(line)?;
         let start = Instant::now();
@@ -151,8 +160,10 @@ fn main() -> Result<(), Failure> {
         texts += ids.len();
         let mut meanings = vec![None; conversation.questions.len()];
         if let Some(embedder) = &embedder {
+            let start = Instant::now();
             embedder.fill(&mut index, &conversation)?;
             meanings = embedder.vectors(&conversation.questions.iter().map(|one| &*one.text).collect::<Vec<_>>())?;
+            embedding += start.elapsed();
         }
         for (question, vector) in conversation.questions.iter().zip(&meanings) {
             let start = Instant::now();
@@ -177,6 +188,9 @@ fn main() -> Result<(), Failure> {
         at(50),
         at(99)
     );
+    if embedder.is_some() {
+        println!("all vectors in {embedding:.1?}");
+    }
     Ok(())
 }
 

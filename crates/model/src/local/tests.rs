@@ -27,7 +27,7 @@ fn folder(change: impl Fn(&mut Value), tables: &[(&str, Dtype, Vec<usize>, Vec<u
     fs::write(folder.path().join(TOKENIZER), tokenizer.to_string()).unwrap();
     let views =
         tables.iter().map(|(name, dtype, shape, data)| (*name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
-    fs::write(folder.path().join(TABLE), serialize(views, None).unwrap()).unwrap();
+    fs::write(folder.path().join(WEIGHTS), serialize(views, None).unwrap()).unwrap();
     folder
 }
 
@@ -89,7 +89,7 @@ fn a_folder_without_a_model_is_refused_with_the_reason() {
     );
 
     let damaged = folder(|_| (), &[f32s()]);
-    fs::write(damaged.path().join(TABLE), b"noise").unwrap();
+    fs::write(damaged.path().join(WEIGHTS), b"noise").unwrap();
     let damaged = TokenTable::open(damaged.path()).err().unwrap().to_string();
     assert!(damaged.contains("model.safetensors: "), "{damaged}");
 }

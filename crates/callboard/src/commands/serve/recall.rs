@@ -10,7 +10,7 @@ use std::{
 use callboard_engine::{RecallSettings, core::recall::Source};
 use callboard_model::{
     ApiKey, Embedder, Embeddings, EmbeddingsSettings, HttpSource, PassageSource, Retries, SettingsError,
-    SourceSettings, Timeouts,
+    SourceSettings, Timeouts, open_folder,
 };
 use callboard_server::{Prefixes, embedder, passage_source};
 use serde::Deserialize;
@@ -116,7 +116,7 @@ impl EmbedderOptions {
         let Self { base_url, model, api_key_env, folder: of_model, question_prefix, passage_prefix } = self;
         let prefixes = Prefixes { question: question_prefix, passage: passage_prefix };
         let embedder: Arc<dyn Embedder> = match (of_model, base_url, model, api_key_env) {
-            (Some(of_model), None, None, None) => open(&folder.join(of_model))?,
+            (Some(of_model), None, None, None) => open_folder(&folder.join(of_model)).map_err(shown)?,
             (None, Some(base_url), Some(model), api_key_env) => {
                 let key = api_key_env.map(|name| value(&name, secret)).transpose()?;
                 let timeouts = Timeouts { idle: EMBEDDER_TIMEOUT, whole: EMBEDDER_TIMEOUT, ..Timeouts::default() };
@@ -130,18 +130,6 @@ impl EmbedderOptions {
         };
         Ok((embedder, prefixes))
     }
-}
-
-#[cfg(feature = "local-embeddings")]
-fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
-    Ok(Arc::new(callboard_model::TokenTable::open(folder).map_err(shown)?))
-}
-
-#[cfg(not(feature = "local-embeddings"))]
-fn open(_: &Path) -> Result<Arc<dyn Embedder>, String> {
-    Err("this build reads no models from folders: build it with --features local-embeddings, or name an endpoint with \
-         base_url and model"
-        .to_owned())
 }
 
 impl SourceOptions {
@@ -221,10 +209,7 @@ mod tests {
             (source("").replace("http://", ""), "does not begin with http://"),
             ("[embedder]\nmodel = 'small'".to_owned(), "the embedder: give base_url and model"),
             ("[embedder]\nfolder = 'm'\nmodel = 'small'".to_owned(), "or the folder of a model"),
-            (
-                "[embedder]\nfolder = 'm'".to_owned(),
-                if cfg!(feature = "local-embeddings") { "/nowhere/m" } else { "--features local-embeddings" },
-            ),
+            ("[embedder]\nfolder = 'm'".to_owned(), "/nowhere/m"),
         ];
         for (text, reason) in cases {
             let wrong = parsed(&text).err().unwrap_or_else(|| panic!("this was taken: {text}"));
