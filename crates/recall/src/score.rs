@@ -166,19 +166,18 @@ pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Vec<Hit> {
             scope.candidates(number, query, &signals, true, &mut best);
         }
     }
-    stand_back(&mut best, &searched, meant.is_some());
-    best.sort_by(|a, b| {
-        let place = |it: &Candidate| (it.has, it.scope, it.seq, it.passage);
-        b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
-    });
-    best.truncate(query.limit);
+    stand_back(&mut best, &searched, meant.is_some(), query.limit);
+    keep_best(&mut best, query.limit);
     best.iter().filter_map(|found| searched.get(found.scope)?.hit(found, &asked, meant)).collect()
 }
 
 /// Puts passages that have the words of a question from others alone behind those, unless they answer a question, and messages
 /// that only repeat the question behind all others. Where vectors count, a passage can answer without any word.
-fn stand_back(best: &mut [Candidate], searched: &[Searched<'_>], by_meaning: bool) {
+fn stand_back(best: &mut Vec<Candidate>, searched: &[Searched<'_>], by_meaning: bool, limit: usize) {
     if !by_meaning {
+        // What only borrows can but lose: most of it is behind enough others as it is.
+        let enough = enough(best, limit);
+        best.retain(|found| found.has != Has::Borrowed || found.score >= enough);
         let found = &*best;
         let lenders: Vec<Vec<f32>> = (0..).zip(searched).map(|(number, scope)| scope.lenders(number, found)).collect();
         for found in best.iter_mut().filter(|found| found.has == Has::Borrowed) {
@@ -192,6 +191,28 @@ fn stand_back(best: &mut [Candidate], searched: &[Searched<'_>], by_meaning: boo
     for found in best.iter_mut().filter(|found| found.has == Has::Question) {
         found.score = found.score.min(lowest);
     }
+}
+
+/// The score that so many passages with words of their own reach.
+fn enough(best: &[Candidate], limit: usize) -> f32 {
+    let mut scores: Vec<f32> = best.iter().filter(|found| found.has == Has::Words).map(|found| found.score).collect();
+    match limit.checked_sub(1) {
+        Some(last) if last < scores.len() => *scores.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1,
+        _ => f32::NEG_INFINITY,
+    }
+}
+
+/// Keeps the best so many, the best first.
+fn keep_best(best: &mut Vec<Candidate>, limit: usize) {
+    let order = |a: &Candidate, b: &Candidate| {
+        let place = |it: &Candidate| (it.has, it.scope, it.seq, it.passage);
+        b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
+    };
+    if limit < best.len() {
+        best.select_nth_unstable_by(limit, order);
+        best.truncate(limit);
+    }
+    best.sort_unstable_by(order);
 }
 
 /// Whether a question has nothing that can be looked for.

@@ -366,6 +366,14 @@ proptest! {
     }
 
     #[test]
+    fn few_hits_are_the_first_of_many(texts in texts(), limit in 0..6_usize) {
+        let index = build(&texts, |_, _| true);
+        let hits = |limit| ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "red boat in the harbour", limit);
+        let many = hits(50);
+        prop_assert_eq!(hits(limit), many.get(..limit.min(many.len())).unwrap());
+    }
+
+    #[test]
     fn an_index_that_grew_equals_one_that_was_made_at_once(texts in texts(), pause in 0..40_usize) {
         let at_once = build(&texts, |_, _| true);
         let mut grown = Index::default();
