@@ -6,7 +6,12 @@ use axum::{
     response::Response,
 };
 use callboard_api as api;
-use callboard_core::{agent::Tool, conversation::MessageShape, error::ConflictKind, prompt::Format};
+use callboard_core::{
+    agent::Tool,
+    conversation::{MessageShape, given::GivenMessage, reading},
+    error::ConflictKind,
+    prompt::Format,
+};
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
@@ -241,7 +246,7 @@ impl Dialect {
         }
         if self == Self::Responses {
             for name in ["previous_response_id", "conversation"] {
-                if is_there(name) {
+                if mode == Mode::Manage && is_there(name) {
                     let why =
                         "the conversation is kept here, not by the provider: send it in `input` and leave this out";
                     return Err(Complaint::refused(&format!("/{name}"), why));
@@ -268,6 +273,9 @@ impl Dialect {
             let why =
                 "what stands for older items cannot be read here, where they are kept and compressed: leave it out";
             return Err(Complaint::refused(&format!("/input/{at}"), why));
+        }
+        if mode == Mode::Record {
+            messages = messages.into_iter().filter_map(keepable).collect();
         }
         let instructions = match self {
             Self::OpenAi | Self::Responses => {
@@ -372,6 +380,35 @@ impl Dialect {
 
 /// How the types of Anthropic's tools begin that clients execute.
 const EXECUTED_BY_CLIENTS: [&str; 4] = ["bash_", "computer_", "memory_", "text_editor_"];
+
+/// A message without fields that say nothing, which clients send of all that there once was.
+pub(super) fn said(message: &Value) -> Value {
+    let mut message = message.clone();
+    if let Some(fields) = message.as_object_mut() {
+        fields.retain(|name, value| !value.is_null() || name == "content");
+    }
+    message
+}
+
+/// An object with these of its fields alone.
+pub(super) fn only(object: &Value, names: &[&str]) -> Value {
+    let fields = names.iter().filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
+    Value::Object(fields.collect())
+}
+
+/// What of a message can be kept in a conversation: all of it, or what it says and calls, or nothing.
+fn keepable(message: Value) -> Option<Value> {
+    let fits = |message: &Value| {
+        let given = serde_json::from_value::<GivenMessage>(said(message));
+        given.is_ok_and(|given| reading::read_at("", vec![given]).is_ok())
+    };
+    if fits(&message) {
+        return Some(message);
+    }
+    let fields =
+        ["type", "role", "content", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "input", "output"];
+    Some(only(&message, &fields)).filter(fits)
+}
 
 /// The texts of a content: a text, or parts of which some are texts.
 pub(super) fn texts(content: Option<&Value>) -> String {

@@ -693,6 +693,102 @@ async fn what_is_recorded_goes_on_byte_for_byte() {
     assert_eq!(prompt.body["as_sent"], false, "{}", prompt.raw);
 }
 
+/// Asks with a body as it is written, which is only recorded.
+async fn recorded(server: &Server, path: &str, body: &str) -> Answer {
+    let ask = server.call("POST", path).header("Callboard-Mode", "record").header("Content-Type", "application/json");
+    Answer::of(ask.body(body.to_owned())).await.is(200)
+}
+
+#[tokio::test]
+async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
+    let chunk = |index: u64, word: &str| {
+        let choice = json!({"index": index, "delta": {"role": "assistant", "content": word}});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}});
+    let end = format!("data: {usage}\n\ndata: [DONE]\n\n");
+    let events = [chunk(0, "High "), chunk(1, "Low "), chunk(1, "water."), chunk(0, "tide."), end].concat();
+    let given = events.clone();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
+    let server = with(&endpoint).await;
+    // What is said is kept without a field that no message has.
+    let body = r#"{ "stream": true,  "n": 2, "temperature": 1.0e0, "model": "gpt-4o", "messages": [
+        {"content": "One?", "role": "user", "spoken": true}] }"#;
+    assert_eq!(recorded(&server, OPENAI, body).await.raw, events);
+    assert_eq!(endpoint.bodies(), [body]);
+    kept(&server, "chat:writer", 2).await;
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High tide."]);
+    let turn = turns(&server).await[0].clone();
+    assert!(turn["answered"] == true && turn["usage"]["prompt_tokens"] == 9, "{turn}");
+}
+
+#[tokio::test]
+async fn what_the_responses_api_is_asked_is_recorded() {
+    let compacted = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "abc"});
+    let searched = json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "tide"}});
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "High.", "annotations": []}]});
+    let whole = response("resp_1", json!([compacted, searched, said]));
+    let event = json!({"type": "response.completed", "response": whole});
+    let events = format!("event: response.completed\ndata: {event}\n\n");
+    let (given, streamed) = (whole.to_string(), events.clone());
+    let endpoint = Scripted::start(move |request, _| match request["stream"] == true {
+        true => Reply::raw(200, "text/event-stream", streamed.clone()),
+        false => Reply::raw(200, "application/json", given.clone()),
+    });
+    let server = with(&endpoint).await;
+    let first = r#"{"model": "gpt-4o", "stream": true,  "input": "One?", "previous_response_id": "resp_0",
+        "tools": [{"type": "web_search"}], "context_management": [{"type": "compaction", "compact_threshold": 9}]}"#;
+    assert_eq!(recorded(&server, RESPONSES, first).await.raw, events);
+    kept(&server, "chat:writer", 2).await;
+    // What cannot be kept goes on, and is no other conversation.
+    let input = json!([user("One?"), compacted, searched, said, user("Two?")]);
+    let second = format!(" {} ", json!({"model": "gpt-4o", "input": input}));
+    assert_eq!(recorded(&server, RESPONSES, &second).await.raw, whole.to_string());
+    assert_eq!(endpoint.bodies(), [first, &second]);
+    kept(&server, "chat:writer", 4).await;
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High.", "Two?", "High."]);
+    let turns = turns(&server).await;
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
+#[tokio::test]
+async fn what_anthropics_api_is_asked_is_recorded() {
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": null, "usage": {"input_tokens": 9, "output_tokens": 1}});
+    let managed = json!({"applied_edits": [{"type": "clear_tool_uses_20250919"}]});
+    let all = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": null}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "Of tides."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "High."}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}, "context_management": managed}),
+        json!({"type": "message_stop"}),
+    ];
+    let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let events: String = all.iter().map(event).collect();
+    let given = events.clone();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
+    let server = with(&endpoint).await;
+    let first = r#"{"max_tokens": 9, "stream": true,  "model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "One?"}],
+        "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+        "context_management": {"edits": [{"type": "compact_20260112"}]}}"#;
+    assert_eq!(recorded(&server, ANTHROPIC, first).await.raw, events);
+    kept(&server, "chat:writer", 2).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages?shape=anthropic").await.is(200);
+    let content = json!([{"type": "compaction", "content": "Of tides."}, {"type": "text", "text": "High."}]);
+    assert_eq!(list.body["messages"][1]["content"], content, "{}", list.raw);
+    let asked = json!([user("One?"), {"role": "assistant", "content": content}, user("Two?")]);
+    let second =
+        format!(" {} ", json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": true, "messages": asked}));
+    assert_eq!(recorded(&server, ANTHROPIC, &second).await.raw, events);
+    assert_eq!(endpoint.bodies(), [first, &second]);
+    kept(&server, "chat:writer", 4).await;
+    let turns = turns(&server).await;
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
 #[tokio::test]
 async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
