@@ -229,6 +229,12 @@ impl Dialect {
 
     /// Reads what a client asks for. What is to go on as it is may have what else would be refused.
     pub(super) fn read(self, mut body: Map<String, Value>, mode: Mode) -> Result<Asked, Complaint> {
+        if mode == Mode::Manage
+            && let Some(pointer) = self.compacted(&body)
+        {
+            let why = "the conversation is kept and compressed here, not by the provider: leave it out";
+            return Err(Complaint::refused(&pointer, why));
+        }
         let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());
         let text = |name: &str| body.get(name).and_then(Value::as_str);
         let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
@@ -265,15 +271,6 @@ impl Dialect {
                 return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
             }
         };
-        let is_compacted = |item: &Value| item.get("type").and_then(Value::as_str) == Some("compaction");
-        if self == Self::Responses
-            && mode == Mode::Manage
-            && let Some(at) = messages.iter().position(is_compacted)
-        {
-            let why =
-                "what stands for older items cannot be read here, where they are kept and compressed: leave it out";
-            return Err(Complaint::refused(&format!("/input/{at}"), why));
-        }
         if mode == Mode::Record {
             messages = messages.into_iter().filter_map(keepable).collect();
         }
@@ -313,6 +310,29 @@ impl Dialect {
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, is_stream, wants_usage, hides_usage, body })
+    }
+
+    /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.
+    fn compacted(self, body: &Map<String, Value>) -> Option<String> {
+        let kind = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_compaction = |value: &Value| kind(value) == "compaction";
+        let (settings, given) = (body.get("context_management"), body.get(self.list()));
+        match self {
+            Self::OpenAi => None,
+            Self::Responses => {
+                let item = listed(given).position(is_compaction).map(|at| format!("/input/{at}"));
+                item.or_else(|| listed(settings).position(is_compaction).map(|at| format!("/context_management/{at}")))
+            }
+            Self::Anthropic => {
+                let block = listed(given).enumerate().find_map(|(at, message)| {
+                    let block = listed(message.get("content")).position(is_compaction)?;
+                    Some(format!("/messages/{at}/content/{block}"))
+                });
+                let edits = settings.and_then(|settings| settings.get("edits"));
+                let edit = listed(edits).position(|edit| kind(edit).starts_with("compact_"));
+                block.or_else(|| edit.map(|at| format!("/context_management/edits/{at}")))
+            }
+        }
     }
 
     /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.
@@ -388,6 +408,11 @@ pub(super) fn said(message: &Value) -> Value {
         fields.retain(|name, value| !value.is_null() || name == "content");
     }
     message
+}
+
+/// The items of a list; none where there is no list.
+fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// An object with these of its fields alone.

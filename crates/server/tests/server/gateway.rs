@@ -223,6 +223,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"model": "m", "input": []}), "/input"),
         (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
         (json!({"model": "m", "input": [user("x"), {"type": "compaction", "encrypted_content": "abc"}]}), "/input/1"),
+        (json!({"model": "m", "input": "x", "context_management": [{"type": "compaction"}]}), "/context_management/0"),
     ] {
         let refused = server.send("POST", RESPONSES, body).await.is(400);
         assert!(refused.raw.contains(what), "{}", refused.raw);
@@ -233,6 +234,11 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     for (body, what) in [
         (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
         (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
+        (
+            json!({"messages": [user("x"), {"role": "assistant", "content": [{"type": "compaction"}]}]}),
+            "/messages/1/content/0",
+        ),
+        (json!({"context_management": {"edits": [{"type": "compact_20260112"}]}}), "/context_management/edits/0"),
     ] {
         let mut whole = json!({"model": "m", "max_tokens": 9, "messages": [user("x")]});
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
