@@ -651,6 +651,79 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
 }
 
 #[tokio::test]
+async fn pictures_go_on_in_the_form_of_each_api() {
+    let endpoint = Scripted::start(|request, _| match request.get("input").is_some() {
+        true => {
+            let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "A dot.", "annotations": []}]});
+            Reply::raw(200, "application/json", response("resp_1", json!([said])).to_string())
+        }
+        false => Reply::text("A dot."),
+    });
+    let server = with(&endpoint).await;
+    let (_, data) = PIXEL.split_once(',').unwrap();
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+    let looked_at = json!({"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]});
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [looked_at]});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let sent = endpoint.requests()[0].clone();
+    let sources =
+        sent["messages"].as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap());
+    let sources: Vec<_> = sources.filter(|block| block["type"] == "image").map(|block| &block["source"]).collect();
+    assert_eq!(sources, [&image["source"]], "{sent}");
+    let image = json!({"type": "input_image", "image_url": PIXEL, "detail": "auto"});
+    let looked_at = json!({"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, image]});
+    let body = json!({"model": "gpt-4o", "input": [looked_at]});
+    server.send("POST", "/gateway/r/writer/openai/v1/responses", body).await.is(200);
+    let sent = endpoint.requests()[1].clone();
+    let parts = sent["input"].as_array().unwrap().iter().filter_map(|item| item["content"].as_array()).flatten();
+    let images: Vec<_> = parts.filter(|part| part["type"] == "input_image").map(|part| &part["image_url"]).collect();
+    assert_eq!(images, [PIXEL], "{sent}");
+}
+
+#[tokio::test]
+async fn what_a_model_thought_comes_back_to_it_while_its_calls_go_on() {
+    let thought = |number: usize| {
+        json!([
+            {"type": "thinking", "thinking": format!("Hm {number}.\n\n  "), "signature": format!("signed{number}==")},
+            {"type": "redacted_thinking", "data": format!("hidden{number}==")},
+        ])
+    };
+    let endpoint = Scripted::start(move |_, nth| {
+        let mut content = thought(nth).as_array().unwrap().clone();
+        content.push(json!({"type": "text", "text": format!("Look {nth}.")}));
+        content
+            .push(json!({"type": "tool_use", "id": format!("toolu_{nth}"), "name": "look", "input": {"word": "tide"}}));
+        let message = json!({"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 9, "output_tokens": 2}});
+        Reply::raw(200, "application/json", message.to_string())
+    });
+    let server = with(&endpoint).await;
+    let edits = json!({"edits": [{"type": "clear_tool_uses_20250919"}]});
+    let mut asked = vec![user("Look it up.")];
+    for nth in 0..3 {
+        let tools =
+            json!([{"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}}]);
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "context_management": edits, "messages": asked});
+        let answer = server.send("POST", ANTHROPIC, body).await.is(200);
+        kept(&server, "chat:writer", asked.len() + 1).await;
+        asked.push(json!({"role": "assistant", "content": answer.body["content"]}));
+        let result = json!({"type": "tool_result", "tool_use_id": format!("toolu_{nth}"), "content": "It rises."});
+        asked.push(json!({"role": "user", "content": [result]}));
+    }
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["context_management"], edits, "{sent}");
+    let answers = sent["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    let kinds = ["thinking", "redacted_thinking", "text", "tool_use"];
+    let mut seen = 0;
+    for (nth, answer) in answers.enumerate() {
+        let blocks = answer["content"].as_array().unwrap();
+        assert_eq!(types(blocks), kinds, "{sent}");
+        assert_eq!(json!(blocks[..2]), thought(nth), "{sent}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2, "{sent}");
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_provider_passes_with_when_to_ask_again() {
     let endpoint = Scripted::start(|_, _| Reply::error(429, "slowly").retry_after(7));
     let server = with(&endpoint).await;
