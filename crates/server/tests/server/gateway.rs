@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_engine::{MasterKey, Settings as BoardSettings};
+use callboard_engine::{MasterKey, Measure, Settings as BoardSettings};
 use callboard_model::{
     Endpoints, Settings as ModelSettings,
     scripted::{Reply, Scripted},
@@ -235,8 +235,8 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
         (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
         (
-            json!({"messages": [user("x"), {"role": "assistant", "content": [{"type": "compaction"}]}]}),
-            "/messages/1/content/0",
+            json!({"messages": [{"role": "assistant", "content": [{"type": "text"}, {"type": "compaction"}]}]}),
+            "/messages/0/content/1",
         ),
         (json!({"context_management": {"edits": [{"type": "compact_20260112"}]}}), "/context_management/edits/0"),
     ] {
@@ -894,30 +894,52 @@ async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
 
-/// About as many characters as 8,192 tokens of English have at the most.
-const WINDOW_CHARACTERS: usize = 48_000;
+/// The most tokens of a prompt in the large conversation.
+const WINDOW: u64 = 8192;
+
+/// How many tokens messages of chat completions have, with what is around each.
+fn tokens(messages: &Value) -> u64 {
+    let measure = Measure::of("gpt-4", None);
+    let each = messages.as_array().unwrap().iter().map(|message| match &message["content"] {
+        Value::String(text) => 4 + measure.count(text).0,
+        content => panic!("this is no text: {content}"),
+    });
+    each.sum()
+}
 
 #[tokio::test]
 async fn a_conversation_far_larger_than_the_window_goes_on() {
-    let endpoint = Scripted::start(|request, nth| match request["messages"].to_string().len() > WINDOW_CHARACTERS {
+    let endpoint = Scripted::start(|request, nth| match tokens(&request["messages"]) > WINDOW {
         true => Reply::error(400, "the prompt is longer than the window"),
         false => Reply::text(format!("Answer {nth}. {}", "The sea comes and goes. ".repeat(80))),
     });
-    let server = with(&endpoint).await;
+    let models = ModelSettings { openai_base_url: Some(endpoint.base_url()), ..ModelSettings::default() };
+    let mut settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    settings.runs.model = Some("openai:gpt-4".to_owned());
+    let server = Server::with(memory().await, settings).await;
     server.team("s").await;
-    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": 8192}})).await.is(200);
+    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": WINDOW}})).await.is(200);
+    let ask = async |messages: &[Value]| {
+        server.send("POST", OPENAI, json!({"model": "gpt-4", "messages": messages})).await.is(200)
+    };
     let mut history = vec![user("The code of the harbour is K-4711-QX.")];
-    for turn in 0..40 {
-        let answer = chat(&server, json!(history)).await.is(200);
+    let mut said_so_far = 0;
+    while said_so_far < 300_000 {
+        let known = history.len();
+        let answer = ask(&history).await;
         history.push(assistant(said(&answer)));
-        history.push(user(&format!("Question {turn}. {}", "Tell me about the tide. ".repeat(80))));
+        let question =
+            |part: usize| user(&format!("Question {known}.{part}. {}", "Tell me about the tide. ".repeat(80)));
+        history.extend((0..10).map(question));
+        said_so_far += tokens(&json!(history[known..]));
     }
-    assert!(json!(history).to_string().len() > 3 * WINDOW_CHARACTERS);
-    history.pop();
     history.push(user("What is the code of the harbour?"));
-    chat(&server, json!(history)).await.is(200);
-    let sent = endpoint.requests().last().unwrap()["messages"].to_string();
-    assert!(sent.contains("K-4711-QX") && sent.len() < WINDOW_CHARACTERS, "{sent}");
+    ask(&history).await;
+    let all = endpoint.requests();
+    let most = all.iter().map(|request| tokens(&request["messages"])).max();
+    assert!(most <= Some(WINDOW), "{most:?}");
+    let sent = all.last().unwrap()["messages"].to_string();
+    assert!(sent.contains("K-4711-QX"), "{sent}");
     let compressed = server.get("/v1/sessions/s/journal?types=conversation.compressed").await.is(200);
     assert!(!compressed.body["entries"].as_array().unwrap().is_empty(), "{}", compressed.raw);
     let branches = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await;
