@@ -12,6 +12,7 @@ mod board;
 mod director;
 mod fanout;
 mod files;
+mod gateway;
 mod growth;
 mod http;
 mod idle;
@@ -83,6 +84,8 @@ enum Measure {
     Page,
     /// How long reads over HTTP take.
     Read,
+    /// How much later answers begin through a base URL.
+    Gateway,
     /// How fast texts are indexed and found.
     Recall,
     /// How fast sessions take messages on Postgres and on Redis.
@@ -151,6 +154,7 @@ async fn run(measure: Measure, scale: Scale, report: &mut Report) -> anyhow::Res
         Measure::Survive => survive::measure(scale, report).await,
         Measure::Page => page::measure(scale, report).await,
         Measure::Read => read::measure(scale, report).await,
+        Measure::Gateway => gateway::measure(scale, report).await,
         Measure::Recall => recall::measure(scale, report).await,
         Measure::Stores => stores::measure(scale, report).await,
         Measure::Sweep => sweep::measure(scale, report).await,

@@ -43,6 +43,20 @@ impl Served {
         .await
     }
 
+    /// Serves a board without sessions, whose models answer at this address.
+    pub(crate) async fn models(path: &Path, durability: Durability, base_url: String) -> anyhow::Result<Self> {
+        let path = path.to_owned();
+        Self::start(async move |listener, stop| {
+            let board = board::sqlite(&path, durability)?;
+            let models = ModelSettings { openai_base_url: Some(base_url), ..ModelSettings::default() };
+            let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+            callboard_server::serve(board.clone(), settings, listener, async { drop(stop.await) }).await?;
+            board.close().await;
+            Ok(())
+        })
+        .await
+    }
+
     /// Serves an echo: every request is answered with its body.
     pub(crate) async fn echo() -> anyhow::Result<Self> {
         Self::routes(Router::new().fallback(post(async |body: Bytes| body))).await

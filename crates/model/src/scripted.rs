@@ -57,6 +57,7 @@ struct Stage {
 struct Play {
     script: Script,
     requests: Vec<Value>,
+    bodies: Vec<String>,
     keys: Vec<Option<String>>,
 }
 
@@ -72,7 +73,7 @@ impl Scripted {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no free port on 127.0.0.1");
         let address = listener.local_addr().expect("a bound socket has an address");
         listener.set_nonblocking(true).expect("a socket that does not block");
-        let play = Play { script: Box::new(script), requests: Vec::new(), keys: Vec::new() };
+        let play = Play { script: Box::new(script), requests: Vec::new(), bodies: Vec::new(), keys: Vec::new() };
         let stage = Arc::new(Stage { play: Mutex::new(play), asked: Condvar::new() });
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -106,6 +107,11 @@ impl Scripted {
     /// The bodies of all requests for messages so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Value> {
         self.stage.lock().requests.clone()
+    }
+
+    /// The same, byte for byte.
+    pub fn bodies(&self) -> Vec<String> {
+        self.stage.lock().bodies.clone()
     }
 
     /// The `Authorization` header of each of these requests, or `x-api-key`, which Anthropic has for it.
@@ -168,6 +174,7 @@ async fn chat(wire: &dyn Wire, State(stage): State<Arc<Stage>>, headers: HeaderM
         let key = key.and_then(|value| value.to_str().ok());
         play.keys.push(key.map(str::to_owned));
         play.requests.push(request.clone());
+        play.bodies.push(body);
         stage.asked.notify_all();
         (play.script)(&request, nth)
     };

@@ -83,6 +83,71 @@ fn a_program_talks_with_a_real_model_at_a_base_url() {
     }
 }
 
+/// What a program asks of the real model, which answers the same each time.
+fn asked(messages: &[Value], more: &Value) -> Value {
+    let mut body = json!({
+        "model": "qwen2.5-coder-0.5b", "max_tokens": 48, "temperature": 0, "seed": 7, "messages": messages,
+    });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+/// A stream comes in pieces and is kept as one message, with which the conversation goes on.
+#[test]
+fn a_program_streams_from_a_real_model_at_a_base_url() {
+    let home = home("openai:qwen2.5-coder-0.5b").over_http();
+    let http = home.http();
+    let mut messages = vec![json!({"role": "user", "content": "Count from one to five, in words."})];
+    for count in [2, 4] {
+        let body = asked(&messages, &json!({"stream": true}));
+        let events = http.streamed("/gateway/flow/helper/openai/v1/chat/completions", &body);
+        assert_eq!(events.last().map(String::as_str), Some("[DONE]"), "{events:?}");
+        let chunks = events.iter().filter_map(|event| serde_json::from_str::<Value>(event).ok());
+        let pieces = chunks.filter_map(|chunk| Some(chunk.pointer("/choices/0/delta/content")?.as_str()?.to_owned()));
+        let pieces: Vec<String> = pieces.filter(|piece| !piece.is_empty()).collect();
+        assert!(pieces.len() > 1, "{events:?}");
+        let (_, all) = http.get("/v1/sessions/flow/threads/chat:helper/messages");
+        let all = all["messages"].as_array().unwrap().clone();
+        assert_eq!((all.len(), &all[count - 1]["content"]), (count, &json!(pieces.concat())));
+        messages.push(json!({"role": "assistant", "content": pieces.concat()}));
+        messages.push(json!({"role": "user", "content": "And from six to nine?"}));
+    }
+}
+
+/// Tools that a program brings are taken. Whether the model calls one or says something, that is kept, and the conversation goes on
+/// with it.
+#[test]
+fn a_program_brings_tools_to_a_real_model_at_a_base_url() {
+    let home = home("openai:qwen2.5-coder-0.5b").over_http();
+    let http = home.http();
+    let parameters = json!({"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]});
+    let function =
+        json!({"name": "water_level", "description": "The height of the water in a port", "parameters": parameters});
+    let tools = json!({"tools": [{"type": "function", "function": function}]});
+    let mut messages = vec![json!({"role": "user", "content": "How high is the water in Dover?"})];
+    for _ in 0..2 {
+        let body = asked(&messages, &tools);
+        let answer = http.done("POST", "/gateway/tools/helper/openai/v1/chat/completions", &body);
+        let said = &answer["choices"][0]["message"];
+        let calls = said["tool_calls"].as_array().cloned().unwrap_or_default();
+        let has_text = said["content"].as_str().is_some_and(|text| !text.trim().is_empty());
+        assert!(has_text || !calls.is_empty(), "{answer}");
+        messages.push(said.clone());
+        let (_, list) = http.get("/v1/sessions/tools/threads/chat:helper/messages?shape=openai");
+        let kept = list["messages"].as_array().unwrap();
+        assert_eq!(kept.len(), messages.len(), "{list}");
+        let last = kept.last().unwrap();
+        assert_eq!(last["tool_calls"].as_array().map_or(0, Vec::len), calls.len(), "{list}");
+        let result = |call: &Value| json!({"role": "tool", "tool_call_id": call["id"], "content": "87 centimetres"});
+        messages.extend(calls.iter().map(result));
+        messages.push(json!({"role": "user", "content": "Is that high?"}));
+    }
+    let (_, threads) = http.get("/v1/sessions/tools/threads");
+    assert_eq!(threads["threads"].as_array().map(Vec::len), Some(1), "{threads}");
+    let (_, turns) = http.get("/v1/sessions/tools/turns");
+    assert!(turns["turns"].as_array().unwrap().iter().all(|turn| turn["answered"] == true), "{turns}");
+}
+
 /// A conversation that gets too large goes on: the model writes what takes the place of its older part, and what was said
 /// newly names is still known.
 #[test]

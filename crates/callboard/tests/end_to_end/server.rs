@@ -218,6 +218,16 @@ impl Http {
         answer
     }
 
+    /// The events of an answer that comes as a stream.
+    pub fn streamed(&self, path: &str, body: &Value) -> Vec<String> {
+        self.runtime.block_on(async {
+            let response = self.request("POST", path).json(body).timeout(PATIENCE).send().await.unwrap();
+            assert_eq!(response.status().as_u16(), 200);
+            let events = response.bytes_stream().eventsource();
+            events.map(|event| event.unwrap().data).collect().await
+        })
+    }
+
     /// Follows a session behind an entry, as a browser comes back to a stream.
     pub fn follow(&self, session: &str, last: u64) -> Events<'_> {
         let call = self.request("GET", &format!("/v1/sessions/{session}/events"));

@@ -18,7 +18,7 @@ use callboard_core::{
 use callboard_engine::{MessageQuery, Session};
 use serde_json::{Value, json};
 
-use super::dialect::{Asked, Complaint, Dialect, texts};
+use super::dialect::{Asked, Complaint, Dialect, said, texts};
 
 /// A client's conversations with one agent.
 pub(super) struct Conversation<'a> {
@@ -321,15 +321,6 @@ fn essence_of(role: conversation::Role, content: &Value, calls: &[ToolCall], res
 fn as_json(arguments: &Value) -> Value {
     let text = arguments.as_str();
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| arguments.clone())
-}
-
-/// A message without fields that say nothing, which clients send of all that there once was.
-fn said(message: &Value) -> Value {
-    let mut message = message.clone();
-    if let Some(fields) = message.as_object_mut() {
-        fields.retain(|name, value| !value.is_null() || name == "content");
-    }
-    message
 }
 
 /// A call of a tool, with its arguments as JSON.

@@ -6,7 +6,12 @@ use axum::{
     response::Response,
 };
 use callboard_api as api;
-use callboard_core::{agent::Tool, conversation::MessageShape, error::ConflictKind, prompt::Format};
+use callboard_core::{
+    agent::Tool,
+    conversation::{MessageShape, given::GivenMessage, reading},
+    error::ConflictKind,
+    prompt::Format,
+};
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
@@ -224,6 +229,12 @@ impl Dialect {
 
     /// Reads what a client asks for. What is to go on as it is may have what else would be refused.
     pub(super) fn read(self, mut body: Map<String, Value>, mode: Mode) -> Result<Asked, Complaint> {
+        if mode == Mode::Manage
+            && let Some(pointer) = self.compacted(&body)
+        {
+            let why = "the conversation is kept and compressed here, not by the provider: leave it out";
+            return Err(Complaint::refused(&pointer, why));
+        }
         let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());
         let text = |name: &str| body.get(name).and_then(Value::as_str);
         let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
@@ -241,7 +252,7 @@ impl Dialect {
         }
         if self == Self::Responses {
             for name in ["previous_response_id", "conversation"] {
-                if is_there(name) {
+                if mode == Mode::Manage && is_there(name) {
                     let why =
                         "the conversation is kept here, not by the provider: send it in `input` and leave this out";
                     return Err(Complaint::refused(&format!("/{name}"), why));
@@ -260,14 +271,8 @@ impl Dialect {
                 return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
             }
         };
-        let is_compacted = |item: &Value| item.get("type").and_then(Value::as_str) == Some("compaction");
-        if self == Self::Responses
-            && mode == Mode::Manage
-            && let Some(at) = messages.iter().position(is_compacted)
-        {
-            let why =
-                "what stands for older items cannot be read here, where they are kept and compressed: leave it out";
-            return Err(Complaint::refused(&format!("/input/{at}"), why));
+        if mode == Mode::Record {
+            messages = messages.into_iter().filter_map(keepable).collect();
         }
         let instructions = match self {
             Self::OpenAi | Self::Responses => {
@@ -305,6 +310,29 @@ impl Dialect {
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, is_stream, wants_usage, hides_usage, body })
+    }
+
+    /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.
+    fn compacted(self, body: &Map<String, Value>) -> Option<String> {
+        let kind = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let is_compaction = |value: &Value| kind(value) == "compaction";
+        let (settings, given) = (body.get("context_management"), body.get(self.list()));
+        match self {
+            Self::OpenAi => None,
+            Self::Responses => {
+                let item = listed(given).position(is_compaction).map(|at| format!("/input/{at}"));
+                item.or_else(|| listed(settings).position(is_compaction).map(|at| format!("/context_management/{at}")))
+            }
+            Self::Anthropic => {
+                let block = listed(given).enumerate().find_map(|(at, message)| {
+                    let block = listed(message.get("content")).position(is_compaction)?;
+                    Some(format!("/messages/{at}/content/{block}"))
+                });
+                let edits = settings.and_then(|settings| settings.get("edits"));
+                let edit = listed(edits).position(|edit| kind(edit).starts_with("compact_"));
+                block.or_else(|| edit.map(|at| format!("/context_management/edits/{at}")))
+            }
+        }
     }
 
     /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.
@@ -372,6 +400,40 @@ impl Dialect {
 
 /// How the types of Anthropic's tools begin that clients execute.
 const EXECUTED_BY_CLIENTS: [&str; 4] = ["bash_", "computer_", "memory_", "text_editor_"];
+
+/// A message without fields that say nothing, which clients send of all that there once was.
+pub(super) fn said(message: &Value) -> Value {
+    let mut message = message.clone();
+    if let Some(fields) = message.as_object_mut() {
+        fields.retain(|name, value| !value.is_null() || name == "content");
+    }
+    message
+}
+
+/// The items of a list; none where there is no list.
+fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+/// An object with these of its fields alone.
+pub(super) fn only(object: &Value, names: &[&str]) -> Value {
+    let fields = names.iter().filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
+    Value::Object(fields.collect())
+}
+
+/// What of a message can be kept in a conversation: all of it, or what it says and calls, or nothing.
+fn keepable(message: Value) -> Option<Value> {
+    let fits = |message: &Value| {
+        let given = serde_json::from_value::<GivenMessage>(said(message));
+        given.is_ok_and(|given| reading::read_at("", vec![given]).is_ok())
+    };
+    if fits(&message) {
+        return Some(message);
+    }
+    let fields =
+        ["type", "role", "content", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "input", "output"];
+    Some(only(&message, &fields)).filter(fits)
+}
 
 /// The texts of a content: a text, or parts of which some are texts.
 pub(super) fn texts(content: Option<&Value>) -> String {

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    dialect::{Complaint, Dialect, texts},
+    dialect::{Complaint, Dialect, only, texts},
     keyed::Keyed,
 };
 use crate::{
@@ -315,7 +315,7 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
             let items = said.get("output").and_then(Value::as_array).into_iter().flatten();
             let items = items.filter(|item| {
                 let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
-                ["message", "function_call", "custom_tool_call", "reasoning"].contains(&kind)
+                ["message", "function_call", "custom_tool_call", "reasoning", "compaction"].contains(&kind)
             });
             kept.insert("output".to_owned(), items.map(|item| only(item, &fields)).collect());
         }
@@ -326,12 +326,6 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
         }
     }
     Ok(kept.into())
-}
-
-/// An object with these of its fields alone.
-fn only(object: &Value, names: &[&str]) -> Value {
-    let fields = names.iter().filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
-    Value::Object(fields.collect())
 }
 
 /// The answer that a stream makes in the end.
@@ -348,7 +342,7 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
     }
     match dialect {
         // What has nothing of an answer in it is none.
-        Dialect::OpenAi if !events.iter().any(|event| event.pointer("/choices/0/delta").is_some()) => {
+        Dialect::OpenAi if !events.iter().any(|event| first_choice(event, "delta").is_some()) => {
             Err("the model's answer has no message".to_owned())
         }
         Dialect::OpenAi => Ok(assembled_openai(&events)),
@@ -411,16 +405,22 @@ fn grow_list(list: &mut Vec<Value>, pieces: &[Value]) {
     }
 }
 
+/// A field of the first choice in an event. Where several were asked for, their events come in any order.
+fn first_choice<'a>(event: &'a Value, field: &str) -> Option<&'a Value> {
+    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
+    event.get("choices")?.as_array()?.iter().find(is_first)?.get(field)
+}
+
 fn assembled_openai(events: &[Value]) -> Value {
     let (mut message, mut usage, mut reason) = (Map::new(), Value::Null, Value::Null);
     for event in events {
-        if let Some(given) = event.pointer("/choices/0/finish_reason").filter(|reason| !reason.is_null()) {
+        if let Some(given) = first_choice(event, "finish_reason").filter(|reason| !reason.is_null()) {
             reason = given.clone();
         }
         if let Some(given) = event.get("usage").filter(|usage| !usage.is_null()) {
             usage = given.clone();
         }
-        if let Some(delta) = event.pointer("/choices/0/delta").and_then(Value::as_object) {
+        if let Some(delta) = first_choice(event, "delta").and_then(Value::as_object) {
             grow(&mut message, delta);
         }
     }
@@ -448,7 +448,11 @@ fn assembled_anthropic(events: &[Value]) -> Value {
         let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         match event.get("type").and_then(Value::as_str) {
             Some("message_start") => whole.extend(object("message")),
-            Some("message_delta") => whole.extend(object("delta")),
+            Some("message_delta") => {
+                whole.extend(object("delta"));
+                let managed = event.get("context_management").filter(|managed| !managed.is_null());
+                whole.extend(managed.map(|managed| ("context_management".to_owned(), managed.clone())));
+            }
             Some("content_block_start") => blocks.push(object("content_block")),
             Some("content_block_delta") => {
                 let (Some(block), Some(delta)) = (blocks.last_mut(), event.get("delta")) else { continue };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_engine::{MasterKey, Settings as BoardSettings};
+use callboard_engine::{MasterKey, Measure, Settings as BoardSettings};
 use callboard_model::{
     Endpoints, Settings as ModelSettings,
     scripted::{Reply, Scripted},
@@ -223,6 +223,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"model": "m", "input": []}), "/input"),
         (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
         (json!({"model": "m", "input": [user("x"), {"type": "compaction", "encrypted_content": "abc"}]}), "/input/1"),
+        (json!({"model": "m", "input": "x", "context_management": [{"type": "compaction"}]}), "/context_management/0"),
     ] {
         let refused = server.send("POST", RESPONSES, body).await.is(400);
         assert!(refused.raw.contains(what), "{}", refused.raw);
@@ -233,6 +234,11 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     for (body, what) in [
         (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
         (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
+        (
+            json!({"messages": [{"role": "assistant", "content": [{"type": "text"}, {"type": "compaction"}]}]}),
+            "/messages/0/content/1",
+        ),
+        (json!({"context_management": {"edits": [{"type": "compact_20260112"}]}}), "/context_management/edits/0"),
     ] {
         let mut whole = json!({"model": "m", "max_tokens": 9, "messages": [user("x")]});
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -645,6 +651,79 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
 }
 
 #[tokio::test]
+async fn pictures_go_on_in_the_form_of_each_api() {
+    let endpoint = Scripted::start(|request, _| match request.get("input").is_some() {
+        true => {
+            let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "A dot.", "annotations": []}]});
+            Reply::raw(200, "application/json", response("resp_1", json!([said])).to_string())
+        }
+        false => Reply::text("A dot."),
+    });
+    let server = with(&endpoint).await;
+    let (_, data) = PIXEL.split_once(',').unwrap();
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+    let looked_at = json!({"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]});
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [looked_at]});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let sent = endpoint.requests()[0].clone();
+    let sources =
+        sent["messages"].as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap());
+    let sources: Vec<_> = sources.filter(|block| block["type"] == "image").map(|block| &block["source"]).collect();
+    assert_eq!(sources, [&image["source"]], "{sent}");
+    let image = json!({"type": "input_image", "image_url": PIXEL, "detail": "auto"});
+    let looked_at = json!({"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, image]});
+    let body = json!({"model": "gpt-4o", "input": [looked_at]});
+    server.send("POST", "/gateway/r/writer/openai/v1/responses", body).await.is(200);
+    let sent = endpoint.requests()[1].clone();
+    let parts = sent["input"].as_array().unwrap().iter().filter_map(|item| item["content"].as_array()).flatten();
+    let images: Vec<_> = parts.filter(|part| part["type"] == "input_image").map(|part| &part["image_url"]).collect();
+    assert_eq!(images, [PIXEL], "{sent}");
+}
+
+#[tokio::test]
+async fn what_a_model_thought_comes_back_to_it_while_its_calls_go_on() {
+    let thought = |number: usize| {
+        json!([
+            {"type": "thinking", "thinking": format!("Hm {number}.\n\n  "), "signature": format!("signed{number}==")},
+            {"type": "redacted_thinking", "data": format!("hidden{number}==")},
+        ])
+    };
+    let endpoint = Scripted::start(move |_, nth| {
+        let mut content = thought(nth).as_array().unwrap().clone();
+        content.push(json!({"type": "text", "text": format!("Look {nth}.")}));
+        content
+            .push(json!({"type": "tool_use", "id": format!("toolu_{nth}"), "name": "look", "input": {"word": "tide"}}));
+        let message = json!({"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 9, "output_tokens": 2}});
+        Reply::raw(200, "application/json", message.to_string())
+    });
+    let server = with(&endpoint).await;
+    let edits = json!({"edits": [{"type": "clear_tool_uses_20250919"}]});
+    let mut asked = vec![user("Look it up.")];
+    for nth in 0..3 {
+        let tools =
+            json!([{"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}}]);
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "context_management": edits, "messages": asked});
+        let answer = server.send("POST", ANTHROPIC, body).await.is(200);
+        kept(&server, "chat:writer", asked.len() + 1).await;
+        asked.push(json!({"role": "assistant", "content": answer.body["content"]}));
+        let result = json!({"type": "tool_result", "tool_use_id": format!("toolu_{nth}"), "content": "It rises."});
+        asked.push(json!({"role": "user", "content": [result]}));
+    }
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["context_management"], edits, "{sent}");
+    let answers = sent["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    let kinds = ["thinking", "redacted_thinking", "text", "tool_use"];
+    let mut seen = 0;
+    for (nth, answer) in answers.enumerate() {
+        let blocks = answer["content"].as_array().unwrap();
+        assert_eq!(types(blocks), kinds, "{sent}");
+        assert_eq!(json!(blocks[..2]), thought(nth), "{sent}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2, "{sent}");
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_provider_passes_with_when_to_ask_again() {
     let endpoint = Scripted::start(|_, _| Reply::error(429, "slowly").retry_after(7));
     let server = with(&endpoint).await;
@@ -693,6 +772,102 @@ async fn what_is_recorded_goes_on_byte_for_byte() {
     assert_eq!(prompt.body["as_sent"], false, "{}", prompt.raw);
 }
 
+/// Asks with a body as it is written, which is only recorded.
+async fn recorded(server: &Server, path: &str, body: &str) -> Answer {
+    let ask = server.call("POST", path).header("Callboard-Mode", "record").header("Content-Type", "application/json");
+    Answer::of(ask.body(body.to_owned())).await.is(200)
+}
+
+#[tokio::test]
+async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
+    let chunk = |index: u64, word: &str| {
+        let choice = json!({"index": index, "delta": {"role": "assistant", "content": word}});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}});
+    let end = format!("data: {usage}\n\ndata: [DONE]\n\n");
+    let events = [chunk(0, "High "), chunk(1, "Low "), chunk(1, "water."), chunk(0, "tide."), end].concat();
+    let given = events.clone();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
+    let server = with(&endpoint).await;
+    // What is said is kept without a field that no message has.
+    let body = r#"{ "stream": true,  "n": 2, "temperature": 1.0e0, "model": "gpt-4o", "messages": [
+        {"content": "One?", "role": "user", "spoken": true}] }"#;
+    assert_eq!(recorded(&server, OPENAI, body).await.raw, events);
+    assert_eq!(endpoint.bodies(), [body]);
+    kept(&server, "chat:writer", 2).await;
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High tide."]);
+    let turn = turns(&server).await[0].clone();
+    assert!(turn["answered"] == true && turn["usage"]["prompt_tokens"] == 9, "{turn}");
+}
+
+#[tokio::test]
+async fn what_the_responses_api_is_asked_is_recorded() {
+    let compacted = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "abc"});
+    let searched = json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "tide"}});
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "High.", "annotations": []}]});
+    let whole = response("resp_1", json!([compacted, searched, said]));
+    let event = json!({"type": "response.completed", "response": whole});
+    let events = format!("event: response.completed\ndata: {event}\n\n");
+    let (given, streamed) = (whole.to_string(), events.clone());
+    let endpoint = Scripted::start(move |request, _| match request["stream"] == true {
+        true => Reply::raw(200, "text/event-stream", streamed.clone()),
+        false => Reply::raw(200, "application/json", given.clone()),
+    });
+    let server = with(&endpoint).await;
+    let first = r#"{"model": "gpt-4o", "stream": true,  "input": "One?", "previous_response_id": "resp_0",
+        "tools": [{"type": "web_search"}], "context_management": [{"type": "compaction", "compact_threshold": 9}]}"#;
+    assert_eq!(recorded(&server, RESPONSES, first).await.raw, events);
+    kept(&server, "chat:writer", 2).await;
+    // What cannot be kept goes on, and is no other conversation.
+    let input = json!([user("One?"), compacted, searched, said, user("Two?")]);
+    let second = format!(" {} ", json!({"model": "gpt-4o", "input": input}));
+    assert_eq!(recorded(&server, RESPONSES, &second).await.raw, whole.to_string());
+    assert_eq!(endpoint.bodies(), [first, &second]);
+    kept(&server, "chat:writer", 4).await;
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High.", "Two?", "High."]);
+    let turns = turns(&server).await;
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
+#[tokio::test]
+async fn what_anthropics_api_is_asked_is_recorded() {
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": null, "usage": {"input_tokens": 9, "output_tokens": 1}});
+    let managed = json!({"applied_edits": [{"type": "clear_tool_uses_20250919"}]});
+    let all = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": null}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "Of tides."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "High."}}),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}, "context_management": managed}),
+        json!({"type": "message_stop"}),
+    ];
+    let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let events: String = all.iter().map(event).collect();
+    let given = events.clone();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
+    let server = with(&endpoint).await;
+    let first = r#"{"max_tokens": 9, "stream": true,  "model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "One?"}],
+        "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+        "context_management": {"edits": [{"type": "compact_20260112"}]}}"#;
+    assert_eq!(recorded(&server, ANTHROPIC, first).await.raw, events);
+    kept(&server, "chat:writer", 2).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages?shape=anthropic").await.is(200);
+    let content = json!([{"type": "compaction", "content": "Of tides."}, {"type": "text", "text": "High."}]);
+    assert_eq!(list.body["messages"][1]["content"], content, "{}", list.raw);
+    let asked = json!([user("One?"), {"role": "assistant", "content": content}, user("Two?")]);
+    let second =
+        format!(" {} ", json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": true, "messages": asked}));
+    assert_eq!(recorded(&server, ANTHROPIC, &second).await.raw, events);
+    assert_eq!(endpoint.bodies(), [first, &second]);
+    kept(&server, "chat:writer", 4).await;
+    let turns = turns(&server).await;
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
 #[tokio::test]
 async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
@@ -719,30 +894,52 @@ async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
 
-/// About as many characters as 8,192 tokens of English have at the most.
-const WINDOW_CHARACTERS: usize = 48_000;
+/// The most tokens of a prompt in the large conversation.
+const WINDOW: u64 = 8192;
+
+/// How many tokens messages of chat completions have, with what is around each.
+fn tokens(messages: &Value) -> u64 {
+    let measure = Measure::of("gpt-4", None);
+    let each = messages.as_array().unwrap().iter().map(|message| match &message["content"] {
+        Value::String(text) => 4 + measure.count(text).0,
+        content => panic!("this is no text: {content}"),
+    });
+    each.sum()
+}
 
 #[tokio::test]
 async fn a_conversation_far_larger_than_the_window_goes_on() {
-    let endpoint = Scripted::start(|request, nth| match request["messages"].to_string().len() > WINDOW_CHARACTERS {
+    let endpoint = Scripted::start(|request, nth| match tokens(&request["messages"]) > WINDOW {
         true => Reply::error(400, "the prompt is longer than the window"),
         false => Reply::text(format!("Answer {nth}. {}", "The sea comes and goes. ".repeat(80))),
     });
-    let server = with(&endpoint).await;
+    let models = ModelSettings { openai_base_url: Some(endpoint.base_url()), ..ModelSettings::default() };
+    let mut settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    settings.runs.model = Some("openai:gpt-4".to_owned());
+    let server = Server::with(memory().await, settings).await;
     server.team("s").await;
-    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": 8192}})).await.is(200);
+    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": WINDOW}})).await.is(200);
+    let ask = async |messages: &[Value]| {
+        server.send("POST", OPENAI, json!({"model": "gpt-4", "messages": messages})).await.is(200)
+    };
     let mut history = vec![user("The code of the harbour is K-4711-QX.")];
-    for turn in 0..40 {
-        let answer = chat(&server, json!(history)).await.is(200);
+    let mut said_so_far = 0;
+    while said_so_far < 300_000 {
+        let known = history.len();
+        let answer = ask(&history).await;
         history.push(assistant(said(&answer)));
-        history.push(user(&format!("Question {turn}. {}", "Tell me about the tide. ".repeat(80))));
+        let question =
+            |part: usize| user(&format!("Question {known}.{part}. {}", "Tell me about the tide. ".repeat(80)));
+        history.extend((0..10).map(question));
+        said_so_far += tokens(&json!(history[known..]));
     }
-    assert!(json!(history).to_string().len() > 3 * WINDOW_CHARACTERS);
-    history.pop();
     history.push(user("What is the code of the harbour?"));
-    chat(&server, json!(history)).await.is(200);
-    let sent = endpoint.requests().last().unwrap()["messages"].to_string();
-    assert!(sent.contains("K-4711-QX") && sent.len() < WINDOW_CHARACTERS, "{sent}");
+    ask(&history).await;
+    let all = endpoint.requests();
+    let most = all.iter().map(|request| tokens(&request["messages"])).max();
+    assert!(most <= Some(WINDOW), "{most:?}");
+    let sent = all.last().unwrap()["messages"].to_string();
+    assert!(sent.contains("K-4711-QX"), "{sent}");
     let compressed = server.get("/v1/sessions/s/journal?types=conversation.compressed").await.is(200);
     assert!(!compressed.body["entries"].as_array().unwrap().is_empty(), "{}", compressed.raw);
     let branches = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await;
