@@ -1,9 +1,18 @@
 //! The door for clients of the Model Context Protocol: who comes in, and whose a connection is.
 
-use callboard_server::Settings;
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use async_trait::async_trait;
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta};
+use callboard_server::Settings;
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::{
+    fixtures::{Answer, Server, memory, settings, soon},
+    streams::{events, next},
+};
 
 /// Sends a request of the protocol. What is answered, and the id of the connection.
 async fn ask(
@@ -147,19 +156,27 @@ async fn what_the_address_asks_for_wrongly_is_refused() {
 }
 
 /// A request of a client that knows the newest protocol, which opens no connection.
-async fn ask_newest(server: &Server, address: &str, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
-    });
+fn newest(server: &Server, address: &str, method: &str, mut params: Value) -> RequestBuilder {
+    let said = [
+        ("protocolVersion", json!("2026-07-28")),
+        ("clientInfo", json!({"name": "test", "version": "1"})),
+        ("clientCapabilities", json!({"elicitation": {}})),
+    ];
+    for (name, value) in said {
+        params["_meta"][format!("io.modelcontextprotocol/{name}")] = value;
+    }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let mut call = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
     call = call.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
     if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
         call = call.header("mcp-name", name);
     }
-    let text = call.send().await.unwrap().text().await.unwrap();
+    call
+}
+
+/// What is answered to such a request, which must do.
+async fn ask_newest(server: &Server, address: &str, method: &str, params: Value) -> Value {
+    let text = newest(server, address, method, params).send().await.unwrap().text().await.unwrap();
     let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| !data.is_empty());
     let answer: Value = serde_json::from_str(last.unwrap_or(&text)).unwrap();
     assert!(answer["error"].is_null(), "{method}: {answer}");
@@ -252,4 +269,74 @@ async fn tools_answer_as_their_schemas_say() {
         let missing = missing(schema, &result["structuredContent"], "");
         assert!(missing.is_empty(), "{tool}: {missing:?} in {result}");
     }
+}
+
+/// A model that never answers. It tells when it is asked, and when nobody waits for it any more.
+#[derive(Clone, Default)]
+struct Held {
+    asked: Arc<Notify>,
+    left: Arc<Notify>,
+}
+
+/// Tells when it is dropped.
+struct Told(Arc<Notify>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[async_trait]
+impl ChatModel for Held {
+    async fn chat(&self, _: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let _left = Told(self.left.clone());
+        self.asked.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
+    let held = Held::default();
+    let settings = Settings { models: Arc::new(held.clone()), ..settings() };
+    let server = Server::with(memory().await, settings).await;
+    let team = server.team("s").await;
+    let words = "The sea comes and goes. ".repeat(6);
+    let said: Vec<_> = (0..150).map(|n| json!({"role": "user", "content": format!("Part {n}. {words}")})).collect();
+    server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
+    let address = "/mcp?session=s&tools=all";
+    let params = json!({"name": "compress_thread", "arguments": {"thread": "main", "target_tokens": 2000},
+        "_meta": {"progressToken": "long"}});
+    // A client of an earlier protocol says that it cancels; one of the newest hangs up.
+    let connection = connect(&server, address, None).await;
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    let earlier = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
+    let earlier = earlier.header("mcp-session-id", &connection).header("mcp-protocol-version", "2025-06-18");
+    let calls = [(earlier, true), (newest(&server, address, "tools/call", params), false)];
+    for (call, says_so) in calls {
+        let mut told = events(call).await;
+        let progress = loop {
+            let event = next(&mut told).await.expect("it tells of its progress");
+            let message: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            if message["method"] == "notifications/progress" {
+                break message["params"].clone();
+            }
+        };
+        assert_eq!(progress["progressToken"], "long", "{progress}");
+        assert!(progress["message"].as_str().unwrap().contains("compress_thread is at work"), "{progress}");
+        soon("the model to be asked", held.asked.notified()).await;
+        if says_so {
+            let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+            assert_eq!(ask(&server, address, None, Some(&connection), cancel).await.0, 202);
+        }
+        drop(told);
+        soon("the model to be left", held.left.notified()).await;
+    }
+    // Nothing is half done, and nothing stands in the way of the next.
+    let journal = server.get(&format!("{team}/journal?types=conversation.compressed")).await.is(200).body;
+    assert_eq!(journal["entries"], json!([]), "{journal}");
+    let without = json!({"target_tokens": 2000, "method": "extractive"});
+    let done = server.send("POST", &format!("{team}/threads/main/compress"), without).await.is(200).body;
+    assert_eq!(done["method"], "extractive", "{done}");
 }
