@@ -340,3 +340,25 @@ async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
     let done = server.send("POST", &format!("{team}/threads/main/compress"), without).await.is(200).body;
     assert_eq!(done["method"], "extractive", "{done}");
 }
+
+#[tokio::test]
+async fn after_a_restart_a_client_is_sent_to_initialize_anew() {
+    let store = memory().await;
+    let server = Server::with(store.clone(), settings()).await;
+    server.team("s").await;
+    let address = "/mcp?session=s&as=writer";
+    let before = connect(&server, address, None).await;
+    server.stop().await;
+    let server = Server::with(store, settings()).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
+    assert_eq!(ask(&server, address, None, Some(&before), ping.clone()).await.0, 404);
+    // Also one that wants to go on where its stream broke.
+    let resumed = server.call("GET", address).header("accept", "text/event-stream").header("last-event-id", "1/0");
+    let resumed = resumed.header("mcp-session-id", &before).header("mcp-protocol-version", "2025-06-18");
+    assert_eq!(resumed.send().await.unwrap().status(), 404);
+    let after = connect(&server, address, None).await;
+    assert_ne!(after, before);
+    assert_eq!(ask(&server, address, None, Some(&after), ping).await.0, 200);
+    let (_, prompt, _) = ask(&server, address, None, Some(&after), call("get_prompt", json!({}))).await;
+    assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+}
