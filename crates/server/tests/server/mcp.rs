@@ -5,6 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta};
 use callboard_server::Settings;
+use eventsource_stream::{Event, EventStreamError};
+use futures::Stream;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -361,4 +363,34 @@ async fn after_a_restart_a_client_is_sent_to_initialize_anew() {
     assert_eq!(ask(&server, address, None, Some(&after), ping).await.0, 200);
     let (_, prompt, _) = ask(&server, address, None, Some(&after), call("get_prompt", json!({}))).await;
     assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+}
+
+/// Whether the next message of a stream is it. There has to be one.
+async fn told_next(
+    told: &mut (impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin),
+    is_it: impl Fn(&Value) -> bool,
+) -> bool {
+    let event = next(told).await.expect("it tells what changes");
+    is_it(&serde_json::from_str(&event.data).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn the_plan_is_read_and_told_to_whoever_listens_for_it() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let (address, plan) = ("/mcp?session=s&as=lead", "callboard://s/plan");
+    let wanted = json!({"notifications": {"resourceSubscriptions": [plan], "toolsListChanged": true}});
+    let mut told = events(newest(&server, address, "subscriptions/listen", wanted)).await;
+    // What was there before is told to have changed, and that the server follows the session from here on.
+    while !told_next(&mut told, |message| message["params"]["uri"] == plan).await {}
+    while !told_next(&mut told, |message| message["method"] == "notifications/tools/list_changed").await {}
+    let goal = json!({"overall_goal": "A poem on tides", "current_phase": "One",
+        "phases": [{"phase_name": "One", "status": "pending", "tasks": []}]});
+    let call = json!({"name": "update_plan", "arguments": {"plan": goal, "reason": "Begun."}});
+    let changed = ask_newest(&server, address, "tools/call", call).await;
+    assert_ne!(changed["isError"], true, "{changed}");
+    while !told_next(&mut told, |message| message["params"]["uri"] == plan).await {}
+    let read = ask_newest(&server, address, "resources/read", json!({"uri": plan})).await;
+    assert_eq!(read["contents"][0]["uri"], plan, "{read}");
+    assert!(read["contents"][0]["text"].as_str().unwrap().contains("A poem on tides"), "{read}");
 }
