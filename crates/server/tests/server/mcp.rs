@@ -394,3 +394,76 @@ async fn the_plan_is_read_and_told_to_whoever_listens_for_it() {
     assert_eq!(read["contents"][0]["uri"], plan, "{read}");
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("A poem on tides"), "{read}");
 }
+
+/// The tools that write nothing anywhere.
+const READING: &[&str] = &[
+    "read_context_set",
+    "read_messages",
+    "read_message",
+    "read_document",
+    "find_files",
+    "read_file",
+    "get_current_plan",
+    "recall",
+    "search",
+    "get_workflow_variable",
+    "get_node",
+    "get_node_result",
+    "list_sessions",
+    "get_prompt",
+    "list_context_sets",
+    "list_threads",
+];
+
+/// Those that take something away, or may.
+const TAKING: &[&str] = &[
+    "write_context_set",
+    "memory",
+    "clear_variable",
+    "clear_all_variables",
+    "delete_node",
+    "debug_action",
+    "debug_close_tab",
+];
+
+/// Those that add something each time, or do another thing the second time.
+const ADDING: &[&str] = &[
+    "create_session",
+    "fork_session",
+    "send_message",
+    "add_file",
+    "memory",
+    "update_plan",
+    "clear_variable",
+    "create_node",
+    "delete_node",
+    "test_single_node",
+    "debug_action",
+    "debug_open_tab",
+    "answer_forms",
+];
+
+#[tokio::test]
+async fn tools_say_honestly_what_they_do_and_take_what_they_take_over_http() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let tools = ask_newest(&server, "/mcp?tools=all", "tools/list", json!({})).await["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    let all: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for name in [READING, TAKING, ADDING].concat() {
+        assert!(all.contains(&name), "there is no {name}: {all:?}");
+    }
+    // What is handed over stands in an answer, and changes nothing by itself: `delegate` is held by the tests of files.
+    for tool in tools.iter().filter(|tool| tool["name"] != "delegate") {
+        let name = tool["name"].as_str().unwrap();
+        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| tool["annotations"][hint].clone());
+        let expected = [READING.contains(&name), TAKING.contains(&name), !ADDING.contains(&name)];
+        assert_eq!(json!(hints), json!(expected), "{name}");
+    }
+    let pinned = ask_newest(&server, "/mcp?session=s&as=lead&tools=all", "tools/list", json!({})).await;
+    let over_http = server.get(&format!("{team}/tools?format=anthropic&as=lead")).await.is(200).body;
+    for tool in over_http["tools"].as_array().unwrap() {
+        let same = pinned["tools"].as_array().unwrap().iter().find(|other| other["name"] == tool["name"]).unwrap();
+        assert_eq!(same["inputSchema"], tool["input_schema"], "{}", tool["name"]);
+    }
+}
