@@ -19,7 +19,7 @@ use rmcp::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    time::{Instant, interval_at},
+    time::interval,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -168,20 +168,22 @@ impl ServerHandler for Server {
         };
         tokio::pin!(work);
         let token = context.meta.get_progress_token();
-        let mut ticks = interval_at(Instant::now() + PROGRESS, PROGRESS);
+        // The first tick is at once: whoever has to wait knows that the call has begun.
+        let mut ticks = interval(PROGRESS);
         let mut seconds = 0.0;
         loop {
             tokio::select! {
+                biased;
                 done = &mut work => return Ok(done.unwrap_or_else(|refusal| CallToolResult::from(refusal).into())),
                 () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
                 _ = ticks.tick(), if token.is_some() => {
-                    seconds += PROGRESS.as_secs_f64();
                     if let Some(token) = token.clone() {
                         let told = ProgressNotificationParam::new(token, seconds);
                         let told = told.with_message(format!("{} is at work, {seconds} s", request.name));
                         // A client that is gone need not be told.
                         let _ = context.peer.notify_progress(told).await;
                     }
+                    seconds += PROGRESS.as_secs_f64();
                 }
             }
         }

@@ -139,6 +139,52 @@ fn the_lines_in_the_documentation_ask_anthropic() {
     assert!(messages["messages"][1].to_string().contains("At noon."), "{messages}");
 }
 
+/// What stands for the clients of the documentation's loop: a way to post, and a model that calls the tool once.
+const MEMORY_CLIENTS: &str = r#"
+import json, sys, types, urllib.request
+
+class Answer:
+    def __init__(self, url, body):
+        headers = {"Content-Type": "application/json"}
+        self.request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    def raise_for_status(self):
+        return self
+    def json(self):
+        return json.load(urllib.request.urlopen(self.request))
+
+sys.modules["httpx"] = types.SimpleNamespace(post=lambda url, json: Answer(url, json))
+
+def create(messages, **_):
+    print(messages[-1]["content"][0]["content"])
+    return types.SimpleNamespace(stop_reason="end_turn", content=[])
+
+client = types.SimpleNamespace(messages=types.SimpleNamespace(create=create))
+MODEL, messages = "claude-sonnet-4-5", []
+block = types.SimpleNamespace(type="tool_use", id="c1", input=json.loads(sys.argv[1]))
+answer = types.SimpleNamespace(stop_reason="tool_use", content=[block])
+"#;
+
+/// The loop of the documentation answers calls of Anthropic's memory tool: what one client kept, another one reads.
+#[test]
+fn the_loop_in_the_documentation_keeps_a_memory_in_the_session() {
+    let (_, page) = include_str!("../../../../docs/gateway.md").split_once("## Anthropic's memory tool\n").unwrap();
+    let program = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let home = Home::new().over_http();
+    home.run("session new --id talk --agent helper");
+    let program = program.replace("http://127.0.0.1:7420", &home.http().url);
+    home.write("memory.py", format!("{MEMORY_CLIENTS}{program}"));
+    let told = |call: serde_json::Value| {
+        let mut python = Command::new("python3");
+        python.args(["memory.py", &call.to_string()]).current_dir(home.path("")).env("no_proxy", "*");
+        said("python3", python.output())
+    };
+    let path = "/memories/tide.md";
+    let made = told(json!({"command": "create", "path": path, "file_text": "High water comes at noon."}));
+    assert!(made.contains("created successfully"), "{made}");
+    let seen = told(json!({"command": "view", "path": path}));
+    assert!(seen.contains("High water comes at noon."), "{seen}");
+}
+
 /// A small agent of `examples/agents`, ready to be started.
 fn agent(program: &str, words: &[&str], server: &Server, endpoint: Option<&Scripted>) -> Command {
     let path = folder("agents").join(program);

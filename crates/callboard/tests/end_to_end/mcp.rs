@@ -404,3 +404,46 @@ fn what_names_nothing_is_refused_before_a_client_waits() {
     assert!(unknown["error"]["message"].as_str().unwrap().contains("there is no tool \"dance\""), "{unknown}");
     client.end();
 }
+
+/// The blocks in this language of a page.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let pieces = page.split("```");
+    pieces.filter_map(|piece| piece.strip_prefix(language)?.strip_prefix('\n')).collect()
+}
+
+/// The configurations of coding agents in the documentation, as they are pasted, start a server that answers.
+#[test]
+fn the_configurations_in_the_documentation_start_a_server() {
+    let claude = include_str!("../../../../docs/clients/claude-code.md");
+    let codex = include_str!("../../../../docs/clients/codex.md");
+    let cursor = include_str!("../../../../docs/clients/cursor.md");
+    let mut lines = Vec::new();
+    for line in blocks(claude, "sh").iter().flat_map(|block| block.lines()) {
+        lines.extend(line.strip_prefix("claude mcp add callboard -- ").map(str::to_owned));
+    }
+    let words = |server: &Value| {
+        let arguments = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+        std::iter::once(server["command"].as_str().unwrap()).chain(arguments).collect::<Vec<_>>().join(" ")
+    };
+    for block in blocks(codex, "toml") {
+        let config: Value = toml::from_str(block).unwrap();
+        lines.push(words(&config["mcp_servers"]["callboard"]));
+    }
+    for block in blocks(cursor, "json") {
+        let config: Value = serde_json::from_str(block).unwrap();
+        let server = &config["mcpServers"]["callboard"];
+        match server["url"].as_str() {
+            Some(url) => assert_eq!(url, "http://127.0.0.1:7420/mcp?session=tides&as=writer"),
+            None => lines.push(words(server)),
+        }
+    }
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let home = Home::new();
+    home.json("session new --id tides --agent lead:manager --agent writer");
+    for line in lines {
+        let mut client = Client::start(&home, line.strip_prefix("callboard mcp ").unwrap());
+        let prompt = client.call("get_prompt", &json!({}));
+        assert!(prompt["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{line}: {prompt}");
+        client.end();
+    }
+}

@@ -1,9 +1,20 @@
 //! The door for clients of the Model Context Protocol: who comes in, and whose a connection is.
 
-use callboard_server::Settings;
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use crate::fixtures::{Answer, Server, memory, settings};
+use async_trait::async_trait;
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta};
+use callboard_server::Settings;
+use eventsource_stream::{Event, EventStreamError};
+use futures::Stream;
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::{
+    fixtures::{Answer, Server, memory, settings, soon},
+    streams::{events, next},
+};
 
 /// Sends a request of the protocol. What is answered, and the id of the connection.
 async fn ask(
@@ -147,19 +158,27 @@ async fn what_the_address_asks_for_wrongly_is_refused() {
 }
 
 /// A request of a client that knows the newest protocol, which opens no connection.
-async fn ask_newest(server: &Server, address: &str, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
-    });
+fn newest(server: &Server, address: &str, method: &str, mut params: Value) -> RequestBuilder {
+    let said = [
+        ("protocolVersion", json!("2026-07-28")),
+        ("clientInfo", json!({"name": "test", "version": "1"})),
+        ("clientCapabilities", json!({"elicitation": {}})),
+    ];
+    for (name, value) in said {
+        params["_meta"][format!("io.modelcontextprotocol/{name}")] = value;
+    }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let mut call = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
     call = call.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
     if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
         call = call.header("mcp-name", name);
     }
-    let text = call.send().await.unwrap().text().await.unwrap();
+    call
+}
+
+/// What is answered to such a request, which must do.
+async fn ask_newest(server: &Server, address: &str, method: &str, params: Value) -> Value {
+    let text = newest(server, address, method, params).send().await.unwrap().text().await.unwrap();
     let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| !data.is_empty());
     let answer: Value = serde_json::from_str(last.unwrap_or(&text)).unwrap();
     assert!(answer["error"].is_null(), "{method}: {answer}");
@@ -251,5 +270,200 @@ async fn tools_answer_as_their_schemas_say() {
         assert_ne!(result["isError"], true, "{tool}: {result}");
         let missing = missing(schema, &result["structuredContent"], "");
         assert!(missing.is_empty(), "{tool}: {missing:?} in {result}");
+    }
+}
+
+/// A model that never answers. It tells when it is asked, and when nobody waits for it any more.
+#[derive(Clone, Default)]
+struct Held {
+    asked: Arc<Notify>,
+    left: Arc<Notify>,
+}
+
+/// Tells when it is dropped.
+struct Told(Arc<Notify>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[async_trait]
+impl ChatModel for Held {
+    async fn chat(&self, _: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
+        let _left = Told(self.left.clone());
+        self.asked.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
+    let held = Held::default();
+    let settings = Settings { models: Arc::new(held.clone()), ..settings() };
+    let server = Server::with(memory().await, settings).await;
+    let team = server.team("s").await;
+    let words = "The sea comes and goes. ".repeat(6);
+    let said: Vec<_> = (0..150).map(|n| json!({"role": "user", "content": format!("Part {n}. {words}")})).collect();
+    server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
+    let address = "/mcp?session=s&tools=all";
+    let params = json!({"name": "compress_thread", "arguments": {"thread": "main", "target_tokens": 2000},
+        "_meta": {"progressToken": "long"}});
+    // A client of an earlier protocol says that it cancels; one of the newest hangs up.
+    let connection = connect(&server, address, None).await;
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    let earlier = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
+    let earlier = earlier.header("mcp-session-id", &connection).header("mcp-protocol-version", "2025-06-18");
+    let calls = [(earlier, true), (newest(&server, address, "tools/call", params), false)];
+    for (call, says_so) in calls {
+        let mut told = events(call).await;
+        let progress = loop {
+            let event = next(&mut told).await.expect("it tells of its progress");
+            let message: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            if message["method"] == "notifications/progress" {
+                break message["params"].clone();
+            }
+        };
+        assert_eq!(progress["progressToken"], "long", "{progress}");
+        assert!(progress["message"].as_str().unwrap().contains("compress_thread is at work"), "{progress}");
+        soon("the model to be asked", held.asked.notified()).await;
+        if says_so {
+            let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+            assert_eq!(ask(&server, address, None, Some(&connection), cancel).await.0, 202);
+        }
+        drop(told);
+        soon("the model to be left", held.left.notified()).await;
+    }
+    // Nothing is half done, and nothing stands in the way of the next.
+    let journal = server.get(&format!("{team}/journal?types=conversation.compressed")).await.is(200).body;
+    assert_eq!(journal["entries"], json!([]), "{journal}");
+    let without = json!({"target_tokens": 2000, "method": "extractive"});
+    let done = server.send("POST", &format!("{team}/threads/main/compress"), without).await.is(200).body;
+    assert_eq!(done["method"], "extractive", "{done}");
+}
+
+#[tokio::test]
+async fn after_a_restart_a_client_is_sent_to_initialize_anew() {
+    let store = memory().await;
+    let server = Server::with(store.clone(), settings()).await;
+    server.team("s").await;
+    let address = "/mcp?session=s&as=writer";
+    let before = connect(&server, address, None).await;
+    server.stop().await;
+    let server = Server::with(store, settings()).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
+    assert_eq!(ask(&server, address, None, Some(&before), ping.clone()).await.0, 404);
+    // Also one that wants to go on where its stream broke.
+    let resumed = server.call("GET", address).header("accept", "text/event-stream").header("last-event-id", "1/0");
+    let resumed = resumed.header("mcp-session-id", &before).header("mcp-protocol-version", "2025-06-18");
+    assert_eq!(resumed.send().await.unwrap().status(), 404);
+    let after = connect(&server, address, None).await;
+    assert_ne!(after, before);
+    assert_eq!(ask(&server, address, None, Some(&after), ping).await.0, 200);
+    let (_, prompt, _) = ask(&server, address, None, Some(&after), call("get_prompt", json!({}))).await;
+    assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+}
+
+/// Whether the next message of a stream is it. There has to be one.
+async fn told_next(
+    told: &mut (impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin),
+    is_it: impl Fn(&Value) -> bool,
+) -> bool {
+    let event = next(told).await.expect("it tells what changes");
+    is_it(&serde_json::from_str(&event.data).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn the_plan_is_read_and_told_to_whoever_listens_for_it() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let (address, plan) = ("/mcp?session=s&as=lead", "callboard://s/plan");
+    let wanted = json!({"notifications": {"resourceSubscriptions": [plan], "toolsListChanged": true}});
+    let mut told = events(newest(&server, address, "subscriptions/listen", wanted)).await;
+    // What was there before is told to have changed, and that the server follows the session from here on.
+    while !told_next(&mut told, |message| message["params"]["uri"] == plan).await {}
+    while !told_next(&mut told, |message| message["method"] == "notifications/tools/list_changed").await {}
+    let goal = json!({"overall_goal": "A poem on tides", "current_phase": "One",
+        "phases": [{"phase_name": "One", "status": "pending", "tasks": []}]});
+    let call = json!({"name": "update_plan", "arguments": {"plan": goal, "reason": "Begun."}});
+    let changed = ask_newest(&server, address, "tools/call", call).await;
+    assert_ne!(changed["isError"], true, "{changed}");
+    while !told_next(&mut told, |message| message["params"]["uri"] == plan).await {}
+    let read = ask_newest(&server, address, "resources/read", json!({"uri": plan})).await;
+    assert_eq!(read["contents"][0]["uri"], plan, "{read}");
+    assert!(read["contents"][0]["text"].as_str().unwrap().contains("A poem on tides"), "{read}");
+}
+
+/// The tools that write nothing anywhere.
+const READING: &[&str] = &[
+    "read_context_set",
+    "read_messages",
+    "read_message",
+    "read_document",
+    "find_files",
+    "read_file",
+    "get_current_plan",
+    "recall",
+    "search",
+    "get_workflow_variable",
+    "get_node",
+    "get_node_result",
+    "delegate",
+    "list_sessions",
+    "get_prompt",
+    "list_context_sets",
+    "list_threads",
+];
+
+/// Those that take something away, or may.
+const TAKING: &[&str] = &[
+    "write_context_set",
+    "memory",
+    "clear_variable",
+    "clear_all_variables",
+    "delete_node",
+    "debug_action",
+    "debug_close_tab",
+];
+
+/// Those that add something each time, or do another thing the second time.
+const ADDING: &[&str] = &[
+    "create_session",
+    "fork_session",
+    "send_message",
+    "add_file",
+    "memory",
+    "update_plan",
+    "clear_variable",
+    "create_node",
+    "delete_node",
+    "test_single_node",
+    "debug_action",
+    "debug_open_tab",
+    "answer_forms",
+];
+
+#[tokio::test]
+async fn tools_say_honestly_what_they_do_and_take_what_they_take_over_http() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let tools = ask_newest(&server, "/mcp?tools=all", "tools/list", json!({})).await["tools"].clone();
+    let tools = tools.as_array().unwrap();
+    let all: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for name in [READING, TAKING, ADDING].concat() {
+        assert!(all.contains(&name), "there is no {name}: {all:?}");
+    }
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| tool["annotations"][hint].clone());
+        let expected = [READING.contains(&name), TAKING.contains(&name), !ADDING.contains(&name)];
+        assert_eq!(json!(hints), json!(expected), "{name}");
+    }
+    let pinned = ask_newest(&server, "/mcp?session=s&as=lead&tools=all", "tools/list", json!({})).await;
+    let over_http = server.get(&format!("{team}/tools?format=anthropic&as=lead")).await.is(200).body;
+    for tool in over_http["tools"].as_array().unwrap() {
+        let same = pinned["tools"].as_array().unwrap().iter().find(|other| other["name"] == tool["name"]).unwrap();
+        assert_eq!(same["inputSchema"], tool["input_schema"], "{}", tool["name"]);
     }
 }
