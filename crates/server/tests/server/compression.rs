@@ -213,18 +213,18 @@ async fn what_compressing_would_do_is_what_it_does() {
     let alone = json!([agent("lead", "manager", gpt)]);
     let small = json!([agent("ann", "worker", "openai:gemma-2-9b-it"), agent("bob", "worker", gpt)]);
     let claude = json!([agent("lead", "manager", "anthropic:claude-sonnet-4-5"), agent("ann", "worker", gpt)]);
-    let short = json!({"compression": {"target_tokens": 4000}});
-    for (agents, own_words, patch) in [
-        (team, 0, json!({})),
+    for (agents, own_words, target) in [
+        (team, 0, 20_000),
         // What whoever reads alone said last is history.
-        (alone, 500, json!({})),
+        (alone, 500, 20_000),
         // Nobody manages: the first who reads has the smaller window.
-        (small, 0, json!({})),
+        (small, 0, 20_000),
         // Claude counts more tokens than sizes have.
-        (claude, 0, short),
+        (claude, 0, 4000),
     ] {
         let server = Server::start().await;
         talked_among(&server, agents.clone()).await;
+        let patch = json!({"compression": {"target_tokens": target}});
         server.send("PATCH", "/v1/sessions/s", patch).await.is(200);
         if own_words > 0 {
             let said = json!({"role": "assistant", "content": "The sea comes and goes. ".repeat(own_words)});
