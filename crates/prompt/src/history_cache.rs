@@ -5,7 +5,7 @@
 //! counting again what was said before; what comes out is the same.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
@@ -371,18 +371,23 @@ impl HistoryCache {
 
     /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls, and nothing of what it
     /// thought before. A task that is given comes behind all that was said.
-    pub(super) fn think(&mut self, spec: &ResolvedSpec) {
+    pub(super) fn think(&mut self, spec: &ResolvedSpec) -> Result<(), Lacking> {
         let joins_results = spec.provider.joins_results(spec.format);
         let is_ended = spec.format == Format::Text || (spec.task.is_some() && !joins_results);
-        let in_loop = if is_ended { BTreeSet::new() } else { in_loop(&self.pieces, joins_results) };
+        let begin = if is_ended { self.pieces.len() } else { loop_begin(&self.pieces, joins_results) };
+        if begin <= self.kept && self.kept > 0 && !self.complete {
+            // Whether the loop began before the summary depends on what was said behind it.
+            return Err(Lacking::Older);
+        }
         for (at, piece) in self.pieces.iter_mut().enumerate() {
-            let is_in_loop = in_loop.contains(&at);
+            let is_in_loop = at >= begin && piece.has_thoughts();
             if piece.is_in_loop() != is_in_loop {
                 self.bytes = self.bytes.saturating_sub(piece.bytes());
                 piece.change(|group| group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop));
                 self.bytes += piece.bytes();
             }
         }
+        Ok(())
     }
 
     /// Writes all from the piece `task` on, as far as that was not done before.
@@ -489,6 +494,11 @@ impl Piece {
         self.shortened.clear();
     }
 
+    /// Whether the reader thought something before it said this.
+    fn has_thoughts(&self) -> bool {
+        self.group.first().is_some_and(|first| first.mine && !first.reasoning.is_empty())
+    }
+
     /// Whether it shows what the reader thought.
     fn is_in_loop(&self) -> bool {
         self.group.first().is_some_and(|first| first.is_in_loop)
@@ -541,13 +551,13 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
     tail.kept.iter().filter_map(|item| Some((item.header.seq, limit(item)?))).collect()
 }
 
-/// The places of what the reader thought in a loop of tool calls that goes on: behind the last thing in `pieces` that is neither a
-/// call of its own, nor what it said in one answer with a call, nor what the user said in one message with a result; where
-/// `joins_results`, nor what anybody else said. An empty answer of its own, which no provider is sent, ends no loop.
-fn in_loop(pieces: &[Piece], joins_results: bool) -> BTreeSet<usize> {
-    let (mut places, mut is_next_joined) = (BTreeSet::new(), false);
+/// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
+/// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
+/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop.
+fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
+    let mut is_next_joined = false;
     for (at, piece) in pieces.iter().enumerate().rev() {
-        let Some(first) = piece.group.first() else { break };
+        let Some(first) = piece.group.first() else { return at + 1 };
         if first.is_silent() && !is_next_joined {
             continue;
         }
@@ -556,14 +566,11 @@ fn in_loop(pieces: &[Piece], joins_results: bool) -> BTreeSet<usize> {
             false => joins_results || first.is_beside_result(),
         };
         if !goes_on {
-            break;
+            return at + 1;
         }
         is_next_joined = first.mine && first.is_joined;
-        if first.mine && !first.reasoning.is_empty() {
-            places.insert(at);
-        }
     }
-    places
+    0
 }
 
 /// A group of which what has a limit has more tokens, shortened; none where it has no more. What joined it later is whole, and so

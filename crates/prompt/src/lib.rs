@@ -342,7 +342,7 @@ pub fn prompt_of(
         count,
     };
     let task = history.task(spec)?;
-    history.think(spec);
+    history.think(spec)?;
     history.write_task(&renderer, task);
     let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
