@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::{
     budget::told,
-    story::{THREADS, layouts, story, talk},
+    story::{Step, THREADS, Told, layouts, story, talk},
 };
 
 /// Whose models are asked, and in which format.
@@ -127,6 +127,29 @@ proptest! {
         prop_assert_eq!(&board.prompt_from(&mut kept, "writer", &writer).unwrap(), &prompt);
         let is_kept = provider == Provider::DeepSeek;
         prop_assert_eq!(serde_json::to_string(&prompt.body).unwrap().contains(THOUGHT), is_kept, "{:?}", prompt.body);
+    }
+
+    #[test]
+    fn what_was_thought_comes_back_however_much_was_read_at_once(
+        old in vec(odd(), 0..16), talk in talk(40), new in vec(odd(), 0..12), (provider, format) in select(READERS.to_vec()),
+        target in 500..1500_u64, budget in 200..60_000_u64,
+    ) {
+        let mut told = Told::new();
+        old.iter().for_each(|object| add(&mut told.board, "writer", object, 0));
+        talk.iter().for_each(|step| told.take(step));
+        told.take(&Step::Compress { thread: "main", target: Some(target) });
+        new.iter().for_each(|object| add(&mut told.board, "writer", object, 1));
+        let board = told.board;
+        let spec = ResolvedSpec {
+            format, provider,
+            ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(budget), board.count)
+        };
+        let prompts = [1, 7, 1000].map(|page| board.prompt_for("writer", &spec, page));
+        prop_assert_eq!(&prompts[0], &prompts[1]);
+        prop_assert_eq!(&prompts[1], &prompts[2]);
+        if let Ok(prompt) = &prompts[0] {
+            check(provider, prompt)?;
+        }
     }
 }
 
