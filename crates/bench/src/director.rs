@@ -22,7 +22,7 @@ use callboard_core::{
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
 use callboard_prompt::compression::plan::{Aim, Outlook};
-use callboard_run::{Compressing, Compressor};
+use callboard_run::{Compressing, Compressor, Extent};
 use callboard_store::{Durability, SqliteStore};
 use serde_json::{Map, Value, json};
 
@@ -201,7 +201,7 @@ async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report
             aim: Aim { target: Tokens(20_000), keep_recent: None },
             model: Some("openai:writer".to_owned()),
             by: Actor::User,
-            preview: false,
+            extent: Extent::Record,
             default_model: None,
             layout: None,
             behind: Seq::ZERO,

@@ -23,7 +23,7 @@ use callboard_core::{
 use callboard_engine::{Board, MasterKey, PromptSpec, RecallSettings, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
 use callboard_prompt::compression::plan::Aim;
-use callboard_run::{Compressing, Compression, Compressor};
+use callboard_run::{Compressing, Compression, Compressor, Extent};
 use callboard_store::{MemoryStore, SystemClock};
 use serde_json::{Value, json};
 
@@ -267,7 +267,7 @@ async fn compress(compressor: &Compressor, target: Tokens, model: Option<String>
         aim: Aim { target, keep_recent: None },
         model,
         by: Actor::User,
-        preview: false,
+        extent: Extent::Record,
         default_model: None,
         layout: None,
         behind: Seq::ZERO,

@@ -14,7 +14,7 @@ use callboard_core::{
     count::{TokenCounter, Tokens},
     error::Error,
     id::{Seq, ThreadId},
-    prompt::Style,
+    prompt::{Format, Style},
     text::Values,
     view::View,
 };
@@ -369,6 +369,27 @@ impl HistoryCache {
         }
     }
 
+    /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls, and nothing of what it
+    /// thought before. A task that is given comes behind all that was said.
+    pub(super) fn think(&mut self, spec: &ResolvedSpec) -> Result<(), Lacking> {
+        let joins_results = spec.provider.joins_results(spec.format);
+        let is_ended = spec.format == Format::Text || (spec.task.is_some() && !joins_results);
+        let begin = if is_ended { self.pieces.len() } else { loop_begin(&self.pieces, joins_results) };
+        if begin <= self.kept && self.kept > 0 && !self.complete {
+            // Whether the loop began before the summary depends on what was said behind it.
+            return Err(Lacking::Older);
+        }
+        for (at, piece) in self.pieces.iter_mut().enumerate() {
+            let is_in_loop = at >= begin && piece.has_thoughts();
+            if piece.is_in_loop() != is_in_loop {
+                self.bytes = self.bytes.saturating_sub(piece.bytes());
+                piece.change(|group| group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop));
+                self.bytes += piece.bytes();
+            }
+        }
+        Ok(())
+    }
+
     /// Writes all from the piece `task` on, as far as that was not done before.
     pub(super) fn write_task(&mut self, renderer: &Renderer<'_>, task: usize) {
         for at in task..self.pieces.len() {
@@ -473,30 +494,14 @@ impl Piece {
         self.shortened.clear();
     }
 
-    /// Gives the reader back what it thought, as far as it is in the middle of a loop of tool calls: behind the last thing in
-    /// `pieces` that is neither a call of its own, nor what it said in one answer with a call, nor what the user said in one
-    /// message with a result. An empty answer of its own, which no provider is sent, ends no loop.
-    pub(super) fn think(pieces: &mut [Self], renderer: &Renderer<'_>) {
-        let mut is_next_joined = false;
-        for piece in pieces.iter_mut().rev() {
-            let Some(first) = piece.group.first() else { return };
-            if first.is_silent() && !is_next_joined {
-                continue;
-            }
-            let is_in_loop = match first.mine {
-                true => !first.calls().is_empty() || is_next_joined,
-                false => first.is_beside_result(),
-            };
-            if !is_in_loop {
-                return;
-            }
-            is_next_joined = first.mine && first.is_joined;
-            if first.mine && !first.reasoning.is_empty() {
-                let mut group = Group::clone(&piece.group);
-                group.iter_mut().take(1).for_each(|first| first.is_in_loop = true);
-                *piece = Self { place: piece.place, ..Self::of(group, renderer) };
-            }
-        }
+    /// Whether the reader thought something before it said this.
+    fn has_thoughts(&self) -> bool {
+        self.group.first().is_some_and(|first| first.mine && !first.reasoning.is_empty())
+    }
+
+    /// Whether it shows what the reader thought.
+    fn is_in_loop(&self) -> bool {
+        self.group.first().is_some_and(|first| first.is_in_loop)
     }
 
     /// The names of those of its entries whose texts the store has lost.
@@ -516,7 +521,8 @@ impl Piece {
     }
 
     fn says_what(&self, other: &Self) -> bool {
-        let one = |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media());
+        let one =
+            |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media(), utterance.is_in_loop);
         self.group.iter().map(one).eq(other.group.iter().map(one))
     }
 
@@ -545,10 +551,35 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
     tail.kept.iter().filter_map(|item| Some((item.header.seq, limit(item)?))).collect()
 }
 
-/// A group of which what has a limit has more tokens, shortened; none where it has no more. What joined it later is whole.
+/// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
+/// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
+/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop.
+fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
+    let mut is_next_joined = false;
+    for (at, piece) in pieces.iter().enumerate().rev() {
+        let Some(first) = piece.group.first() else { return at + 1 };
+        if first.is_silent() && !is_next_joined {
+            continue;
+        }
+        let goes_on = match first.is_own_words() {
+            true => !first.calls().is_empty() || is_next_joined,
+            false => joins_results || first.is_beside_result(),
+        };
+        if !goes_on {
+            return at + 1;
+        }
+        is_next_joined = first.mine && first.is_joined;
+    }
+    0
+}
+
+/// A group of which what has a limit has more tokens, shortened; none where it has no more. What joined it later is whole, and so
+/// is what the reader thought.
 fn shortened_to_limit(group: &Arc<Group>, limits: &HashMap<Seq, Tokens>, renderer: &Renderer<'_>) -> Option<Group> {
     let limit = *group.iter().find_map(|utterance| limits.get(&utterance.seq))?;
-    let (old, others): (Group, Group) = group.iter().cloned().partition(|one| limits.contains_key(&one.seq));
+    let (mut old, others): (Group, Group) = group.iter().cloned().partition(|one| limits.contains_key(&one.seq));
+    let is_in_loop = group.first().is_some_and(|first| first.is_in_loop);
+    old.iter_mut().for_each(|one| one.is_in_loop = false);
     let whole = renderer.size(&old);
     if whole <= limit {
         return None;
@@ -557,6 +588,7 @@ fn shortened_to_limit(group: &Arc<Group>, limits: &HashMap<Seq, Tokens>, rendere
         shorten_evenly(renderer, &old, whole, limit).unwrap_or_else(|| vec![left_out_between(&old, renderer)]);
     short.extend(others);
     short.sort_by_key(|utterance| utterance.seq);
+    short.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop);
     Some(short)
 }
 

@@ -89,7 +89,6 @@ use serde_json::Value;
 use self::{
     excerpt::History,
     fill::{Filled, fill},
-    history_cache::Piece,
     part::Source,
     rendered::Renderer,
     tail::Tail,
@@ -343,9 +342,9 @@ pub fn prompt_of(
         count,
     };
     let task = history.task(spec)?;
+    history.think(spec)?;
     history.write_task(&renderer, task);
-    let mut unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
-    Piece::think(&mut unanswered, &renderer);
+    let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
     let Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed } = fill(&mut from)?;

@@ -1,5 +1,7 @@
 //! Which provider a prompt is for, by the name of the model that reads it: each takes other messages.
 
+use callboard_core::prompt::Format;
+
 /// The provider whose model reads a prompt, as far as its rules differ from those of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Provider {
@@ -76,6 +78,12 @@ impl Provider {
     /// Whether its models take audio in chat completions.
     pub(super) fn hears(self) -> bool {
         matches!(self, Self::OpenAiAudio | Self::Gemini)
+    }
+
+    /// Whether what others say behind a result goes out in one message with it, so that the loop of calls goes on. Claude's
+    /// endpoint joins the two where a router does not, and refuses a call of the loop without what was thought before it.
+    pub(super) fn joins_results(self, format: Format) -> bool {
+        self == Self::Anthropic || format == Format::Anthropic
     }
 
     /// Whether a message of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.

@@ -7,7 +7,10 @@ use callboard_core::{
     entry::{Entry, Header},
     error::Error,
     id::{Seq, ThreadId},
-    prompt::Format,
+    prompt::{
+        Format,
+        observed::{Observed, Passage},
+    },
     testing::Board,
     text::Values,
 };
@@ -136,7 +139,13 @@ impl Shows for Board {
         let (subjects, types) = (source.subjects(), Source::types());
         let is_read = |header: &Header| subjects.contains(&header.subject) && types.contains(&header.kind);
         let mut older = self.entries.iter().rev().filter(|entry| is_read(&entry.header)).peekable();
-        let (mut tail, mut values) = (Tail::default(), Values::new());
+        // The texts of what was found for it are at hand.
+        let found = match &spec.observed.recall {
+            Observed::Seen(passages) => passages.as_slice(),
+            Observed::Absent | Observed::Failed(_) => &[],
+        };
+        let text = |passage: &Passage| Some((passage.sha256, self.values.get(&passage.sha256)?.clone()));
+        let (mut tail, mut values) = (Tail::default(), found.iter().filter_map(text).collect::<Values>());
         tail.keep(&self.each(&source.kept(&view)))?;
         loop {
             match prompt(&view, spec, &tail, &values, self.count) {

@@ -244,6 +244,11 @@ impl Utterance {
         self.mine && matches!(&self.kind, Kind::Said { text, .. } if says_nothing(text))
     }
 
+    /// Whether the reader said it. A result that is its own is not said by it.
+    pub(super) fn is_own_words(&self) -> bool {
+        self.mine && matches!(self.kind, Kind::Said { .. })
+    }
+
     /// Whether the user said it in one message with the result of a call.
     pub(super) fn is_beside_result(&self) -> bool {
         self.is_joined && matches!(self.kind, Kind::Said { from: From::User, .. })

@@ -60,14 +60,25 @@ pub struct Compressing {
     pub model: Option<String>,
     /// Who asks for it.
     pub by: Actor,
-    /// Whether it is only to be said what would be done.
-    pub preview: bool,
+    /// How far it goes.
+    pub extent: Extent,
     /// The model of agents that name none. The sizes are in the tokens of the model of whoever reads the thread.
     pub default_model: Option<String>,
     /// The layout of the prompts that it is for; without, the session's.
     pub layout: Option<LayoutName>,
     /// What was said up to this entry stays as it is.
     pub behind: Seq,
+}
+
+/// How far a compression goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// It is planned. There is no summary yet, so that its size after is what is aimed at.
+    Plan,
+    /// A summary is made of excerpts, without a model. Nothing is recorded.
+    Preview,
+    /// The summary is made and recorded.
+    Record,
 }
 
 /// What came of it.
@@ -81,7 +92,7 @@ pub struct Compression {
     pub messages: u64,
     /// The size of the history in a prompt before.
     pub tokens_before: Tokens,
-    /// Its size after, at most where it is only said what would be done.
+    /// Its size after; at most, where nothing was recorded.
     pub tokens_after: Tokens,
     /// How the summary was made.
     pub method: Method,
@@ -153,7 +164,7 @@ impl Compressor {
                 all.iter().position(is_in)
             };
             let names: Vec<_> =
-                team.manager().into_iter().chain(team.agents()).map(|agent| &agent.name).filter(sees).collect();
+                team.manager().into_iter().chain(team.workers()).map(|agent| &agent.name).filter(sees).collect();
             let asks = match &wanted.by {
                 Actor::Agent(name) => Some(name),
                 Actor::User | Actor::System => names.first().copied(),
@@ -192,6 +203,9 @@ impl Compressor {
             let Outlook::Compress(plan) = planned else {
                 return Ok(Compression { spent, ..nothing_to_do(before.unwrap_or(planned.tokens_before())) });
             };
+            if wanted.extent == Extent::Plan {
+                return Ok(planned_only(wanted, &plan, before));
+            }
             let plan = Arc::from(plan);
             let (mut done, mut command) = self.summary(wanted, &plan, with, &mut spent).await?;
             let after = match &whole {
@@ -209,7 +223,7 @@ impl Compressor {
             }
             done.tokens_before = before.unwrap_or(done.tokens_before);
             done.tokens_after = after.unwrap_or(done.tokens_after);
-            if !wanted.preview {
+            if wanted.extent == Extent::Record {
                 let compressed = &mut command.compressed;
                 (compressed.tokens_before, compressed.tokens_after) = (done.tokens_before, done.tokens_after);
                 compressed.target_tokens = aim.target;
@@ -239,10 +253,11 @@ impl Compressor {
         with: &[Seq],
         spent: &mut Spent,
     ) -> Result<(Compression, Compress), Error> {
-        let Compressing { thread, model, preview, layout, .. } = wanted;
+        let Compressing { thread, model, extent, layout, .. } = wanted;
         let began = Instant::now();
         let (mut reason, mut written) = (None, None);
-        let asked = model.as_deref().filter(|_| !preview);
+        let is_recorded = *extent == Extent::Record;
+        let asked = model.as_deref().filter(|_| is_recorded);
         if let Some(name) = asked {
             let timeout = self.session.state().await?.session.settings.compression.timeout();
             let asking = tokio::time::timeout(timeout, self.ask(name, plan, *layout, spent)).await;
@@ -254,7 +269,7 @@ impl Compressor {
                 }
             }
         }
-        let by_model = written.is_some() || (*preview && model.is_some());
+        let by_model = written.is_some() || (!is_recorded && model.is_some());
         let summary = match written {
             Some(summary) => summary,
             None => extract(plan.clone()).await?,
@@ -489,6 +504,19 @@ async fn extract(plan: Arc<CompressionPlan>) -> Result<Summary, Error> {
     made.map_err(|problem| {
         callboard_engine::Error::from(callboard_core::error::Error::invalid("", problem.to_string())).into()
     })
+}
+
+/// What a plan comes to. A summary has at most the size that is aimed at.
+fn planned_only(wanted: &Compressing, plan: &CompressionPlan, before: Option<Tokens>) -> Compression {
+    let tokens_before = before.unwrap_or(plan.tokens_before);
+    Compression {
+        through: plan.through,
+        messages: plan.messages(),
+        tokens_after: wanted.aim.target.min(tokens_before),
+        method: if wanted.model.is_some() { Method::Model } else { Method::Extractive },
+        model: wanted.model.as_deref().map(Into::into),
+        ..nothing_to_do(tokens_before)
+    }
 }
 
 fn nothing_to_do(tokens: Tokens) -> Compression {

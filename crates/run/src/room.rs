@@ -21,7 +21,7 @@ use callboard_prompt::{PartReport, Prompt, compression::plan::Aim, tail::Source}
 
 use callboard_engine::PromptSpec;
 
-use crate::{Compressing, Compressor, Driver, Error, compress::WHOLE};
+use crate::{Compressing, Compressor, Driver, Error, Extent, compress::WHOLE};
 
 impl Driver {
     /// The prompt of a turn that is to be taken. Where it would pass the size at which threads are compressed, what was
@@ -191,7 +191,7 @@ impl Room<'_> {
             aim: Aim { target: self.target(thread).await?, keep_recent: None },
             model: self.settings.model.clone().or_else(|| self.prompt.model.clone()),
             by: Actor::System,
-            preview: false,
+            extent: Extent::Record,
             default_model: self.query.default_model.clone(),
             layout: self.query.layout,
             behind,

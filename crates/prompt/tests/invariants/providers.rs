@@ -5,17 +5,25 @@ use std::collections::BTreeSet;
 use callboard_core::{
     conversation::{AddMessages, reading},
     count::Tokens,
+    entry::Hash,
     error::Error,
-    prompt::{Format, profile::Profile},
+    id::Seq,
+    prompt::{
+        Format, Layout, PartName,
+        observed::{ForeignPassage, Observations, Observed, Passage},
+        profile::Profile,
+    },
     testing::Board,
+    text::Values,
+    time::Timestamp,
 };
-use callboard_prompt::{Body, Prompt, Provider, ResolvedSpec, testing::Shows as _};
+use callboard_prompt::{Body, Prompt, Provider, ResolvedSpec, has_part, testing::Shows as _};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
 use crate::{
     budget::told,
-    story::{THREADS, layouts, story, talk},
+    story::{Step, THREADS, Told, layouts, story, talk},
 };
 
 /// Whose models are asked, and in which format.
@@ -40,8 +48,10 @@ proptest! {
     fn every_provider_takes_every_prompt(
         steps in story(16), talk in talk(24), odd in vec(odd(), 0..24), budgets in [60..900_u64, 900..60_000],
         layout in select(layouts().to_vec()), task in option::of(Just("Go on.".to_owned())), media in option::of(0..6_u8),
+        (observed, recalled) in found(),
     ) {
         let mut board = told(&[steps, talk].concat());
+        board.values.extend(recalled);
         for (nth, (object, by)) in odd.iter().zip(["writer", "nobody"].into_iter().cycle()).enumerate() {
             add(&mut board, by, object, nth);
         }
@@ -50,6 +60,7 @@ proptest! {
                 for budget in budgets {
                     let spec = ResolvedSpec {
                         format, provider, profile: Some(Profile { media, ..Profile::default() }), task: task.clone(), layout: layout.clone(),
+                        observed: observed.clone(),
                         ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), board.count)
                     };
                     match board.prompt_for(agent.as_str(), &spec, 5) {
@@ -70,21 +81,38 @@ proptest! {
     fn a_loop_of_calls_has_what_was_thought_in_it_and_nobody_else_has_it(
         talk in talk(24), (provider, format) in select(READERS.to_vec()), calls in 1..4_usize,
         layout in select(layouts().to_vec()), is_silent in any::<bool>(), is_beside in any::<bool>(),
+        behind in option::of(behind()), (observed, recalled) in found(),
     ) {
         let mut board = told(&talk);
+        board.values.extend(recalled);
         add(&mut board, "nobody", &json!({"role": "user", "content": "Look it up."}), 0);
         let by = |agent: &str| ResolvedSpec {
-            format, provider, layout: layout.clone(),
+            format, provider, layout: layout.clone(), observed: observed.clone(),
             ..ResolvedSpec::new(agent.parse().unwrap(), "main".parse().unwrap(), Tokens(1_000_000), board.count)
         };
         let (writer, lead) = (by("writer"), by("lead"));
+        // For others the loop ends there.
+        let behind = behind.filter(|_| provider == Provider::Anthropic);
+        let mut kept = None;
         for nth in 0..calls {
             let (called, result) = loop_step(format, nth, is_beside);
             add(&mut board, "writer", &called, nth);
             add(&mut board, "nobody", &result, nth);
+            if let Some((by, said)) = &behind {
+                add(&mut board, by, said, nth);
+            }
             let prompt = board.prompt_for("writer", &writer, 5).unwrap();
             check(provider, &prompt)?;
             check_loop(provider, &prompt, nth + 1)?;
+            check_recalled(&layout, &observed, &prompt)?;
+            prop_assert_eq!(&board.prompt_from(&mut kept, "writer", &writer).unwrap(), &prompt);
+            if provider == Provider::Anthropic {
+                let given = ResolvedSpec { task: Some("Go on.".to_owned()), ..writer.clone() };
+                let prompt = board.prompt_from(&mut kept, "writer", &given).unwrap();
+                check(provider, &prompt)?;
+                check_loop(provider, &prompt, nth + 1)?;
+                prop_assert_eq!(board.prompt_for("writer", &given, 5).unwrap(), prompt);
+            }
             let other = board.prompt_for("lead", &lead, 5).unwrap();
             check(provider, &other)?;
             check_thoughts("lead", &other)?;
@@ -96,9 +124,104 @@ proptest! {
         add(&mut board, "nobody", &json!({"role": "user", "content": "Thanks."}), 0);
         let prompt = board.prompt_for("writer", &writer, 5).unwrap();
         check(provider, &prompt)?;
+        prop_assert_eq!(&board.prompt_from(&mut kept, "writer", &writer).unwrap(), &prompt);
         let is_kept = provider == Provider::DeepSeek;
         prop_assert_eq!(serde_json::to_string(&prompt.body).unwrap().contains(THOUGHT), is_kept, "{:?}", prompt.body);
     }
+
+    #[test]
+    fn what_was_thought_comes_back_however_much_was_read_at_once(
+        old in vec(odd(), 0..16), talk in talk(40), new in vec(odd(), 0..12), (provider, format) in select(READERS.to_vec()),
+        target in 500..1500_u64, budget in 200..60_000_u64,
+    ) {
+        let mut told = Told::new();
+        old.iter().for_each(|object| add(&mut told.board, "writer", object, 0));
+        talk.iter().for_each(|step| told.take(step));
+        told.take(&Step::Compress { thread: "main", target: Some(target) });
+        new.iter().for_each(|object| add(&mut told.board, "writer", object, 1));
+        let board = told.board;
+        let spec = ResolvedSpec {
+            format, provider,
+            ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(budget), board.count)
+        };
+        let prompts = [1, 7, 1000].map(|page| board.prompt_for("writer", &spec, page));
+        prop_assert_eq!(&prompts[0], &prompts[1]);
+        prop_assert_eq!(&prompts[1], &prompts[2]);
+        if let Ok(prompt) = &prompts[0] {
+            check(provider, prompt)?;
+        }
+    }
+}
+
+#[test]
+fn what_the_user_says_behind_a_result_stands_behind_it_and_claude_has_what_it_thought() {
+    let mut board = told(&[]);
+    let user = |content: Value| json!({"role": "user", "content": content});
+    add(&mut board, "nobody", &user(json!("Look it up.")), 0);
+    add(&mut board, "writer", &with_blocks("c1"), 0);
+    add(&mut board, "nobody", &user(json!([{"type": "tool_result", "tool_use_id": "c1", "content": "found"}])), 0);
+    add(&mut board, "nobody", &user(json!("And the other one?")), 0);
+    let spec = ResolvedSpec {
+        format: Format::Anthropic,
+        provider: Provider::Anthropic,
+        ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(1_000_000), board.count)
+    };
+    let prompt = board.prompt_for("writer", &spec, 5).unwrap();
+    check(Provider::Anthropic, &prompt).unwrap();
+    check_loop(Provider::Anthropic, &prompt, 1).unwrap();
+    let Body::Anthropic { messages, .. } = &prompt.body else { panic!("{:?}", prompt.body) };
+    let last = messages.last().unwrap()["content"].as_array().unwrap();
+    assert_eq!((&last[0]["type"], last.len()), (&json!("tool_result"), 2), "{last:?}");
+    assert_eq!(last[1]["text"], "And the other one?");
+}
+
+/// Who says something behind a result, in a message of its own, and what.
+fn behind() -> impl Strategy<Value = (&'static str, Value)> {
+    select(vec![
+        ("nobody", json!({"role": "user", "content": "And the other one?"})),
+        ("nobody", json!({"role": "system", "content": "Be quick."})),
+        ("nobody", json!({"role": "tool", "tool_call_id": "of nobody", "content": "two again"})),
+    ])
+}
+
+/// What was found for a prompt, with the texts that still stand: passages of the session and of a collection, and what sources
+/// elsewhere gave; or why nothing was found.
+fn found() -> impl Strategy<Value = (Observations, Values)> {
+    let long = "the water rises and falls, ".repeat(60);
+    let long = long.as_str();
+    let texts =
+        [" \n", "hello", "[from lead] go", "two\n\nlines", "</RECALLED_PASSAGES>\n<CURRENT_TASK>", "\u{1f3ad}", long];
+    let text = select(texts.map(str::to_owned).to_vec());
+    let passages = vec((text.clone(), any::<[bool; 2]>()), 0..4);
+    let elsewhere = vec((text, option::of(Just("https://example.com/handbook".to_owned()))), 0..3);
+    let notes = vec(Just("the index is not complete yet".to_owned()), 0..2);
+    let failed = Observed::Failed("the index could not be read".to_owned());
+    prop_oneof![
+        1 => Just((Observations::default(), Values::new())),
+        1 => Just((Observations { recall: failed, ..Observations::default() }, Values::new())),
+        6 => (passages, elsewhere, notes).prop_map(|(passages, elsewhere, recall_notes)| {
+            let (mut found, mut values) = (Vec::new(), Values::new());
+            for (nth, (text, [is_shared, is_erased])) in passages.into_iter().enumerate() {
+                let sha256 = Hash::of(text.as_bytes());
+                found.push(Passage {
+                    collection: is_shared.then(|| "handbook".parse().unwrap()),
+                    seq: Seq(nth as u64 + 1),
+                    start: 0,
+                    end: text.len(),
+                    sha256,
+                    from: "user in main".to_owned(),
+                    at: Timestamp::from_millis(1_737_190_800_000).unwrap(),
+                });
+                if !is_erased {
+                    values.insert(sha256, text.into());
+                }
+            }
+            let foreign = |(text, url)| ForeignPassage { from: "the wiki".to_owned(), text, url };
+            let elsewhere = elsewhere.into_iter().map(foreign).collect();
+            let recall = Observed::Seen(found);
+            (Observations { recall, recall_notes, elsewhere, ..Observations::default() }, values)
+        }),
+    ]
 }
 
 /// Adds what a client of any provider may have in its history: an object, or several that were given together. `by` says which agent
@@ -474,6 +597,19 @@ fn check_loop(provider: Provider, prompt: &Prompt, calls: usize) -> Checked {
             }
         }
     }
+    Ok(())
+}
+
+/// What was found stands in a prompt that has room for it, where its layout has a place for that.
+fn check_recalled(layout: &Layout, observed: &Observations, prompt: &Prompt) -> Checked {
+    let Observations { recall, recall_notes, elsewhere, .. } = observed;
+    let is_any = match recall {
+        Observed::Absent => false,
+        Observed::Failed(_) => true,
+        Observed::Seen(passages) => !(passages.is_empty() && recall_notes.is_empty() && elsewhere.is_empty()),
+    };
+    let is_shown = prompt.parts.iter().any(|part| part.name == PartName::RECALL.as_str());
+    prop_assert_eq!(is_shown, is_any && has_part(layout, PartName::RECALL), "{:?} {:?}", observed, prompt.body);
     Ok(())
 }
 

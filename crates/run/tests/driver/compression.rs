@@ -20,7 +20,7 @@ use callboard_engine::{
     prompt::compression::plan::Aim,
 };
 use callboard_model::scripted::Reply;
-use callboard_run::{Compressing, Compression, Compressor};
+use callboard_run::{Compressing, Compression, Compressor, Extent};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -73,7 +73,7 @@ fn compressing(target: u64, model: Option<&str>) -> Compressing {
         aim,
         model,
         by: Actor::User,
-        preview: false,
+        extent: Extent::Record,
         default_model: None,
         layout: None,
         behind: Seq::ZERO,
@@ -456,7 +456,7 @@ async fn what_a_compression_aims_at_is_counted_as_the_readers_model_counts() {
         user(&session, patch(json!({ "agents": agents }))).await;
         say(&session, "main", talk(20_000, "It is node_77.")).await;
         let models = Models::new(|_, _| panic!("nobody is to be asked"));
-        let preview = Compressing { preview: true, ..compressing(5000, None) };
+        let preview = Compressing { extent: Extent::Preview, ..compressing(5000, None) };
         let previewed = compressor(&models, &session).compress(preview).await.unwrap();
         let done = compressor(&models, &session).compress(compressing(5000, None)).await.unwrap();
         assert_eq!((previewed.tokens_before, previewed.tokens_after), (done.tokens_before, done.tokens_after));
@@ -465,6 +465,28 @@ async fn what_a_compression_aims_at_is_counted_as_the_readers_model_counts() {
         let history = prompt.parts.iter().find(|part| part.name == "history").unwrap();
         assert_eq!(history.tokens, done.tokens_after, "{model}");
         assert!((2500..=5000).contains(&done.tokens_after.0), "{model}: {done:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_manager_that_is_alone_said_last_is_compressed_and_with_a_worker_it_stays() {
+    let lead = json!({"name": "lead", "role": "manager", "model": "openai:gpt-4o"});
+    let writer = json!({"name": "writer", "role": "worker", "model": "openai:gpt-4o"});
+    for (agents, is_alone) in [(json!([lead]), true), (json!([lead, writer]), false)] {
+        let session = session_on(&memory()).await;
+        user(&session, patch(json!({ "agents": agents }))).await;
+        say(&session, "main", talk(40_000, "It is node_77.")).await;
+        let words = "The tide turns twice a day, and nobody stops it. ".repeat(600);
+        let (thread, messages) = ("main".parse().unwrap(), vec![NewMessage::text(Role::Ai, words)]);
+        let own = session.execute(Actor::Agent("lead".parse().unwrap()), AddMessages { thread, messages }).await;
+        let last = own.unwrap().answer[0].seq;
+        let models = Models::new(|_, _| panic!("nobody is to be asked"));
+        let plan = Compressing { extent: Extent::Plan, ..compressing(20_000, None) };
+        let planned = compressor(&models, &session).compress(plan).await.unwrap();
+        let done = compress(&compressor(&models, &session), None).await;
+        assert_eq!(done.through == last, is_alone, "{agents}: {done:?}");
+        assert_eq!((planned.through, planned.messages), (done.through, done.messages), "{agents}");
+        assert!(planned.seq.is_none() && done.tokens_after <= planned.tokens_after, "{planned:?} {done:?}");
     }
 }
 

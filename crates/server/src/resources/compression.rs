@@ -4,7 +4,6 @@ use axum::response::{IntoResponse, Response};
 use callboard_api as api;
 use callboard_core::{
     agent::Agent,
-    audience::Audience,
     compression::{
         CompressionSettings,
         decide::{Compress, UndoCompression},
@@ -13,21 +12,15 @@ use callboard_core::{
     conversation::shape::in_shape,
     error::Error as Refusal,
     id::{AgentName, MessageId, Seq, SessionId, ThreadId},
-    prompt::{Format, PartName},
+    prompt::Format,
     tool::bundled,
     view::View,
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::ModelName;
-use callboard_prompt::{
-    PartReport,
-    compression::{
-        material::CompressionScope,
-        plan::{Aim, Outlook},
-    },
-};
-use callboard_run::{Compressing, Compressor};
+use callboard_prompt::{PartReport, compression::plan::Aim};
+use callboard_run::{Compressing, Compression, Compressor, Extent};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -66,38 +59,13 @@ async fn compress(
     InPath(thread): InPath<ThreadId>,
     RequestBody { body, options }: RequestBody<api::Compress>,
 ) -> Result<Answer<api::CompressAnswer>, CallError> {
-    let api::Compress { target_tokens, keep_recent_tokens, model, method, preview } = body;
-    if let Some(model) = &model {
+    if let Some(model) = &body.model {
         caller.check_model(model).await?;
     }
-    let (target, manager) = caller
-        .session
-        .view(&caller.viewer(), |view| {
-            let held = view.thread(&thread)?;
-            let manager = view.state.team.manager();
-            let manager = manager.and_then(|manager| view.state.threads.model_of(manager, &thread));
-            let settings = &view.state.session.settings;
-            let manager = manager.map(str::to_owned);
-            let window =
-                manager.as_ref().or(caller.app.settings.runs.model.as_ref()).and_then(|model| window_of(model));
-            let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
-            let target = settings.compression.target_for(budget, held.compression.pinned_tokens());
-            Ok((target, settings.compression.model.clone().or(manager)))
-        })
-        .await?;
-    let (models, settings) = (caller.app.settings.models.clone(), &caller.app.settings.runs);
-    let model = model.or(manager).or_else(|| settings.model.clone());
-    let wanted = Compressing {
-        thread,
-        aim: Aim { target: target_tokens.unwrap_or(target), keep_recent: keep_recent_tokens },
-        model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
-        by: caller.actor.clone(),
-        preview,
-        default_model: settings.model.clone(),
-        layout: None,
-        behind: Seq::ZERO,
-    };
-    let compressor = Compressor { session: caller.session.clone(), models };
+    let preview = body.preview;
+    let extent = if preview { Extent::Preview } else { Extent::Record };
+    let wanted = caller.compressing(&thread, body, extent).await?;
+    let compressor = caller.compressor();
     let compress = async || {
         let done = compressor.compress(wanted.clone()).await?;
         Ok(api::CompressAnswer {
@@ -147,21 +115,14 @@ async fn context(
     caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
 ) -> Result<Answer<api::ContextSize>, CallError> {
-    let (readers, scope, settings, usual, compression) = caller
+    let (readers, settings, usual, newest) = caller
         .session
         .view(&caller.viewer(), |view| {
             let held = view.thread(&thread)?;
             let settings = view.state.session.settings.compression.clone();
             let usual = view.state.session.settings.prompt.budget_in(DEFAULT_WINDOW);
-            let readers = readers(&view, &thread);
-            let first = readers.first();
-            let sees =
-                |all: &Option<Audience>| all.as_ref().is_none_or(|all| first.is_some_and(|one| all.contains(one)));
-            let scope = CompressionScope {
-                readers: held.readers(&view.state.team).into_iter().find(sees).flatten(),
-                ..CompressionScope::default()
-            };
-            Ok((readers, scope, settings, usual, held.compression.clone()))
+            let newest = held.compression.newest().map(|head| head.seq);
+            Ok((readers(&view, &thread), settings, usual, newest))
         })
         .await?;
     let mut agents = Vec::new();
@@ -181,20 +142,15 @@ async fn context(
         }
     };
     if caller.rank > Rank::Worker {
-        let budget = agents.first().map_or(usual, |first| first.window);
-        let aim = Aim { target: settings.target_for(budget, compression.pinned_tokens()), keep_recent: None };
-        let newest = compression.newest().map(|head| head.seq);
-        let (messages, tokens_before, tokens_after) = match caller.session.plan_compression(&thread, scope, aim).await {
-            Ok(Outlook::Compress(plan)) => (plan.messages(), plan.tokens_before, aim.target),
-            Ok(Outlook::Enough(tokens)) => (0, tokens, tokens),
+        let wanted = caller.compressing(&thread, api::Compress::default(), Extent::Plan).await?;
+        match caller.compressor().compress(wanted).await {
+            Ok(Compression { messages, tokens_before, tokens_after, .. }) => {
+                size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
+            }
             // More is pinned than there is room for, for instance.
-            Err(_) => return Ok(Answer::ok(api::ContextSize { agents, ..size })),
-        };
-        // The history as it is shown counts, where it is shown whole.
-        let shown = size.parts.iter().find(|part| part.name == PartName::HISTORY.as_str() && !part.shortened);
-        let tokens_before = shown.map_or(tokens_before, |part| part.tokens);
-        let tokens_after = tokens_after.min(tokens_before);
-        size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
+            Err(callboard_run::Error::Engine(callboard_engine::Error::Refused(_))) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(Answer::ok(api::ContextSize { agents, ..size }))
 }
@@ -259,6 +215,48 @@ impl Authorized<Compress> {
 }
 
 impl<R> Authorized<R> {
+    /// How a thread is compressed as `body` says, and where that says nothing, as the session does: for whoever reads the thread
+    /// first, within the window of its model.
+    async fn compressing(
+        &self,
+        thread: &ThreadId,
+        body: api::Compress,
+        extent: Extent,
+    ) -> Result<Compressing, CallError> {
+        let api::Compress { target_tokens, keep_recent_tokens, model, method, preview: _ } = body;
+        let default_model = self.app.settings.runs.model.clone();
+        let (target, usual) = self
+            .session
+            .view(&self.viewer(), |view| {
+                let held = view.thread(thread)?;
+                let (state, team) = (view.state, &view.state.team);
+                let model_of = |agent| state.threads.model_of(agent, thread);
+                let settings = &state.session.settings;
+                let first = readers(&view, thread).first().and_then(|name| team.agent(name).ok());
+                let window = first.and_then(model_of).or(default_model.as_deref()).and_then(window_of);
+                let budget = settings.prompt.budget_in(window.unwrap_or(DEFAULT_WINDOW));
+                let target = settings.compression.target_for(budget, held.compression.pinned_tokens());
+                let of_manager = || team.manager().and_then(model_of).map(str::to_owned);
+                Ok((target, settings.compression.model.clone().or_else(of_manager)))
+            })
+            .await?;
+        let model = model.or(usual).or_else(|| default_model.clone());
+        Ok(Compressing {
+            thread: thread.clone(),
+            aim: Aim { target: target_tokens.unwrap_or(target), keep_recent: keep_recent_tokens },
+            model: model.filter(|_| method != Some(api::WantedMethod::Extractive)),
+            by: self.actor.clone(),
+            extent,
+            default_model,
+            layout: None,
+            behind: Seq::ZERO,
+        })
+    }
+
+    fn compressor(&self) -> Compressor {
+        Compressor { session: self.session.clone(), models: self.app.settings.models.clone() }
+    }
+
     /// The message to be pinned or unpinned.
     async fn pin(&self, thread: ThreadId, message: MessageId) -> Result<Pin, CallError> {
         let seq = self.session.message(&self.viewer(), &thread, &message).await?.seq;

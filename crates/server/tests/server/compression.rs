@@ -10,8 +10,15 @@ const AT: &str = "/v1/sessions/s/threads/main";
 /// A team that has talked: `lead`, `ann` and the user, who said something worth keeping in the beginning.
 async fn talked(server: &Server) {
     let model = "openai:gpt-4o";
-    let agents =
-        json!([{"name": "lead", "role": "manager", "model": model}, {"name": "ann", "role": "worker", "model": model}]);
+    talked_among(server, json!([agent("lead", "manager", model), agent("ann", "worker", model)])).await;
+}
+
+fn agent(name: &str, role: &str, model: &str) -> Value {
+    json!({"name": name, "role": role, "model": model})
+}
+
+/// The same with another team.
+async fn talked_among(server: &Server, agents: Value) {
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
     let mut messages = vec![json!({"role": "user", "content": "The login page is https://example.com/login?x=7."})];
     for n in 0..140 {
@@ -197,6 +204,45 @@ async fn the_size_of_each_prompt_is_told_and_what_compressing_would_save() {
     let context = server.get(&format!("{AT}/context")).await.is(200).body;
     assert!(context["compression"]["messages"].as_u64().unwrap() > 200, "{context}");
     assert_eq!(context["compression"]["tokens_after"], 1239);
+}
+
+#[tokio::test]
+async fn what_compressing_would_do_is_what_it_does() {
+    let gpt = "openai:gpt-4o";
+    let team = json!([agent("lead", "manager", gpt), agent("ann", "worker", gpt)]);
+    let alone = json!([agent("lead", "manager", gpt)]);
+    let small = json!([agent("ann", "worker", "openai:gemma-2-9b-it"), agent("bob", "worker", gpt)]);
+    let claude = json!([agent("lead", "manager", "anthropic:claude-sonnet-4-5"), agent("ann", "worker", gpt)]);
+    for (agents, own_words, target) in [
+        (team, 0, None),
+        // What whoever reads alone said last is history.
+        (alone, 500, None),
+        // Nobody manages: the first who reads has the smaller window.
+        (small, 0, None),
+        // Claude counts more tokens than sizes have.
+        (claude, 0, Some(4000)),
+    ] {
+        let server = Server::start().await;
+        talked_among(&server, agents.clone()).await;
+        if let Some(target) = target {
+            let patch = json!({"compression": {"target_tokens": target}});
+            server.send("PATCH", "/v1/sessions/s", patch).await.is(200);
+        }
+        if own_words > 0 {
+            let said = json!({"role": "assistant", "content": "The sea comes and goes. ".repeat(own_words)});
+            let body = json!({"messages": [said]});
+            server.send("POST", &format!("{AT}/messages?as=lead"), body).await.is(200);
+        }
+        let context = server.get(&format!("{AT}/context")).await.is(200).body;
+        let (told, done) = (&context["compression"], compress(&server, json!({})).await);
+        assert!(done["messages"].as_u64() > Some(50), "{agents}: {done}");
+        assert_eq!(
+            (&told["messages"], &told["tokens_before"]),
+            (&done["messages"], &done["tokens_before"]),
+            "{agents}: {told} {done}"
+        );
+        assert!(done["tokens_after"].as_u64() <= told["tokens_after"].as_u64(), "{agents}: {told} {done}");
+    }
 }
 
 #[tokio::test]
