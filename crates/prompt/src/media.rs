@@ -368,7 +368,10 @@ fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
 
 /// A picture that providers take.
 enum Picture<'a> {
-    Inline { kind: &'static str, data: &'a str },
+    Inline {
+        kind: &'static str,
+        data: &'a str,
+    },
     At(&'a str),
     /// Its own provider takes it alone.
     Uploaded(Uploaded<'a>),
