@@ -24,7 +24,7 @@
 //!
 //! Files that were uploaded. Anthropic, "Files API" (platform.claude.com/docs/en/build-with-claude/files): pictures and documents with
 //! `source.type` `file`. OpenAI, "Images and vision" and "File inputs": `file_id` of `input_image`, `input_file` and, in chat
-//! completions, of `file`. Only their provider knows how large they are.
+//! completions, of `file`, which has to be a PDF there. Only their provider knows how large they are.
 
 use std::sync::Arc;
 
@@ -281,6 +281,7 @@ fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
     };
     let mut part = match (format, pdf.place) {
         (Format::Anthropic, _) => pdf.anthropic()?,
+        (Format::OpenAi, _) if pdf.is_other_upload() => return None,
         (Format::Responses, PdfPlace::At(address)) => json!({"type": "file", "file": {"file_url": address}}),
         _ => pdf.openai()?,
     };

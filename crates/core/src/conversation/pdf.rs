@@ -111,6 +111,11 @@ impl<'a> Pdf<'a> {
         Some((self.field, problem))
     }
 
+    /// Whether it was uploaded and is no PDF by its name. Chat completions take no such file.
+    pub fn is_other_upload(&self) -> bool {
+        matches!(self.place, PdfPlace::Uploaded(_)) && self.name.is_some_and(|name| !is_pdf(name))
+    }
+
     /// What it is called, in characters that can stand in a line of a prompt.
     pub fn shown_name(&self) -> Option<String> {
         let allowed = |c: char| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '_' };

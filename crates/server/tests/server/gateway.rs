@@ -706,7 +706,7 @@ async fn what_was_uploaded_goes_on_by_its_id() {
     let files = [json!({"type": "file", "file": {"file_id": "file-2"}})];
     let asked = |kind: &str, parts: &[Value]| {
         let text = |words: &str| json!({"type": kind, "text": words});
-        let content = [&[text("Look:")], parts, &[text("What is this?")]].concat();
+        let content = [&[text("Look:")][..], parts, &[text("What is this?")][..]].concat();
         json!({"role": "user", "content": content})
     };
     let of_last = |list: &str| -> Vec<Value> {
