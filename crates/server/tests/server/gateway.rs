@@ -847,8 +847,26 @@ async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
     assert_eq!(endpoint.bodies(), [body]);
     kept(&server, "chat:writer", 2).await;
     assert_eq!(messages(&server, "chat:writer").await, ["One?", "High tide."]);
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    assert_eq!(list.body["messages"][1]["metadata"], json!({"choices": 2}), "{}", list.raw);
     let turn = turns(&server).await[0].clone();
     assert!(turn["answered"] == true && turn["usage"]["prompt_tokens"] == 9, "{turn}");
+}
+
+#[tokio::test]
+async fn of_several_answers_all_pass_and_the_first_says_how_many_there_were() {
+    let choice = |index: u64, text: &str| json!({"index": index, "finish_reason": "stop", "message": {"role": "assistant", "content": text, "refusal": null}});
+    let whole =
+        json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice(0, "High."), choice(1, "Low.")]});
+    let given = whole.to_string();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "application/json", given.clone()));
+    let server = with(&endpoint).await;
+    let body = json!({"model": "gpt-4o", "n": 2, "messages": [user("One?")]}).to_string();
+    assert_eq!(recorded(&server, OPENAI, &body).await.raw, whole.to_string());
+    kept(&server, "chat:writer", 2).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    let answer = &list.body["messages"][1];
+    assert_eq!((&answer["content"], &answer["metadata"]), (&json!("High."), &json!({"choices": 2})), "{}", list.raw);
 }
 
 #[tokio::test]
