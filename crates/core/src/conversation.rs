@@ -16,6 +16,7 @@ pub mod settings;
 pub mod shape;
 mod summaries;
 pub mod thoughts;
+pub mod uploaded;
 
 use std::{
     cmp::Reverse,

@@ -15,6 +15,8 @@ use request::Form;
 
 const OWN_BASE_URL: &str = "https://api.anthropic.com";
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+/// What says that messages name files that were uploaded.
+const FILES: (&str, &str) = ("anthropic-beta", "files-api-2025-04-14");
 
 /// An endpoint for messages.
 pub(crate) struct Anthropic {
@@ -56,7 +58,10 @@ impl Anthropic {
         form: Option<Form<'_>>,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
-        let post = self.http.post("/v1/messages", &request::body(request, form)).header(VERSION.0, VERSION.1);
+        let mut post = self.http.post("/v1/messages", &request::body(request, form)).header(VERSION.0, VERSION.1);
+        if request.messages.iter().any(request::names_files) {
+            post = post.header(FILES.0, FILES.1);
+        }
         let answer = self.http.send(post).await?;
         let mut assembly = Assembly::new(form.and_then(Form::tool));
         self.http.read(answer, &mut assembly, on_delta).await?;

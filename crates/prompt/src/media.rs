@@ -21,6 +21,10 @@
 //! tokens, and a picture of it; at most 100 pages where a window has less than a million tokens; none with a password. OpenAI, "File
 //! inputs" (developers.openai.com/api/docs/guides/pdf-files): text and a picture of each page, too, with models that take pictures;
 //! addresses in the Responses API alone.
+//!
+//! Files that were uploaded. Anthropic, "Files API" (platform.claude.com/docs/en/build-with-claude/files): pictures and documents with
+//! `source.type` `file`. OpenAI, "Images and vision" and "File inputs": `file_id` of `input_image`, `input_file` and, in chat
+//! completions, of `file`, which has to be a PDF there. Only their provider knows how large they are.
 
 use std::sync::Arc;
 
@@ -28,7 +32,11 @@ use serde_json::{Map, Value, json};
 
 use callboard_core::{
     base64::{decoded, is_base64},
-    conversation::pdf::{Pdf, PdfPlace},
+    conversation::{
+        MessageShape,
+        pdf::{Pdf, PdfPlace},
+        uploaded::Uploaded,
+    },
     count::Tokens,
     prompt::{Format, escape::escape},
     state::State,
@@ -76,8 +84,12 @@ const LEAST_OF_MP3: u64 = 1000;
 /// What a page of a PDF costs: 3,000 tokens of text, and the largest picture of Anthropic.
 const PAGE: u64 = 7784;
 
-/// So many pages a PDF counts as that is not in the message itself.
+/// So many pages a PDF counts as that is at an address.
 const UNKNOWN_PAGES: u64 = 100;
+
+/// So many pages a document counts as that was uploaded. It may have more. But nothing except the model can read it, so it has to have
+/// room in the windows in use, beside others. With what [a page](PAGE) costs, that comes to some 20 pages as they usually are.
+const UPLOADED_PAGES: u64 = 5;
 
 /// Where a part that is a PDF says, until the prompt is put together, how many pages it counts as.
 const PAGES: &str = "pages";
@@ -110,7 +122,8 @@ impl Medium {
             Format::Anthropic => (true, false, matches!(provider, Provider::Anthropic | Provider::OpenAi)),
         };
         let longest = if format == Format::Anthropic && most > MANY { LONGEST_SIDE_OF_MANY } else { LONGEST_SIDE };
-        let picture = Picture::of(part, longest).filter(|_| sees).map(|picture| picture.written(format, provider));
+        let picture = Picture::of(part, longest).filter(|picture| sees && (reads || !picture.is_uploaded()));
+        let picture = picture.and_then(|picture| picture.written(format, provider));
         let heard = || audio(part).filter(|_| hears);
         let read = || if reads { document(part, format) } else { None };
         let part = picture.or_else(heard).or_else(read)?;
@@ -263,11 +276,12 @@ fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
     let pages = match pdf.place {
         PdfPlace::Inline(data) if is_base64(data) => pages(&decoded(data))?,
         PdfPlace::At(address) if is_address(address) => UNKNOWN_PAGES,
-        PdfPlace::Uploaded(_) => UNKNOWN_PAGES,
+        PdfPlace::Uploaded(_) => UPLOADED_PAGES,
         PdfPlace::Inline(_) | PdfPlace::At(_) => return None,
     };
     let mut part = match (format, pdf.place) {
         (Format::Anthropic, _) => pdf.anthropic()?,
+        (Format::OpenAi, _) if pdf.is_other_upload() => return None,
         (Format::Responses, PdfPlace::At(address)) => json!({"type": "file", "file": {"file_url": address}}),
         _ => pdf.openai()?,
     };
@@ -353,25 +367,31 @@ fn size_of_jpeg(head: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// A picture that all providers take.
+/// A picture that providers take.
 enum Picture<'a> {
-    Inline { kind: &'static str, data: &'a str },
+    Inline {
+        kind: &'static str,
+        data: &'a str,
+    },
     At(&'a str),
+    /// Its own provider takes it alone.
+    Uploaded(Uploaded<'a>),
 }
 
 impl<'a> Picture<'a> {
     /// The picture that a part is, in the shape of whichever provider, with at most `longest` pixels a side as far as that can be read.
     fn of(part: &'a Map<String, Value>, longest: u64) -> Option<Self> {
         match part.get("type")?.as_str()? {
-            "image_url" | "input_image" => {
-                let image = part.get("image_url")?;
-                Self::at(image.get("url").unwrap_or(image).as_str()?, longest)
-            }
+            "image_url" | "input_image" => match part.get("image_url").filter(|image| !image.is_null()) {
+                Some(image) => Self::at(image.get("url").unwrap_or(image).as_str()?, longest),
+                None => Uploaded::of(part, MessageShape::OpenAi).map(Self::Uploaded),
+            },
             "image" => {
                 let source = part.get("source")?;
                 match source.get("type")?.as_str()? {
                     "base64" => Self::inline(source.get("data")?.as_str()?, longest),
                     "url" => Self::at(source.get("url")?.as_str()?, longest),
+                    "file" => Uploaded::of(source.as_object()?, MessageShape::Anthropic).map(Self::Uploaded),
                     _ => None,
                 }
             }
@@ -393,22 +413,33 @@ impl<'a> Picture<'a> {
         (is_base64(data) && fits && data.len() <= MOST_BYTES_OF_ONE).then_some(Self::Inline { kind, data })
     }
 
+    fn is_uploaded(&self) -> bool {
+        matches!(self, Self::Uploaded(_))
+    }
+
     /// The part that it is in a format. The Responses API gets it as chat completions do until its items are made. Others than
-    /// OpenAI are told no detail: not all of them know it.
-    fn written(&self, format: Format, provider: Provider) -> Value {
+    /// OpenAI are told no detail: not all of them know it. None where the format cannot name a file that was uploaded.
+    fn written(&self, format: Format, provider: Provider) -> Option<Value> {
         let url = match (format, self) {
             (Format::Anthropic, Self::Inline { kind, data }) => {
-                return json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}});
+                return Some(json!({"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}));
             }
             (Format::Anthropic, Self::At(url)) => {
-                return json!({"type": "image", "source": {"type": "url", "url": url}});
+                return Some(json!({"type": "image", "source": {"type": "url", "url": url}}));
             }
+            (Format::Anthropic, Self::Uploaded(Uploaded { to: MessageShape::Anthropic, id })) => {
+                return Some(json!({"type": "image", "source": {"type": "file", "file_id": id}}));
+            }
+            (Format::Responses, Self::Uploaded(Uploaded { to: MessageShape::OpenAi, id })) => {
+                return Some(json!({"type": "image_url", "image_url": {"file_id": id, "detail": DETAIL}}));
+            }
+            (_, Self::Uploaded(_)) => return None,
             (_, Self::Inline { kind, data }) => format!("data:{kind};base64,{data}"),
             (_, Self::At(url)) => (*url).to_owned(),
         };
-        match provider {
+        Some(match provider {
             Provider::OpenAi => json!({"type": "image_url", "image_url": {"url": url, "detail": DETAIL}}),
             _ => json!({"type": "image_url", "image_url": {"url": url}}),
-        }
+        })
     }
 }

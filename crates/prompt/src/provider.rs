@@ -70,7 +70,7 @@ impl Provider {
         !matches!(self, Self::OpenAiAudio | Self::OpenAiText | Self::DeepSeek | Self::Mistral)
     }
 
-    /// Whether its models take PDFs in chat completions and the Responses API.
+    /// Whether its models take PDFs, and files that were uploaded to it, in chat completions and the Responses API.
     pub(super) fn reads(self) -> bool {
         self == Self::OpenAi
     }

@@ -59,12 +59,14 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
 
 /// A part of what the user says or of a result, as the Responses API takes it.
 fn part(part: &Value) -> Value {
-    match (part.pointer("/image_url/url"), part.get("file").and_then(Value::as_object)) {
-        (Some(url), _) => json!({"type": "input_image", "image_url": url, "detail": DETAIL}),
-        (None, Some(file)) => {
+    let image = |field: &str| part.get("image_url").and_then(|image| image.get(field));
+    match (image("url"), image("file_id"), part.get("file").and_then(Value::as_object)) {
+        (Some(url), _, _) => json!({"type": "input_image", "image_url": url, "detail": DETAIL}),
+        (None, Some(id), _) => json!({"type": "input_image", "file_id": id, "detail": DETAIL}),
+        (None, None, Some(file)) => {
             let kind = [("type".to_owned(), "input_file".into())];
             kind.into_iter().chain(file.clone()).collect::<Map<_, _>>().into()
         }
-        (None, None) => json!({"type": "input_text", "text": part.get("text")}),
+        (None, None, None) => json!({"type": "input_text", "text": part.get("text")}),
     }
 }

@@ -1,7 +1,9 @@
-//! PDFs in messages: as files of OpenAI's chat completions or of its Responses API, or as documents of Anthropic.
+//! PDFs in messages: as files of OpenAI's chat completions or of its Responses API, or as documents of Anthropic. Documents that
+//! were uploaded are among them, of whatever kind they are.
 
 use serde_json::{Map, Value, json};
 
+use super::{MessageShape, uploaded::Uploaded};
 use crate::{
     base64::{decoded, is_base64},
     text::{MAX_BYTES, first_chars},
@@ -27,8 +29,8 @@ pub enum PdfPlace<'a> {
     Inline(&'a str),
     /// At an address.
     At(&'a str),
-    /// With OpenAI, under this id.
-    Uploaded(&'a str),
+    /// With a provider.
+    Uploaded(Uploaded<'a>),
 }
 
 /// The media type of PDFs.
@@ -64,14 +66,13 @@ impl<'a> Pdf<'a> {
         let text = |name: &str| file.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let name = text("filename");
         let is_named = name.is_some_and(is_pdf);
-        let place = match (text("file_data"), text("file_id")) {
+        let place = match (text("file_data"), Uploaded::of(file, MessageShape::OpenAi)) {
             (Some(data), _) => PdfPlace::Inline(match data.strip_prefix("data:") {
                 Some(url) => url.strip_prefix(KIND)?.split_once("base64,")?.1,
                 None if is_named || data.starts_with(BEGIN_IN_BASE64) => data,
                 None => return None,
             }),
-            (None, Some(id)) if is_named || name.is_none() => PdfPlace::Uploaded(id),
-            (None, Some(_)) => return None,
+            (None, Some(uploaded)) => PdfPlace::Uploaded(uploaded),
             (None, None) => PdfPlace::At(text("file_url").filter(|url| is_pdf(before_query(url)))?),
         };
         Some(Self { place, name, context: None, field })
@@ -84,6 +85,7 @@ impl<'a> Pdf<'a> {
         let place = match of_source("type")? {
             "base64" => PdfPlace::Inline(of_source("data").filter(|_| of_source("media_type") == Some(KIND))?),
             "url" => PdfPlace::At(of_source("url")?),
+            "file" => PdfPlace::Uploaded(Uploaded::of(source, MessageShape::Anthropic)?),
             _ => return None,
         };
         Some(Self { place, name: text("title"), context: text("context"), field: "source/data" })
@@ -109,6 +111,11 @@ impl<'a> Pdf<'a> {
         Some((self.field, problem))
     }
 
+    /// Whether it was uploaded and is no PDF by its name. Chat completions take no such file.
+    pub fn is_other_upload(&self) -> bool {
+        matches!(self.place, PdfPlace::Uploaded(_)) && self.name.is_some_and(|name| !is_pdf(name))
+    }
+
     /// What it is called, in characters that can stand in a line of a prompt.
     pub fn shown_name(&self) -> Option<String> {
         let allowed = |c: char| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '_' };
@@ -116,7 +123,7 @@ impl<'a> Pdf<'a> {
         name.contains(char::is_alphanumeric).then_some(name)
     }
 
-    /// The part that it is in OpenAI's chat completions. They take no address.
+    /// The part that it is in OpenAI's chat completions, which take no address and know no file of Anthropic's.
     pub fn openai(&self) -> Option<Value> {
         let file = match self.place {
             PdfPlace::Inline(data) => {
@@ -124,8 +131,8 @@ impl<'a> Pdf<'a> {
                 let name = if is_pdf(&name) { name } else { name + ".pdf" };
                 json!({"filename": name, "file_data": format!("data:{KIND};base64,{data}")})
             }
-            PdfPlace::Uploaded(id) => json!({"file_id": id}),
-            PdfPlace::At(_) => return None,
+            PdfPlace::Uploaded(Uploaded { to: MessageShape::OpenAi, id }) => json!({"file_id": id}),
+            PdfPlace::Uploaded(_) | PdfPlace::At(_) => return None,
         };
         Some(json!({"type": "file", "file": file}))
     }
@@ -135,6 +142,7 @@ impl<'a> Pdf<'a> {
         let source = match self.place {
             PdfPlace::Inline(data) => json!({"type": "base64", "media_type": KIND, "data": data}),
             PdfPlace::At(url) => json!({"type": "url", "url": url}),
+            PdfPlace::Uploaded(Uploaded { to: MessageShape::Anthropic, id }) => json!({"type": "file", "file_id": id}),
             PdfPlace::Uploaded(_) => return None,
         };
         let fields = [

@@ -3,7 +3,10 @@ use serde_json::{Value, json};
 
 use super::NewMessage;
 use crate::{
-    conversation::{AddMessages, Message, MessageReceipt, PutThread, settings::ThreadPatch},
+    conversation::{
+        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutThread, facts::MessageAdded,
+        settings::ThreadPatch, shape::in_shape,
+    },
     error::Error,
     fact,
     id::ThreadId,
@@ -406,5 +409,28 @@ fn a_pdf_that_is_damaged_or_too_large_is_refused_with_its_field() {
     ] {
         let taken = say(&part);
         assert!(taken.starts_with('m'), "{taken}");
+    }
+}
+
+#[test]
+fn what_is_named_by_the_id_of_a_file_comes_back_as_it_came() {
+    let source = json!({"type": "file", "file_id": "file_1"});
+    for part in [
+        json!({"type": "input_image", "file_id": "file-1", "detail": "auto"}),
+        json!({"type": "input_file", "file_id": "file-1"}),
+        json!({"type": "file", "file": {"file_id": "file-1", "filename": "a.docx"}}),
+        json!({"type": "image", "source": source}),
+        json!({"type": "document", "source": source, "title": "a", "citations": {"enabled": true}}),
+    ] {
+        let said = json!({"role": "user", "content": [{"type": "text", "text": "Look:"}, part]});
+        let mut board = Board::team("lead writer");
+        board.user(post("main", &json!([said]))).unwrap();
+        let entry = board.entries.iter().rfind(|entry| &*entry.header.kind == "message.added").unwrap();
+        let mut message = json!(fact::read::<MessageAdded>(entry).unwrap());
+        message["seq"] = json!(entry.header.seq);
+        let message: MessageView = serde_json::from_value(message).unwrap();
+        for shape in [MessageShape::OpenAi, MessageShape::Anthropic] {
+            assert_eq!(in_shape(shape, std::slice::from_ref(&message)), [said.clone()], "{shape:?}");
+        }
     }
 }

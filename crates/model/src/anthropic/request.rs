@@ -76,6 +76,12 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     Value::Object(body)
 }
 
+/// Whether a message, or a result in it, names a file that was uploaded.
+pub(super) fn names_files(holder: &Value) -> bool {
+    let kind = holder.pointer("/source/type").and_then(Value::as_str);
+    kind == Some("file") || holder.get("content").and_then(Value::as_array).into_iter().flatten().any(names_files)
+}
+
 /// A tool in the form of this API.
 fn tool(tool: &Value) -> Value {
     let field = |name| tool.get("function").and_then(|function| function.get(name)).cloned();
@@ -175,6 +181,19 @@ mod tests {
 {"type":"object"}"#
         ));
         assert_eq!(in_words.get("tools"), None);
+    }
+
+    #[test]
+    fn a_file_that_was_uploaded_is_found_in_a_message_and_in_a_result() {
+        let image = |source: Value| json!({"type": "image", "source": source});
+        let file = image(json!({"type": "file", "file_id": "file_1"}));
+        let result = json!({"type": "tool_result", "tool_use_id": "c1", "content": [file]});
+        let url = image(json!({"type": "url", "url": "https://example.com/a.png"}));
+        let text = json!({"type": "text", "text": "file"});
+        for (block, expected) in [(file, true), (result, true), (url, false), (text, false)] {
+            assert_eq!(names_files(&json!({"role": "user", "content": [block]})), expected, "{block}");
+        }
+        assert!(!names_files(&json!({"role": "user", "content": "file"})));
     }
 
     #[test]

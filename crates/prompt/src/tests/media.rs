@@ -370,24 +370,105 @@ fn a_pdf_in_a_result_goes_out_with_it() {
 }
 
 #[test]
-fn a_pdf_that_is_elsewhere_goes_out_where_there_is_room_for_a_hundred_pages() {
+fn a_pdf_at_an_address_goes_out_where_there_is_room_for_a_hundred_pages() {
     let at = |url: &str| json!({"type": "document", "source": {"type": "url", "url": url}});
-    let uploaded = json!({"type": "file", "file": {"file_id": "file-1"}});
     let shown_of = |part: &Value, format, budget| {
         let board = board_with(&[("user", json!({"role": "user", "content": [part]}))]);
         let body = serde_json::to_string(&ask(&board, format, budget, None).body).unwrap();
-        ["file-1", "https://example.com/a.pdf"].into_iter().any(|place| body.contains(place))
+        body.contains("https://example.com/a.pdf")
     };
     let formats = [Format::OpenAi, Format::Responses, Format::Anthropic];
-    for (part, expected) in [
-        (&at("https://example.com/a.pdf"), [false, true, true]),
-        (&at("http://example.com/a.pdf"), [false; 3]),
-        (&uploaded, [true, true, false]),
-    ] {
+    for (part, expected) in
+        [(&at("https://example.com/a.pdf"), [false, true, true]), (&at("http://example.com/a.pdf"), [false; 3])]
+    {
         assert_eq!(formats.map(|format| shown_of(part, format, 900_000)), expected, "{part}");
         assert_eq!(formats.map(|format| shown_of(part, format, 100_000)), [false; 3], "{part}");
     }
     let document = json!({"type": "document", "source": {}, "title": "ab", "context": "cde", "pages": 3});
-    let tokens = [document, uploaded].map(|part| media::tokens(&part).0);
-    assert_eq!(tokens, [3 * 7784 + 5, 100 * 7784]);
+    assert_eq!(media::tokens(&document).0, 3 * 7784 + 5);
+}
+
+/// What stands for a part between two texts in a prompt for `provider`. None where that is the line that names it.
+fn between(part: &Value, (format, provider): (Format, Provider), budget: u64) -> Option<Value> {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let said = json!({"role": "user", "content": [text("Look:"), part, text("What is it?")]});
+    let board = board_with(&[("user", said)]);
+    let spec = ResolvedSpec { provider, ..spec(&board, format, budget, Some(4)) };
+    let prompt = board.prompt_for("lead", &spec, 3).unwrap();
+    assert!(prompt.tokens <= prompt.budget, "{} of {}", prompt.tokens, prompt.budget);
+    let shown = last(&prompt).get(1).cloned();
+    let body = serde_json::to_string(&prompt.body).unwrap();
+    assert_eq!(shown.is_none(), body.contains(" not shown; it is message m"), "{body}");
+    shown
+}
+
+#[test]
+fn what_was_uploaded_goes_out_by_its_id_where_the_format_can_name_it() {
+    let source = json!({"type": "file", "file_id": "file_1"});
+    let image = json!({"type": "image", "source": source});
+    let document = json!({"type": "document", "source": source, "title": "Tides", "context": "of 2026"});
+    let input_image = json!({"type": "input_image", "file_id": "file-1", "detail": "high"});
+    let input_file = json!({"type": "input_file", "file_id": "file-1"});
+    let file = json!({"type": "file", "file": {"file_id": "file-1"}});
+    let word_file = json!({"type": "file", "file": {"file_id": "file-1", "filename": "a.docx"}});
+    let without_address = json!({"type": "input_image", "image_url": null, "file_id": "file-1"});
+    let hidden = json!({"type": "input_image", "file_id": "file-[hidden]"});
+    let (files, none) = ([Some(&file), Some(&input_file), None], [None; 3]);
+    for (part, expected) in [
+        (&image, [None, None, Some(&image)]),
+        (&document, [None, None, Some(&document)]),
+        (&input_image, [None, Some(&input_image), None]),
+        (&without_address, [None, Some(&input_image), None]),
+        (&hidden, none),
+        (&file, files),
+        (&input_file, files),
+        (&word_file, [None, Some(&input_file), None]),
+    ] {
+        let formats = [Format::OpenAi, Format::Responses, Format::Anthropic];
+        let shown = formats.map(|format| between(part, (format, Provider::OpenAi), 100_000));
+        assert_eq!(shown.each_ref().map(Option::as_ref), expected, "{part}");
+        // The ids of one provider say nothing to another.
+        for other in [Provider::Gemini, Provider::Unknown, Provider::OpenAiText] {
+            assert_eq!(between(part, (Format::Responses, other), 100_000), None, "{part} {other:?}");
+        }
+    }
+    assert_eq!(between(&image, (Format::Anthropic, Provider::Anthropic), 100_000), Some(image));
+}
+
+#[test]
+fn what_was_uploaded_costs_the_most_of_a_picture_or_five_pages() {
+    let source = json!({"type": "file", "file_id": "file_1"});
+    let image = json!({"type": "image", "source": source});
+    let input_image = json!({"type": "image_url", "image_url": {"file_id": "file-1", "detail": "high"}});
+    assert_eq!([&image, &input_image].map(|part| media::tokens(part).0), [4784, 3779]);
+    let document = json!({"type": "document", "source": source});
+    let anthropic = (Format::Anthropic, Provider::Anthropic);
+    for (part, least) in [(&image, 4784), (&document, 5 * 7784)] {
+        let shown = [least, least + 10_000].map(|budget| between(part, anthropic, budget).is_some());
+        assert_eq!(shown, [false, true], "{part}");
+    }
+}
+
+#[test]
+fn of_what_was_uploaded_the_newest_is_shown_too() {
+    let picture = |id: &str| {
+        let source = json!({"type": "file", "file_id": id});
+        ("user", json!({"role": "user", "content": [{"type": "image", "source": source}]}))
+    };
+    let board = board_with(&[picture("file_1"), picture("file_2")]);
+    let body = serde_json::to_string(&ask(&board, Format::Anthropic, 100_000, Some(1)).body).unwrap();
+    assert_eq!(["file_1", "file_2"].map(|id| body.contains(id)), [false, true], "{body}");
+}
+
+#[test]
+fn what_was_uploaded_is_shown_in_a_result() {
+    let image = json!({"type": "input_image", "file_id": "file-1"});
+    let board = board_with(&[
+        ("user", json!({"role": "user", "content": "Draw."})),
+        ("lead", json!({"role": "assistant", "tool_calls": [{"id": "c1", "name": "draw", "arguments": {}}]})),
+        ("lead", json!({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "done"}, image]})),
+    ]);
+    let Body::Responses { input, .. } = ask(&board, Format::Responses, 40_000, None).body else { unreachable!() };
+    let shown = json!({"type": "input_image", "file_id": "file-1", "detail": "high"});
+    assert_eq!(input.last().unwrap()["output"], json!([{"type": "input_text", "text": "done"}, shown]));
 }

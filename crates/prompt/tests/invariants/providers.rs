@@ -344,6 +344,8 @@ fn pictures() -> impl Strategy<Value = Vec<Value>> {
             url(""),
             json!({"type": "input_audio", "input_audio": {"data": SOUND, "format": "mp3"}}),
             json!({"type": "file", "file": pdf()}),
+            json!({"type": "input_image", "file_id": "file-1"}),
+            json!({"type": "image", "source": {"type": "file", "file_id": "file_1"}}),
         ]),
         1..3,
     )
@@ -623,6 +625,8 @@ fn check_parts(parts: &Value, text: &str, url: impl Fn(&Value) -> Option<&str>) 
                     url.starts_with("https://") || url.strip_prefix("data:image/png;base64,") == Some(SMALL)
                 }) || part["input_audio"] == json!({"data": SOUND, "format": "mp3"})
                     || is_pdf(part)
+                    // Chat completions have no pictures by their ids.
+                    || text == "input_text" && part["file_id"] == "file-1"
             }
         };
         prop_assert!(is_allowed, "{}", part);

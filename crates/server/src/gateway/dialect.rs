@@ -241,7 +241,7 @@ impl Dialect {
         let own = format!("{}:", self.provider().as_str());
         let model = model.strip_prefix(&own).unwrap_or(model).to_owned();
         if mode == Mode::Manage {
-            if body.get("n").is_some_and(|n| *n != json!(1)) {
+            if is_there("n") && body.get("n") != Some(&json!(1)) {
                 return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
             }
             for name in ["functions", "function_call"] {
@@ -280,6 +280,16 @@ impl Dialect {
                     matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"))
                 };
                 let count = messages.iter().take_while(|message| is_system(message)).count();
+                let odd = messages.iter().take(count).enumerate().find_map(|(at, message)| {
+                    let part = listed(message.get("content")).position(|part| part.get("text").is_none())?;
+                    Some(format!("/{}/{at}/content/{part}", self.list()))
+                });
+                if let Some(pointer) = odd
+                    && mode == Mode::Manage
+                {
+                    let why = "only texts can be instructions: let the user say it, or leave it out";
+                    return Err(Complaint::refused(&pointer, why));
+                }
                 let first = (self == Self::Responses).then(|| body.get("instructions").and_then(Value::as_str));
                 let mut before: Vec<_> = first.flatten().map(str::to_owned).into_iter().collect();
                 before.extend(messages.drain(..count).map(|message| texts(message.get("content"))));

@@ -1,6 +1,6 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{
     body::Body,
@@ -278,8 +278,9 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
     if !there {
         return Err("the model's answer has no message".to_owned());
     }
+    let choices = said.get("choices").and_then(Value::as_array).map_or(1, Vec::len);
     if conversation::answer::read(said.clone()).is_ok() {
-        return Ok(said);
+        return Ok(noted(said, choices));
     }
     let mut kept = Map::new();
     kept.extend(said.get("usage").map(|usage| ("usage".to_owned(), usage.clone())));
@@ -325,7 +326,19 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
             kept.extend([("role".to_owned(), json!("assistant")), ("content".to_owned(), content)]);
         }
     }
-    Ok(kept.into())
+    Ok(noted(kept.into(), choices))
+}
+
+/// An answer whose message says that it is the first of so many: only that one is kept.
+fn noted(mut kept: Value, choices: usize) -> Value {
+    let message = kept.pointer_mut("/choices/0/message").and_then(Value::as_object_mut);
+    if let Some(message) = message.filter(|_| choices > 1) {
+        let metadata = message.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(fields) = metadata.as_object_mut() {
+            fields.insert("choices".to_owned(), choices.into());
+        }
+    }
+    kept
 }
 
 /// The answer that a stream makes in the end.
@@ -436,7 +449,12 @@ fn assembled_openai(events: &[Value]) -> Value {
     if !says {
         message.insert("content".to_owned(), json!(""));
     }
-    json!({"choices": [{"message": message, "finish_reason": reason}], "usage": usage})
+    let choices = events.iter().filter_map(|event| event.get("choices")?.as_array()).flatten();
+    let indexes: BTreeSet<u64> = choices.filter_map(|choice| choice.get("index")?.as_u64()).collect();
+    let mut choices = vec![json!({"message": message, "finish_reason": reason})];
+    // The others are only counted.
+    choices.extend(indexes.into_iter().filter(|index| *index > 0).map(|index| json!({"index": index})));
+    json!({"choices": choices, "usage": usage})
 }
 
 fn assembled_anthropic(events: &[Value]) -> Value {

@@ -115,6 +115,8 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
     let said = json!({"role": "assistant", "content": "Zero.", "refusal": null, "function_call": null, "audio": null});
     chat(&server, json!([user("Zero?"), said, user("One?")])).await.is(200);
     assert_eq!(messages(&server, "chat:writer").await, ["Zero?", "Zero.", "One?", "answer 0"]);
+    let body = json!({"model": "gpt-4o", "messages": [user("One?")], "n": null, "functions": null});
+    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", body).await.is(200);
 }
 
 #[tokio::test]
@@ -204,11 +206,14 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         _ => Reply::cut_off("The tide"),
     });
     let server = with(&endpoint).await;
+    let picture = json!({"type": "input_image", "file_id": "file-1"});
+    let pictured = json!({"role": "developer", "content": [{"type": "input_text", "text": "Be brief."}, picture]});
     for (body, what) in [
         (json!({"messages": [user("x")]}), "/model"),
         (json!({"model": "m"}), "/messages"),
         (json!({"model": "m", "messages": [user("x")], "n": 2}), "/n"),
         (json!({"model": "m", "messages": [user("x")], "functions": []}), "/functions"),
+        (json!({"model": "m", "messages": [pictured, user("x")]}), "/messages/0/content/1"),
         (json!({"model": "m", "messages": [{"role": "boss", "content": "x"}]}), "/messages"),
         (json!({"model": "m", "messages": [user("x")], "tools": [{"type": "web_search"}]}), "/tools/0"),
     ] {
@@ -221,6 +226,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"model": "m", "input": "x", "conversation": "conv_1"}), "/conversation"),
         (json!({"model": "m", "input": "x", "background": true}), "/background"),
         (json!({"model": "m", "input": []}), "/input"),
+        (json!({"model": "m", "input": [pictured, user("x")]}), "/input/0/content/1"),
         (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
         (json!({"model": "m", "input": [user("x"), {"type": "compaction", "encrypted_content": "abc"}]}), "/input/1"),
         (json!({"model": "m", "input": "x", "context_management": [{"type": "compaction"}]}), "/context_management/0"),
@@ -681,6 +687,50 @@ async fn pictures_go_on_in_the_form_of_each_api() {
 }
 
 #[tokio::test]
+async fn what_was_uploaded_goes_on_by_its_id() {
+    let endpoint = Scripted::start(|request, _| match request.get("input").is_some() {
+        true => {
+            let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "A dot.", "annotations": []}]});
+            Reply::raw(200, "application/json", response("resp_1", json!([said])).to_string())
+        }
+        false => Reply::text("A dot."),
+    });
+    let server = with(&endpoint).await;
+    let source = json!({"type": "file", "file_id": "file_1"});
+    let blocks =
+        [json!({"type": "image", "source": source}), json!({"type": "document", "source": source, "title": "Tides"})];
+    let items = [
+        json!({"type": "input_image", "file_id": "file-1", "detail": "high"}),
+        json!({"type": "input_file", "file_id": "file-2"}),
+    ];
+    let files = [json!({"type": "file", "file": {"file_id": "file-2"}})];
+    let asked = |kind: &str, parts: &[Value]| {
+        let text = |words: &str| json!({"type": kind, "text": words});
+        let content = [&[text("Look:")][..], parts, &[text("What is this?")][..]].concat();
+        json!({"role": "user", "content": content})
+    };
+    let of_last = |list: &str| -> Vec<Value> {
+        let sent = endpoint.requests().last().unwrap().clone();
+        let parts = sent[list].as_array().unwrap().iter().filter_map(|message| message["content"].as_array()).flatten();
+        parts.filter(|part| part["text"].is_null()).cloned().collect()
+    };
+    for (path, list, model, kind, parts) in [
+        (OPENAI, "messages", "gpt-4o", "text", files.as_slice()),
+        ("/gateway/r/writer/openai/v1/responses", "input", "gpt-4o", "input_text", items.as_slice()),
+        ("/gateway/a/writer/anthropic/v1/messages", "messages", "claude-sonnet-4-5", "text", blocks.as_slice()),
+    ] {
+        let mut body = json!({"model": model, "max_tokens": 9});
+        body[list] = json!([asked(kind, parts)]);
+        server.send("POST", path, body).await.is(200);
+        assert_eq!(of_last(list), parts, "{path}");
+    }
+    // It does so as long as its message is shown, and is no other conversation.
+    chat(&server, json!([asked("text", &files), assistant("A dot."), user("And now?")])).await.is(200);
+    assert_eq!(of_last("messages"), files);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 4);
+}
+
+#[tokio::test]
 async fn what_a_model_thought_comes_back_to_it_while_its_calls_go_on() {
     let thought = |number: usize| {
         json!([
@@ -797,8 +847,26 @@ async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
     assert_eq!(endpoint.bodies(), [body]);
     kept(&server, "chat:writer", 2).await;
     assert_eq!(messages(&server, "chat:writer").await, ["One?", "High tide."]);
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    assert_eq!(list.body["messages"][1]["metadata"], json!({"choices": 2}), "{}", list.raw);
     let turn = turns(&server).await[0].clone();
     assert!(turn["answered"] == true && turn["usage"]["prompt_tokens"] == 9, "{turn}");
+}
+
+#[tokio::test]
+async fn of_several_answers_all_pass_and_the_first_says_how_many_there_were() {
+    let choice = |index: u64, text: &str| json!({"index": index, "finish_reason": "stop", "message": {"role": "assistant", "content": text, "refusal": null}});
+    let whole =
+        json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice(0, "High."), choice(1, "Low.")]});
+    let given = whole.to_string();
+    let endpoint = Scripted::start(move |_, _| Reply::raw(200, "application/json", given.clone()));
+    let server = with(&endpoint).await;
+    let body = json!({"model": "gpt-4o", "n": 2, "messages": [user("One?")]}).to_string();
+    assert_eq!(recorded(&server, OPENAI, &body).await.raw, whole.to_string());
+    kept(&server, "chat:writer", 2).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    let answer = &list.body["messages"][1];
+    assert_eq!((&answer["content"], &answer["metadata"]), (&json!("High."), &json!({"choices": 2})), "{}", list.raw);
 }
 
 #[tokio::test]
