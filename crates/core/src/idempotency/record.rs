@@ -20,7 +20,7 @@ pub struct Begun {
     by: Actor,
     key: IdempotencyKey,
     fingerprint: Hash,
-    /// What another server needs to finish the request, such as the id of a new session.
+    /// What another server needs to finish the request, such as the id of a new session, or to go on with a connection.
     pub intent: Value,
 }
 
@@ -50,6 +50,11 @@ pub fn place_of_asker(name: &str) -> Result<SessionId, Error> {
     place_of(&format!("asker\n{name}"))
 }
 
+/// Where the connection of a client with this name is recorded.
+pub fn place_of_connection(name: &str) -> Result<SessionId, Error> {
+    place_of(&format!("connection\n{name}"))
+}
+
 /// Where it is recorded what has this name.
 pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
     let hash = Hash::of(name.as_bytes()).to_string();
@@ -61,6 +66,12 @@ impl Begun {
     pub fn asking(name: &str) -> Result<Self, Error> {
         let (by, key, fingerprint) = (Actor::System, name.parse()?, Hash::default());
         Ok(Self { by, key, fingerprint, intent: Value::Null })
+    }
+
+    /// That a client connected, which said this. It is begun until its record expires.
+    pub fn connecting(said: Value) -> Result<Self, Error> {
+        let (by, key, fingerprint) = (Actor::System, "connection".parse()?, Hash::default());
+        Ok(Self { by, key, fingerprint, intent: said })
     }
 
     /// That `request` was begun.
