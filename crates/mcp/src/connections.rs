@@ -59,11 +59,13 @@ impl SessionStore for ConnectionStore {
         let mut said = state.initialize_params.clone();
         // It belongs to the request, not to the connection.
         said.meta = None;
-        Ok(self.0.keep(&name_here(id)?, serde_json::to_value(said)?).await?)
+        self.0.keep(&name_here(id)?, serde_json::to_value(said)?).await?;
+        Ok(())
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
-        Ok(self.0.forget(&name_here(id)?).await?)
+        self.0.forget(&name_here(id)?).await?;
+        Ok(())
     }
 }
 
