@@ -1,6 +1,7 @@
 //! Records: what is remembered of a keyed request that is done outside of a journal: it makes or deletes a session, or
 //! writes files. Each has a small journal of its own, which says first what is meant to happen and then what was
-//! answered. It is no session, and expires. What is kept of an [expired session](crate::session::expired) is a record too.
+//! answered. It is no session, and expires. What is kept of an [expired session](crate::session::expired) is a record too, and so is
+//! what is kept of a client's connection.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
