@@ -1,5 +1,9 @@
 // The official TypeScript client against Callboard, over both transports. Arguments: the binary, its store, and the server's address.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -81,9 +85,47 @@ async function made(session) {
   assert.equal(response.status, 200, await response.text());
 }
 
+/** A server on a store of its own, and where it listens. */
+async function served(address) {
+  const own = `${store}.typescript`;
+  const words = ["serve", "--listen", address, "--store", own];
+  const cwd = dirname(own.replace("sqlite:", ""));
+  const child = spawn(callboard, words, { stdio: ["ignore", "pipe", "inherit"], cwd });
+  const [line] = await once(createInterface(child.stdout), "line");
+  return { child, url: line.replace("listening on ", "") };
+}
+
+async function killed({ child }) {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+/** A client whose server is killed and started again goes on. */
+async function restarted() {
+  let running = await served("127.0.0.1:0");
+  try {
+    const { url } = running;
+    const { client } = await connected(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+    const agents = [{ name: "lead", role: "manager" }];
+    const made = await client.callTool({ name: "create_session", arguments: { id: "restarted", agents } });
+    assert.ok(!made.isError, JSON.stringify(made));
+    await killed(running);
+    running = await served(url.replace("http://", ""));
+    const wanted = { session: "restarted", agent: "lead" };
+    const shown = await client.callTool({ name: "get_prompt", arguments: wanted });
+    assert.ok(!shown.isError, JSON.stringify(shown));
+    await client.close();
+  } finally {
+    await killed(running);
+  }
+}
+
 await made("over-http");
 await tried("over-http", new StreamableHTTPClientTransport(new URL(`${server}/mcp?session=over-http`)));
 console.log("the TypeScript client over HTTP: ok");
+await restarted();
+console.log("the TypeScript client over a restart: ok");
 await made("over-stdio");
 const args = ["mcp", "--session", "over-stdio", "--store", store];
 await tried("over-stdio", new StdioClientTransport({ command: callboard, args, stderr: "inherit" }));

@@ -32,6 +32,7 @@ mod background;
 mod board;
 mod collection;
 mod compress;
+mod connection;
 mod erase;
 mod error;
 mod expired;

@@ -9,10 +9,15 @@
 )]
 #![allow(deprecated, reason = "the suite tests what clients of earlier protocols use")]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use axum::{Router, body::Body, extract::Request, response::Response, routing::any};
-use callboard_mcp::{Door, Scope};
+use callboard_mcp::{Connections, Door, Scope};
 use http::{StatusCode, header};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -317,6 +322,31 @@ impl ServerHandler for Fixture {
     }
 }
 
+/// Connections in memory.
+#[derive(Default)]
+struct InMemory(Mutex<HashMap<String, Value>>);
+
+#[async_trait]
+impl Connections for InMemory {
+    async fn keep(&self, name: &str, said: Value) -> Result<(), String> {
+        self.0.lock().unwrap().insert(name.to_owned(), said);
+        Ok(())
+    }
+
+    async fn is_kept(&self, name: &str) -> Result<bool, String> {
+        Ok(self.0.lock().unwrap().contains_key(name))
+    }
+
+    async fn said(&self, name: &str) -> Result<Option<Value>, String> {
+        Ok(self.0.lock().unwrap().get(name).cloned())
+    }
+
+    async fn forget(&self, name: &str) -> Result<(), String> {
+        self.0.lock().unwrap().remove(name);
+        Ok(())
+    }
+}
+
 /// Callboard's server checks hosts before its door.
 fn is_here(request: &Request) -> bool {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -326,7 +356,7 @@ fn is_here(request: &Request) -> bool {
 
 #[tokio::main]
 async fn main() {
-    let door = Arc::new(Door::with(|| Fixture, 1 << 20, 100, CancellationToken::new()));
+    let door = Arc::new(Door::with(|| Fixture, Arc::new(InMemory::default()), 1 << 20, 100, CancellationToken::new()));
     let answer = move |request: Request| {
         let door = door.clone();
         async move {

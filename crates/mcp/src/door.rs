@@ -1,9 +1,9 @@
 //! The door for clients that come over HTTP: the protocol's Streamable HTTP.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     convert::Infallible,
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use bytes::Bytes;
@@ -16,28 +16,48 @@ use rmcp::{
         SessionManager as _, StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
 };
-use std::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Api, Scope, server::Server};
+use crate::{
+    Api, Connections, Scope,
+    connections::{ASKING, ConnectionStore, name},
+    server::Server,
+};
 
 /// The header that names a connection.
 const CONNECTION: &str = "mcp-session-id";
+/// The header that says where a stream broke.
+const LAST_EVENT: &str = "last-event-id";
 
 /// Answers requests of the protocol over HTTP, with a server for each client.
 pub struct Door<S = Server> {
     service: StreamableHttpService<S, LocalSessionManager>,
-    connections: Arc<LocalSessionManager>,
-    /// Whose each connection is. It is nobody else's, whoever knows its id.
-    owners: Mutex<HashMap<String, Scope>>,
+    /// The connections that are open here.
+    open: Arc<LocalSessionManager>,
+    /// All of them, open here or not.
+    kept: Arc<dyn Connections>,
+    /// Those that are being taken up here, or were: the numbers of their earlier streams mean nothing here.
+    taken_up: Mutex<HashSet<String>>,
+    /// Those of which requests are looking whether they are open.
+    gates: Mutex<HashMap<String, Weak<Gate>>>,
     most: usize,
 }
 
+/// Whoever takes up a connection holds it: a request that came in between would be taken for the first of the connection.
+type Gate = tokio::sync::Mutex<()>;
+
 impl Door {
-    /// A door to `api` that takes bodies of at most `body` bytes and keeps at most `most` connections open, until `closing`.
-    pub fn new(api: Arc<dyn Api>, body: usize, most: usize, closing: CancellationToken) -> Self {
+    /// A door to `api` that takes bodies of at most `body` bytes and keeps at most `most` connections open, until `closing`. It goes on
+    /// with all those in `kept`.
+    pub fn new(
+        api: Arc<dyn Api>,
+        kept: Arc<dyn Connections>,
+        body: usize,
+        most: usize,
+        closing: CancellationToken,
+    ) -> Self {
         let token = closing.clone();
-        Self::with(move || Server::new(api.clone(), Scope::default(), token.clone()), body, most, closing)
+        Self::with(move || Server::new(api.clone(), Scope::default(), token.clone()), kept, body, most, closing)
     }
 }
 
@@ -45,18 +65,20 @@ impl<S: ServerHandler> Door<S> {
     /// The same, to the servers that `make` makes.
     pub fn with(
         make: impl Fn() -> S + Send + Sync + 'static,
+        kept: Arc<dyn Connections>,
         body: usize,
         most: usize,
         closing: CancellationToken,
     ) -> Self {
-        let connections = Arc::new(LocalSessionManager::default());
-        let config = StreamableHttpServerConfig::default()
+        let open = Arc::new(LocalSessionManager::default());
+        let mut config = StreamableHttpServerConfig::default()
             // Hosts and origins are checked before.
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body)
             .with_cancellation_token(closing);
-        let service = StreamableHttpService::new(move || Ok(make()), connections.clone(), config);
-        Self { service, connections, owners: Mutex::default(), most }
+        config.session_store = Some(Arc::new(ConnectionStore(kept.clone())));
+        let service = StreamableHttpService::new(move || Ok(make()), open.clone(), config);
+        Self { service, open, kept, taken_up: Mutex::default(), gates: Mutex::default(), most }
     }
 
     /// Answers a request of whoever `scope` says.
@@ -66,47 +88,87 @@ impl<S: ServerHandler> Door<S> {
         B::Error: std::fmt::Display,
         B::Data: Send + 'static,
     {
-        let named = connection(request.headers());
-        match &named {
-            Some(named) if self.owner(named).is_some_and(|owner| owner != scope) => {
+        let Some(id) = connection(request.headers()) else {
+            return if self.is_full().await { too_many() } else { self.pass(request, scope).await };
+        };
+        let gate = self.gate(&id);
+        let held = gate.lock().await;
+        let is_open = self.is_open(&id).await;
+        // Only requests that take the connection up wait for each other.
+        let _held = (!is_open).then_some(held);
+        match self.kept.is_kept(&name(&id, &scope)).await {
+            // It is another one's, or was ended at another server.
+            Ok(false) if is_open => {
                 return refused(StatusCode::NOT_FOUND, "there is no such session of the protocol");
             }
-            Some(_) => {}
-            None => {
-                if self.open().await >= self.most {
-                    return refused(StatusCode::TOO_MANY_REQUESTS, "too many clients are connected: try again later");
+            Ok(true) if !is_open => {
+                if self.is_full().await {
+                    return too_many();
                 }
+                self.note_taken_up(&id).await;
             }
+            Ok(_) => {}
+            Err(why) => return refused(StatusCode::SERVICE_UNAVAILABLE, &why),
         }
+        if self.is_of_before(&id, request.headers(), is_open) {
+            request.headers_mut().remove(LAST_EVENT);
+        }
+        self.pass(request, scope).await
+    }
+
+    async fn pass<B>(&self, mut request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
+    where
+        B: Body + Send + 'static,
+        B::Error: std::fmt::Display,
+        B::Data: Send + 'static,
+    {
         request.extensions_mut().insert(scope.clone());
-        let response = self.service.handle(request).await;
-        if let (None, Some(new)) = (named, connection(response.headers())) {
-            self.owners.lock().unwrap_or_else(PoisonError::into_inner).insert(new, scope);
-        }
-        response
+        ASKING.scope(scope, self.service.handle(request)).await
     }
 
-    fn owner(&self, connection: &str) -> Option<Scope> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner).get(connection).cloned()
+    async fn is_open(&self, id: &str) -> bool {
+        self.open.has_session(&id.into()).await.unwrap_or(false)
     }
 
-    /// How many connections are open. Those that have ended are forgotten.
-    async fn open(&self) -> usize {
-        let known: Vec<String> = self.owners.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
-        let mut ended = Vec::new();
-        for connection in known {
-            if !self.connections.has_session(&connection.clone().into()).await.unwrap_or(false) {
-                ended.push(connection);
-            }
-        }
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.iter().for_each(|connection| drop(owners.remove(connection)));
-        owners.len()
+    async fn is_full(&self) -> bool {
+        self.open.sessions.read().await.len() >= self.most
+    }
+
+    /// The gate of a connection. It exists as long as somebody has it.
+    fn gate(&self, id: &str) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        gates.retain(|_, gate| gate.strong_count() > 0);
+        let there = gates.get(id).and_then(Weak::upgrade);
+        there.unwrap_or_else(|| {
+            let gate = Arc::default();
+            gates.insert(id.to_owned(), Arc::downgrade(&gate));
+            gate
+        })
+    }
+
+    /// Notes that a connection is taken up here. Those that have ended are forgotten.
+    async fn note_taken_up(&self, id: &str) {
+        let open: HashSet<_> = self.open.sessions.read().await.keys().cloned().collect();
+        let mut taken_up = self.taken_up.lock().unwrap_or_else(PoisonError::into_inner);
+        taken_up.retain(|id| open.contains(&**id));
+        taken_up.insert(id.to_owned());
+    }
+
+    /// Whether a request wants to go on with a stream that the connection had before it was taken up here. It gets a new one.
+    fn is_of_before(&self, id: &str, headers: &HeaderMap, is_open: bool) -> bool {
+        let last = headers.get(LAST_EVENT).and_then(|last| last.to_str().ok()).unwrap_or_default();
+        // What has a slash is of the stream of one answer: one of before is not known, and closed.
+        let taken_up = || self.taken_up.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
+        !is_open || (!last.contains('/') && taken_up())
     }
 }
 
 fn connection(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONNECTION)?.to_str().ok()?.to_owned())
+}
+
+fn too_many() -> Response<BoxBody<Bytes, Infallible>> {
+    refused(StatusCode::TOO_MANY_REQUESTS, "too many clients are connected: try again later")
 }
 
 /// An error of JSON-RPC that answers no request in particular.
@@ -115,7 +177,7 @@ fn refused(status: StatusCode, message: &str) -> Response<BoxBody<Bytes, Infalli
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())).boxed());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if status == StatusCode::TOO_MANY_REQUESTS {
+    if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
     }
     response

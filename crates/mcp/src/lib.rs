@@ -6,6 +6,7 @@
 
 mod api;
 mod call;
+mod connections;
 mod door;
 mod extra;
 mod form;
@@ -20,6 +21,7 @@ mod watch;
 pub use self::{
     api::{Api, Pieces},
     call::Scope,
+    connections::Connections,
     door::Door,
     offer::Offer,
     server::{Closed, Server, serve_stdio},

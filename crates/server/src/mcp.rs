@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::{
     Router,
     body::Body,
@@ -11,9 +12,11 @@ use axum::{
     routing::any,
 };
 use callboard_core::id::{AgentName, SessionId};
-use callboard_mcp::{Api, Door, Pieces, Scope};
+use callboard_engine::Board;
+use callboard_mcp::{Api, Connections, Door, Pieces, Scope};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{app::App, call_error::CallError, caller, direct::answered};
 
@@ -38,11 +41,34 @@ impl Api for Routes {
     }
 }
 
+/// Connections in the store: all servers on it go on with them.
+struct StoredConnections(Board);
+
+#[async_trait]
+impl Connections for StoredConnections {
+    async fn keep(&self, name: &str, said: Value) -> Result<(), String> {
+        self.0.keep_connection(name, said).await.map_err(|error| error.to_string())
+    }
+
+    async fn is_kept(&self, name: &str) -> Result<bool, String> {
+        self.0.use_connection(name).await.map_err(|error| error.to_string())
+    }
+
+    async fn said(&self, name: &str) -> Result<Option<Value>, String> {
+        self.0.connection(name).await.map_err(|error| error.to_string())
+    }
+
+    async fn forget(&self, name: &str) -> Result<(), String> {
+        self.0.forget_connection(name).await.map_err(|error| error.to_string())
+    }
+}
+
 /// The route to the door, behind which `routes` answer.
 pub(crate) fn route(app: &App, routes: &Router) -> Router {
     let limits = &app.settings.limits;
     let api = Arc::new(Routes(routes.clone()));
-    let door = Arc::new(Door::new(api, limits.body_bytes, limits.connections, app.closing.clone()));
+    let kept = Arc::new(StoredConnections(app.board.clone()));
+    let door = Arc::new(Door::new(api, kept, limits.body_bytes, limits.connections, app.closing.clone()));
     let app = app.clone();
     let answer = move |request: Request| {
         let (app, door) = (app.clone(), door.clone());

@@ -1,6 +1,7 @@
 //! Records: what is remembered of a keyed request that is done outside of a journal: it makes or deletes a session, or
 //! writes files. Each has a small journal of its own, which says first what is meant to happen and then what was
-//! answered. It is no session, and expires. What is kept of an [expired session](crate::session::expired) is a record too.
+//! answered. It is no session, and expires. What is kept of an [expired session](crate::session::expired) is a record too, and so is
+//! what is kept of a client's connection.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub struct Begun {
     by: Actor,
     key: IdempotencyKey,
     fingerprint: Hash,
-    /// What another server needs to finish the request, such as the id of a new session.
+    /// What another server needs to finish the request, such as the id of a new session, or to go on with a connection.
     pub intent: Value,
 }
 
@@ -50,6 +51,11 @@ pub fn place_of_asker(name: &str) -> Result<SessionId, Error> {
     place_of(&format!("asker\n{name}"))
 }
 
+/// Where the connection of a client with this name is recorded.
+pub fn place_of_connection(name: &str) -> Result<SessionId, Error> {
+    place_of(&format!("connection\n{name}"))
+}
+
 /// Where it is recorded what has this name.
 pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
     let hash = Hash::of(name.as_bytes()).to_string();
@@ -61,6 +67,12 @@ impl Begun {
     pub fn asking(name: &str) -> Result<Self, Error> {
         let (by, key, fingerprint) = (Actor::System, name.parse()?, Hash::default());
         Ok(Self { by, key, fingerprint, intent: Value::Null })
+    }
+
+    /// That a client connected, which said this. It is begun until its record expires.
+    pub fn connecting(said: Value) -> Result<Self, Error> {
+        let (by, key, fingerprint) = (Actor::System, "connection".parse()?, Hash::default());
+        Ok(Self { by, key, fingerprint, intent: said })
     }
 
     /// That `request` was begun.

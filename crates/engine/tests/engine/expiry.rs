@@ -479,3 +479,24 @@ async fn a_turn_is_ended_once_the_server_that_began_it_is_gone_or_has_given_it_u
         assert_eq!(open().await, 0);
     }
 }
+
+#[tokio::test]
+async fn a_connection_of_a_client_is_kept_for_a_day_from_its_last_use_on() {
+    let Stage { clock, board, store, .. } = stage().await;
+    let said = serde_json::json!({"capabilities": {}});
+    board.keep_connection("a", said.clone()).await.unwrap();
+    assert!(board.keep_connection("a", said.clone()).await.is_err(), "it is there");
+    for _ in 0..3 {
+        clock.advance_seconds(86_399);
+        assert!(board.use_connection("a").await.unwrap());
+        assert_eq!(crate::fixture::board(&store).connection("a").await.unwrap(), Some(said.clone()));
+        assert_eq!(board.sessions(None, 9).await.unwrap(), [], "it is no session");
+    }
+    clock.advance_seconds(86_400);
+    assert!(!board.use_connection("a").await.unwrap());
+    assert_eq!(board.connection("a").await.unwrap(), None);
+    board.keep_connection("b", said).await.unwrap();
+    board.forget_connection("b").await.unwrap();
+    assert!(!board.use_connection("b").await.unwrap());
+    board.forget_connection("b").await.unwrap();
+}

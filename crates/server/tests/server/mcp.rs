@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::{
-    fixtures::{Answer, Server, memory, settings, soon},
+    fixtures::{Answer, Server, memory, moment, settings, soon},
     streams::{events, next},
 };
 
@@ -343,26 +343,146 @@ async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
     assert_eq!(done["method"], "extractive", "{done}");
 }
 
+fn ping(id: usize) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
+}
+
+/// A request with which a client of a connection listens, or ends it.
+fn on(server: &Server, method: &str, address: &str, connection: &str) -> RequestBuilder {
+    let call = server.call(method, address).header("accept", "text/event-stream");
+    call.header("mcp-session-id", connection).header("mcp-protocol-version", "2025-06-18")
+}
+
 #[tokio::test]
-async fn after_a_restart_a_client_is_sent_to_initialize_anew() {
+async fn after_a_restart_a_client_goes_on() {
     let store = memory().await;
     let server = Server::with(store.clone(), settings()).await;
     server.team("s").await;
     let address = "/mcp?session=s&as=writer";
-    let before = connect(&server, address, None).await;
+    let connection = connect(&server, address, None).await;
     server.stop().await;
     let server = Server::with(store, settings()).await;
-    let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
-    assert_eq!(ask(&server, address, None, Some(&before), ping.clone()).await.0, 404);
-    // Also one that wants to go on where its stream broke.
-    let resumed = server.call("GET", address).header("accept", "text/event-stream").header("last-event-id", "1/0");
-    let resumed = resumed.header("mcp-session-id", &before).header("mcp-protocol-version", "2025-06-18");
-    assert_eq!(resumed.send().await.unwrap().status(), 404);
-    let after = connect(&server, address, None).await;
-    assert_ne!(after, before);
-    assert_eq!(ask(&server, address, None, Some(&after), ping).await.0, 200);
-    let (_, prompt, _) = ask(&server, address, None, Some(&after), call("get_prompt", json!({}))).await;
+    // One request takes the connection up, whichever comes first; the others find it so.
+    let pings = (0..8).map(|id| ask(&server, address, None, Some(&connection), ping(id)));
+    for (id, (status, answer, _)) in futures::future::join_all(pings).await.into_iter().enumerate() {
+        assert_eq!((status, &answer["id"], &answer["result"]), (200, &json!(id), &json!({})), "{answer}");
+    }
+    let (_, prompt, _) = ask(&server, address, None, Some(&connection), call("get_prompt", json!({}))).await;
     assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+    // What is not known is not found: then clients initialize anew.
+    assert_eq!(ask(&server, address, None, Some("unknown"), ping(9)).await.0, 404);
+    assert_ne!(connect(&server, address, None).await, connection);
+}
+
+#[tokio::test]
+async fn after_a_restart_a_client_that_listened_gets_a_new_stream_and_is_told_what_changes() {
+    let store = memory().await;
+    let server = Server::with(store.clone(), settings()).await;
+    let team = server.team("s").await;
+    let address = "/mcp?session=s&as=lead";
+    let connection = connect(&server, address, None).await;
+    let mut server = server;
+    // Whether it listens first or asks first; whatever the stream was that broke.
+    for (last, asks_before) in [("1/0", false), ("7", false), ("7", true)] {
+        server.stop().await;
+        server = Server::with(store.clone(), settings()).await;
+        if asks_before {
+            assert_eq!(ask(&server, address, None, Some(&connection), ping(9)).await.0, 200);
+        }
+        let mut told = events(on(&server, "GET", address, &connection).header("last-event-id", last)).await;
+        // When the server follows the session again is not told.
+        let writing = async {
+            for n in 0_u64.. {
+                let set = format!("{team}/context-sets/Set-{}-{asks_before}-{n}", last.replace('/', "-"));
+                server.send("PUT", &set, json!({"content": "The sea rises."})).await.is(200);
+                moment().await;
+            }
+        };
+        let telling = async {
+            while !told_next(&mut told, |message| message["method"] == "notifications/resources/list_changed").await {}
+        };
+        tokio::select! {
+            () = telling => {}
+            () = writing => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_the_same_at_all_servers_on_a_store_until_it_is_ended_at_one() {
+    let store = memory().await;
+    let (here, there) = (Server::with(store.clone(), settings()).await, Server::with(store, settings()).await);
+    let team = here.team("s").await;
+    let (writer, critic) = (here.token(&team, "writer").await, here.token(&team, "critic").await);
+    let connection = connect(&here, "/mcp", Some(&writer)).await;
+    // Whoever knows the id has not the rights of its opener, and finds nothing.
+    for token in [Some(critic.as_str()), None] {
+        assert_eq!(ask(&there, "/mcp", token, Some(&connection), ping(1)).await.0, 404);
+        let ended = on(&there, "DELETE", "/mcp", &connection);
+        let ended = if let Some(token) = token { ended.bearer_auth(token) } else { ended };
+        ended.send().await.unwrap();
+    }
+    for server in [&there, &here, &there] {
+        let (status, prompt, _) =
+            ask(server, "/mcp", Some(&writer), Some(&connection), call("get_prompt", json!({}))).await;
+        assert_eq!(status, 200, "{prompt}");
+        assert!(prompt["result"]["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+    }
+    // Also where it is open.
+    assert_eq!(ask(&there, "/mcp", Some(&critic), Some(&connection), ping(2)).await.0, 404);
+    let ended = on(&there, "DELETE", "/mcp", &connection).bearer_auth(&writer).send().await.unwrap();
+    assert!(ended.status().is_success());
+    for server in [&here, &there] {
+        assert_eq!(ask(server, "/mcp", Some(&writer), Some(&connection), ping(3)).await.0, 404);
+    }
+}
+
+#[tokio::test]
+async fn another_server_knows_what_a_client_can_do() {
+    let store = memory().await;
+    let (here, there) = (Server::with(store.clone(), settings()).await, Server::with(store, settings()).await);
+    let team = here.team("s").await;
+    let fields = json!([{"key": "length", "valueType": "ENUM", "label": "Length", "required": true,
+        "enumValues": ["short", "long"]}]);
+    let directive = json!({"messageTo": "user", "message": "How long?", "isInfoRequest": true,
+        "form": {"name": "Length", "fields": fields}});
+    here.send("POST", &format!("{team}/directives?as=lead"), directive).await.is(200);
+    let mut hello = hello();
+    hello["params"]["capabilities"] = json!({"elicitation": {}});
+    let address = "/mcp?session=s";
+    let connection = ask(&here, address, None, None, hello).await.2.unwrap();
+    let asking = on(&there, "POST", address, &connection).header("accept", "application/json, text/event-stream");
+    let mut told = events(asking.json(&call("answer_forms", json!({})))).await;
+    let mut message = json!({});
+    while message["method"] != "elicitation/create" {
+        let event = next(&mut told).await.expect("the client is asked");
+        message = serde_json::from_str(&event.data).unwrap_or_default();
+        assert!(message["result"].is_null(), "{message}");
+    }
+    let answer = json!({"jsonrpc": "2.0", "id": message["id"],
+        "result": {"action": "accept", "content": {"length": "short"}}});
+    assert_eq!(ask(&there, address, None, Some(&connection), answer).await.0, 202);
+    let answered = json!({"forms": [{"name": "Length", "outcome": "answered"}]});
+    while !told_next(&mut told, |message| message["result"]["structuredContent"] == answered).await {}
+}
+
+#[tokio::test]
+async fn a_server_takes_up_no_more_connections_than_it_may_have() {
+    let store = memory().await;
+    let server = Server::with(store.clone(), settings()).await;
+    let mut connections = Vec::new();
+    for _ in 0..3 {
+        connections.push(connect(&server, "/mcp", None).await);
+    }
+    server.stop().await;
+    let mut settings = settings();
+    settings.limits.connections = 2;
+    let server = Server::with(store, settings).await;
+    for (connection, expected) in connections.iter().zip([200, 200, 429]) {
+        assert_eq!(ask(&server, "/mcp", None, Some(connection), ping(1)).await.0, expected);
+    }
+    assert!(on(&server, "DELETE", "/mcp", &connections[0]).send().await.unwrap().status().is_success());
+    assert_eq!(ask(&server, "/mcp", None, Some(&connections[2]), ping(1)).await.0, 200);
 }
 
 /// Whether the next message of a stream is it. There has to be one.
