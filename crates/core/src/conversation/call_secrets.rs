@@ -1,0 +1,159 @@
+//! Secrets in calls of tools: what keys in the arguments and the results of the caller's own tools say to be one.
+//!
+//! Arguments of calls that a model makes in a run are left alone: the program that executes them needs the values.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    entry::Hash,
+    exact::quote_inexact,
+    id::{VariableName, is_control},
+    input::{CallPart, FreeText, InputVisitor},
+    text::first_chars,
+    variable::{find_secrets, is_placeholder, split},
+};
+
+/// What the names of secrets in calls begin with.
+const CALL: &str = "call:";
+
+/// How many characters of the id of a call are in such a name at most.
+const ID_CHARS: usize = 150;
+
+/// What the secrets in the arguments of a call are called, behind its id.
+pub(crate) const ARGUMENTS: &str = "arguments";
+
+/// What the secrets in the result of a call are called, behind its id.
+pub(crate) const RESULT: &str = "result";
+
+/// The place of the content in a message, as a JSON pointer.
+pub const CONTENT: &str = "/content";
+
+/// What was sealed of a message: secrets in the arguments of a call, or in the result of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSecrets {
+    /// What they are called, in the place of the name of a variable.
+    pub name: Arc<str>,
+    /// The JSON that they were in, as a JSON pointer in the message.
+    pub at: Arc<str>,
+    /// The hash under which they are stored.
+    pub sha256: Hash,
+}
+
+/// Secrets that were taken out of a message that is to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenSecrets {
+    /// See [`CallSecrets::name`].
+    pub name: Arc<str>,
+    /// See [`CallSecrets::at`].
+    pub at: Arc<str>,
+}
+
+/// Whether `name` is what secrets in a call are called.
+pub fn is_of_call(name: &str) -> bool {
+    name.starts_with(CALL)
+}
+
+/// What the secrets in a part of the call with this id are called.
+pub(crate) fn name_of(id: &str, part: &str) -> String {
+    let plain = |c: char| if is_control(c) { '_' } else { c };
+    let name: String = format!("{CALL}{}.{part}", first_chars(id, ID_CHARS)).chars().map(plain).collect();
+    name.parse().map_or(name, |name: VariableName| name.to_string())
+}
+
+/// Shows the arguments or the result of a call to `visitor`, and says what was taken out of it. `at` is its place in the message.
+pub(crate) fn take(
+    (id, part): (&str, &'static str),
+    json: CallJson<'_>,
+    at: &str,
+    visitor: &mut dyn InputVisitor,
+) -> Option<TakenSecrets> {
+    let name = visitor.call(&mut Part { id, part, json })?;
+    Some(TakenSecrets { name, at: at.into() })
+}
+
+/// Where the JSON of a call stands.
+pub(crate) enum CallJson<'a> {
+    /// It is this.
+    Value(&'a mut Value),
+    /// It is what this text says, if that is JSON.
+    Text(&'a mut dyn FreeText),
+}
+
+struct Part<'a> {
+    id: &'a str,
+    part: &'static str,
+    json: CallJson<'a>,
+}
+
+impl CallPart for Part<'_> {
+    fn name(&self) -> String {
+        name_of(self.id, self.part)
+    }
+
+    fn has_secrets(&self) -> bool {
+        match &self.json {
+            CallJson::Value(value) => has_secrets(value),
+            CallJson::Text(text) => json_of(text.as_str()).is_some_and(|value| has_secrets(&value)),
+        }
+    }
+
+    fn take_secrets(&mut self) -> BTreeMap<String, Value> {
+        match &mut self.json {
+            CallJson::Value(value) => split("", value, None),
+            CallJson::Text(text) => {
+                let Some((whole, secrets)) = taken_out(text.as_str()) else { return BTreeMap::new() };
+                text.replace(whole);
+                secrets
+            }
+        }
+    }
+}
+
+fn has_secrets(value: &Value) -> bool {
+    !find_secrets("", value, None).secrets.is_empty()
+}
+
+/// The object or the list that a text is.
+fn json_of(text: &str) -> Option<Value> {
+    text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(&quote_inexact(text)).ok()).flatten()
+}
+
+/// The JSON of a text without its secrets, and the secrets; `None` where there are none.
+fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Value>)> {
+    let mut value = json_of(text)?;
+    let secrets = split("", &mut value, None);
+    (!secrets.is_empty()).then(|| (value.to_string(), secrets))
+}
+
+/// Hides what keys in the JSON of a call say to be secret. Nothing is sealed: it is for comparing calls.
+pub fn hide(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = hide_in_text(std::mem::take(text)),
+        value => drop(split("", value, None)),
+    }
+}
+
+/// The same in a text that may be JSON.
+pub fn hide_in_text(text: String) -> String {
+    taken_out(&text).map_or(text, |(whole, _)| whole)
+}
+
+/// Puts secrets back in the JSON of a call, or in the text of it: each at its JSON pointer, where a placeholder stands.
+pub fn put_back(json: &mut Value, secrets: BTreeMap<String, Value>) {
+    if let Value::String(text) = json {
+        let Some(mut whole) = json_of(text) else { return };
+        put_back(&mut whole, secrets);
+        *text = whole.to_string();
+        return;
+    }
+    for (pointer, secret) in secrets {
+        if let Some(place) = json.pointer_mut(&pointer)
+            && place.as_str().is_some_and(is_placeholder)
+        {
+            *place = secret;
+        }
+    }
+}
