@@ -157,3 +157,60 @@ pub fn put_back(json: &mut Value, secrets: BTreeMap<String, Value>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hidden(mut value: Value) -> Value {
+        hide(&mut value);
+        value
+    }
+
+    #[test]
+    fn what_keys_say_is_hidden_at_any_depth_and_cursors_stay() {
+        let given = json!({"a": [{"password": "x", "next_page_token": "y"}], "author": "ann", "api_key": {"n": 1}});
+        let kept =
+            json!({"a": [{"password": "[hidden]", "next_page_token": "y"}], "author": "ann", "api_key": "[hidden]"});
+        assert_eq!(hidden(given.clone()), kept);
+        assert_eq!(hidden(given.to_string().into()), kept.to_string());
+        assert_eq!(hidden(kept.clone()), kept);
+    }
+
+    #[test]
+    fn a_text_without_secrets_stays_as_it_is_written() {
+        for text in [r#"{ "n" : 1 }"#, r#"the "password": "x""#, "\"password\"", "{broken", "", "[\"token\", \"x\"]"] {
+            assert_eq!(hide_in_text(text.to_owned()), text);
+        }
+        assert_eq!(hide_in_text(r#" { "token" : "x" } "#.to_owned()), r#"{"token":"[hidden]"}"#);
+    }
+
+    #[test]
+    fn what_was_taken_out_is_put_back_where_a_placeholder_stands() {
+        let given = json!({"a": [{"password": "x"}, {"pin": 1}], "b": 2});
+        let (whole, secrets) = taken_out(&given.to_string()).unwrap();
+        assert_eq!(secrets.keys().collect::<Vec<_>>(), ["/a/0/password", "/a/1/pin"]);
+        let mut text = Value::from(whole.as_str());
+        put_back(&mut text, secrets.clone());
+        assert_eq!(text, given.to_string());
+        let mut changed: Value = serde_json::from_str(&whole).unwrap();
+        changed["a"][0]["password"] = json!("another");
+        put_back(&mut changed, secrets.clone());
+        assert_eq!(changed, json!({"a": [{"password": "another"}, {"pin": 1}], "b": 2}));
+        let mut erased = json!("[erased]");
+        put_back(&mut erased, secrets);
+        assert_eq!(erased, "[erased]");
+    }
+
+    #[test]
+    fn any_id_of_a_call_makes_a_name_that_can_be_given_to_restore() {
+        assert_eq!(name_of("c1", ARGUMENTS), "call:c1.arguments");
+        for id in ["", "a b/c", "line\nbreak", &"ä".repeat(500)] {
+            let name = name_of(id, RESULT);
+            assert!(is_of_call(&name), "{name}");
+            assert_eq!(name.parse::<VariableName>().unwrap().as_str(), name);
+        }
+    }
+}
