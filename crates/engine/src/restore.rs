@@ -33,7 +33,7 @@ use crate::{
         keys::DataKey,
         known::{Known, KnownSecret},
         layer::Hidden,
-        mask::Mask,
+        mask::{Mask, is_looked_for},
         originals::{Original, name_of, originals},
         rewrite::hide,
     },
@@ -214,17 +214,22 @@ impl Known {
     fn with_same_values(&self, name: &str) -> BTreeSet<Arc<str>> {
         let own: Vec<_> = self.secrets.values().filter(|secret| *secret.name == *name).collect();
         let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
-        let is_same = |secret: &KnownSecret| secret.hidden().next().is_some() && secret.hidden().all(is_own);
+        let is_same = |secret: &KnownSecret| {
+            secret.is_looked_for() && secret.hidden().next().is_some() && secret.hidden().all(is_own)
+        };
         let differ = self.secrets.values().filter(|secret| !is_same(secret));
         let differ: BTreeSet<_> = differ.map(|secret| &secret.name).collect();
         let same = self.secrets.values().filter(|secret| is_of_call(&secret.name) && !differ.contains(&secret.name));
         same.map(|secret| secret.name.clone()).chain([name.into()]).collect()
     }
 
-    /// The variable that has a value of one of the secrets `names` too, if there is one.
+    /// The secret that has a value of one of the secrets `names` too, if there is one. What is too short to be looked for is hidden in
+    /// its own place alone.
     fn other_with_value_of(&self, names: &BTreeSet<Arc<str>>) -> Option<Arc<str>> {
         let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| names.contains(&secret.name));
-        let is_own = |value| own.iter().any(|secret| secret.hidden().any(|own| own == value));
+        let is_own = |value: &Arc<Hidden>| {
+            is_looked_for(value) && own.iter().any(|secret| secret.hidden().any(|own| own == value))
+        };
         Some(others.into_iter().find(|other| other.hidden().any(is_own))?.name.clone())
     }
 }
