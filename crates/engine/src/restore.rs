@@ -7,7 +7,7 @@ use std::{
 
 use callboard_core::{
     conversation::{
-        call_secrets::{CONTENT, CallSecrets, is_of_call, put_back},
+        call_secrets::{CONTENT, CallSecrets, fill, is_of_call, put_back},
         facts::MessageAdded,
     },
     entry::{Actor, Entry, Hash},
@@ -18,6 +18,7 @@ use callboard_core::{
     rewriting::rewritten,
     sealed::Rewritten,
     secret::{RestoreSecret, RestoredSecret},
+    state::State,
     text::{Text, Values},
 };
 use callboard_store::{Order, Query};
@@ -85,7 +86,10 @@ impl Session {
                 };
                 let calls = calls.remove(&entry.header.seq).unwrap_or_default();
                 let (mut original, was_rewritten) = match original {
-                    Some(original) => (original, true),
+                    Some(mut original) => {
+                        original.take_over(&entry, &state)?;
+                        (original, true)
+                    }
                     None if calls.is_empty() => continue,
                     None => (self.as_it_is(&entry).await?, false),
                 };
@@ -181,6 +185,25 @@ impl Restoring {
 }
 
 impl Original {
+    /// Takes over what was put back in the calls of a message since it was sealed: nobody else has it any more.
+    fn take_over(&mut self, entry: &Entry, state: &State) -> Result<(), Error> {
+        if *entry.header.kind != *MessageAdded::TYPE {
+            return Ok(());
+        }
+        let MessageAdded(message) = fact::read(entry)?;
+        let read = |data: &str| serde_json::from_str::<Value>(data).map_err(|error| damaged(entry, &error));
+        let (mut data, now) = (read(&self.data)?, read(&entry.json())?);
+        for CallSecrets { name, at, sha256 } in &message.secrets {
+            if !state.secrets.of(name).contains(sha256)
+                && let (Some(place), Some(now)) = (data.pointer_mut(at), now.pointer(at))
+            {
+                fill(place, now);
+            }
+        }
+        self.data = data.to_string();
+        Ok(())
+    }
+
     /// Puts secrets back that were taken out of the calls of a message. Says whether there were any: of an erased message nothing
     /// is put back.
     fn put_back(&mut self, entry: &Entry, calls: &[CallSecrets], known: &Known) -> Result<bool, Error> {

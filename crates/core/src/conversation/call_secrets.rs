@@ -158,6 +158,35 @@ pub fn put_back(json: &mut Value, secrets: BTreeMap<String, Value>) {
     }
 }
 
+/// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder in what it was.
+pub fn fill(json: &mut Value, now: &Value) {
+    if let (Value::String(text), Some(now)) = (&mut *json, now.as_str()) {
+        if let (Some(mut whole), Some(now)) = (json_of(text), json_of(now)) {
+            fill_json(&mut whole, &now);
+            *text = whole.to_string();
+        }
+        return;
+    }
+    fill_json(json, now);
+}
+
+fn fill_json(json: &mut Value, now: &Value) {
+    match (json, now) {
+        (Value::Array(all), Value::Array(now)) => {
+            all.iter_mut().zip(now).for_each(|(inner, now)| fill_json(inner, now));
+        }
+        (Value::Object(fields), Value::Object(now)) => {
+            for (key, inner) in fields.iter_mut() {
+                if let Some(now) = now.get(key) {
+                    fill_json(inner, now);
+                }
+            }
+        }
+        (json, now) if json.as_str().is_some_and(is_placeholder) => *json = now.clone(),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -199,6 +228,12 @@ mod tests {
         changed["a"][0]["password"] = json!("another");
         put_back(&mut changed, secrets.clone());
         assert_eq!(changed, json!({"a": [{"password": "another"}, {"pin": 1}], "b": 2}));
+        for now in [given.clone(), given.to_string().into()] {
+            let mut before =
+                if now.is_string() { Value::from(whole.as_str()) } else { serde_json::from_str(&whole).unwrap() };
+            fill(&mut before, &now);
+            assert_eq!(before, now);
+        }
         let mut erased = json!("[erased]");
         put_back(&mut erased, secrets);
         assert_eq!(erased, "[erased]");

@@ -210,6 +210,26 @@ async fn a_variable_with_the_same_value_has_to_be_restored_for_the_call_and_rest
 }
 
 #[tokio::test]
+async fn what_was_put_back_in_a_call_stays_when_another_secret_in_it_is_put_back() {
+    let arguments = json!({"password": CANARY, "note": "it is another-canary"});
+    for first in ["call:c1.arguments", "note"] {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        run(&session, calls(vec![call("c1", arguments.clone())])).await;
+        let value = json!("another-canary");
+        run(&session, SetVariable::new("note".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
+        let hidden = json!({"password": "[hidden]", "note": "it is [hidden]"});
+        assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], hidden);
+        let second = if first == "note" { "call:c1.arguments" } else { "note" };
+        for name in [first, second] {
+            assert_eq!(restore(&session, name).await.map(|entries| entries.len()), Ok(1), "{first} {name}");
+        }
+        assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], arguments, "{first}");
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
 async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_stay() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
