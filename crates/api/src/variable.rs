@@ -90,7 +90,7 @@ pub struct VariableAfter {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreSecret {
-    /// The name of the variable.
+    /// The name of the variable, or what the secrets in a call are called: `call:ID.arguments` or `call:ID.result`.
     #[schema(value_type = String)]
     pub name: VariableName,
     /// The reason: 1 to 1,000 characters.
@@ -101,7 +101,7 @@ pub struct RestoreSecret {
 /// A secret that was restored.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct RestoredSecret {
-    /// The name of the variable.
+    /// The name of the variable, or what the secrets in a call are called: `call:ID.arguments` or `call:ID.result`.
     #[schema(value_type = String)]
     pub name: VariableName,
     /// The entries in which its value stands again.

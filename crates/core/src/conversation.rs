@@ -2,6 +2,7 @@
 
 pub mod answer;
 mod blocks;
+pub mod call_secrets;
 pub(crate) mod decide;
 pub mod facts;
 pub mod given;
@@ -27,6 +28,7 @@ use std::{
 pub use self::summaries::{Cleared, StandingSummary, ThreadCompression};
 pub use crate::role::Role;
 
+use self::call_secrets::{CallSecrets, TakenSecrets};
 use self::settings::{ThreadPatch, ThreadSettings};
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,9 @@ pub struct Message {
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_given: Option<AsGiven>,
+    /// What was sealed of its calls, or of the result that it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<CallSecrets>,
     /// The size of its content and its tool calls.
     pub tokens: Tokens,
 }
@@ -305,6 +310,9 @@ pub struct NewMessage {
     /// The entries whose words it repeats.
     #[serde(default, skip)]
     pub copied_from: Vec<Seq>,
+    /// What was taken out of its calls, or of the result that it is.
+    #[serde(default, skip)]
+    pub secrets: Vec<TakenSecrets>,
 }
 
 /// What a message that is to be added says.
@@ -333,6 +341,7 @@ impl NewMessage {
             reasoning: Vec::new(),
             as_given: None,
             copied_from: Vec::new(),
+            secrets: Vec::new(),
         }
     }
 }

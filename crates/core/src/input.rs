@@ -4,7 +4,7 @@
 //! one are refused, and the values of variables are sealed, all before the command is decided. This crate has no keys:
 //! it only says where the input is.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -35,9 +35,27 @@ pub trait InputVisitor {
     /// [`DecisionBuilder::sealed`](crate::command::DecisionBuilder::sealed).
     fn variable(&mut self, name: &str, secret: Option<bool>, value: &mut Value);
 
+    /// What a tool of the caller's own was called with, or gave, before it is visited otherwise: the keys of its JSON say what is
+    /// secret in it. That is taken out and sealed, if it can be; the answer is what it is called then.
+    fn call(&mut self, _part: &mut dyn CallPart) -> Option<Arc<str>> {
+        None
+    }
+
     /// A request with an idempotency key, after the input of its command: the hash of its body must not tell a short
     /// secret.
     fn fingerprint(&mut self, _fingerprint: &mut Fingerprint) {}
+}
+
+/// The JSON of the arguments of a call, or of its result.
+pub trait CallPart {
+    /// What secrets in it are called, in the place of the name of a variable.
+    fn name(&self) -> String;
+
+    /// Whether keys in it say that something is a secret.
+    fn has_secrets(&self) -> bool;
+
+    /// Takes these secrets out, by their JSON pointers, and leaves a placeholder in the place of each.
+    fn take_secrets(&mut self) -> BTreeMap<String, Value>;
 }
 
 /// A text that can be replaced.

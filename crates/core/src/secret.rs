@@ -50,15 +50,19 @@ impl Secrets {
         key.chain(self.iter().map(|(_, hash)| hash)).collect()
     }
 
+    /// The hashes of the sealed values of the variable `name`, the newest last.
+    pub fn of(&self, name: &str) -> &[Hash] {
+        self.sealed.get(name).map_or(&[][..], |hashes| hashes)
+    }
+
     /// The newest sealed value of the variable `name`.
     pub fn newest(&self, name: &str) -> Option<Hash> {
-        self.sealed.get(name)?.last().copied()
+        self.of(name).last().copied()
     }
 
     /// Notes that the variable `name` was given the value that is sealed as `sealed`, by the entry `seq`.
     pub(crate) fn learn(&mut self, name: &Arc<str>, sealed: Hash, seq: Seq) {
-        let known = self.sealed.get(name).map_or(&[][..], |known| known);
-        let others = known.iter().copied().filter(|hash| *hash != sealed);
+        let others = self.of(name).iter().copied().filter(|hash| *hash != sealed);
         let hashes: Arc<[Hash]> = others.chain([sealed]).collect();
         self.sealed.insert_mut(name.clone(), hashes);
         self.changed = seq;

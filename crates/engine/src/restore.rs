@@ -6,15 +6,23 @@ use std::{
 };
 
 use callboard_core::{
+    conversation::{
+        call_secrets::{CONTENT, CallSecrets, fill, is_of_call, put_back},
+        facts::MessageAdded,
+    },
     entry::{Actor, Entry, Hash},
     error::{ConflictKind, Error as Refusal},
     event::EventType,
+    fact::{self, Fact as _},
     id::{Seq, VariableName},
     rewriting::rewritten,
     sealed::Rewritten,
     secret::{RestoreSecret, RestoredSecret},
-    text::Values,
+    state::State,
+    text::{Text, Values},
 };
+use callboard_store::{Order, Query};
+use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -24,26 +32,34 @@ use crate::{
     live::job::Receipt,
     seal::{
         keys::DataKey,
-        known::Known,
-        mask::Mask,
+        known::{Known, KnownSecret},
+        layer::Hidden,
+        mask::{Mask, is_looked_for},
         originals::{Original, name_of, originals},
         rewrite::hide,
     },
+    secrets::secret_gone,
     session::Session,
     texts,
 };
 
 impl Session {
-    /// What makes the secret variable `name` one that is none, and puts its value back where it was hidden. What another secret is
-    /// hidden in stays hidden there; where that secret is not known any more, the whole entry stays as it is.
+    /// What makes the secret `name` one that is none, and puts its value back where it was hidden: a variable, or what the secrets
+    /// in a call are called. What another secret is hidden in stays hidden there; where that secret is not known any more, the whole
+    /// entry stays as it is.
     pub async fn restoring(&self, name: &VariableName, reason: &str) -> Result<RestoreSecret, Error> {
         let state = self.state().await?;
         let is_secret = state.variables.get(name).is_some_and(|variable| variable.secret);
-        if !is_secret {
+        let is_in_call = is_of_call(name.as_str()) && state.secrets.newest(name.as_str()).is_some();
+        if !is_secret && !is_in_call {
             return Err(Refusal::not_found("secret variable", name).into());
         }
         let known = self.live.known_secrets(&state).await?;
-        if let Some(other) = known.other_with_value_of(name.as_str()) {
+        if !is_secret && known.newest(&state.secrets, name.as_str()).is_none() {
+            return Err(secret_gone(name));
+        }
+        let names = known.with_same_values(name.as_str());
+        if let Some(other) = known.other_with_value_of(&names) {
             return Err(Refusal::Conflict {
                 kind: ConflictKind::ValueIsSecret,
                 what: format!("the secret {other} has the same value as {name}"),
@@ -51,14 +67,16 @@ impl Session {
             }
             .into());
         }
-        let value = self.value_with_secrets(&state, name).await?;
-        let rest = known.mask_without(|other| *other == *name.as_str());
+        let value = if is_secret { Some(self.value_with_secrets(&state, name).await?) } else { None };
+        let rest = known.mask_without(|other| names.contains(other));
         let mask = rest.map_err(|problem| self.live.sealer().sealed(&problem.to_string()))?;
         let mut restoring = Restoring { entries: Vec::new(), values: Values::new(), unneeded: BTreeSet::new() };
         let originals = originals(&*self.live.store, self.id(), state.head.seq).await?;
-        let wanted = originals.0.into_iter().filter_map(|(seq, text)| Some((seq, text.open_without(name, &state)?)));
+        let wanted = originals.0.into_iter().filter_map(|(seq, text)| Some((seq, text.open_without(&names, &state)?)));
         let wanted: BTreeMap<Seq, Hash> = wanted.collect();
-        let seqs: Vec<Seq> = wanted.keys().copied().collect();
+        let mut calls = self.calls_with(&names, state.head.seq).await?;
+        let seqs: BTreeSet<Seq> = wanted.keys().chain(calls.keys()).copied().collect();
+        let seqs: Vec<Seq> = seqs.into_iter().collect();
         for seqs in seqs.chunks(PAGE) {
             for entry in self.live.store.read_each(self.id(), seqs).await? {
                 let sealed = wanted.get(&entry.header.seq).copied();
@@ -66,7 +84,16 @@ impl Session {
                     (Some(sealed), Some(key)) => self.original(&entry, sealed, key).await?,
                     _ => None,
                 };
-                if let Some(original) = original {
+                let calls = calls.remove(&entry.header.seq).unwrap_or_default();
+                let (mut original, was_rewritten) = match original {
+                    Some(mut original) => {
+                        original.take_over(&entry, &state)?;
+                        (original, true)
+                    }
+                    None if calls.is_empty() => continue,
+                    None => (self.as_it_is(&entry).await?, false),
+                };
+                if original.put_back(&entry, &calls, &known)? || was_rewritten {
                     restoring.take(&entry, original, &mask)?;
                 }
             }
@@ -74,6 +101,7 @@ impl Session {
         Ok(RestoreSecret {
             name: name.clone(),
             value,
+            also: names.into_iter().filter(|other| **other != *name.as_str()).collect(),
             reason: reason.into(),
             secrets: state.secrets.changed,
             entries: restoring.entries.into(),
@@ -90,6 +118,40 @@ impl Session {
         reason: &str,
     ) -> Result<Receipt<RestoredSecret>, Error> {
         self.execute(by, self.restoring(name, reason).await?).await
+    }
+
+    /// The messages out of whose calls secrets with these names were taken.
+    async fn calls_with(
+        &self,
+        names: &BTreeSet<Arc<str>>,
+        head: Seq,
+    ) -> Result<BTreeMap<Seq, Vec<CallSecrets>>, Error> {
+        let (mut found, mut after) = (BTreeMap::new(), Seq::ZERO);
+        while after < head && names.iter().any(|name| is_of_call(name)) {
+            let (seqs, types, order) = (after.next()..head.next(), vec![MessageAdded::TYPE.into()], Order::Forward);
+            let query = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
+            let page = self.live.store.read(self.id(), query).await?;
+            let Some(last) = page.last() else { break };
+            after = last.header.seq;
+            for entry in page.iter().filter(|entry| entry.data.contains("\"secrets\"")) {
+                let MessageAdded(message) = fact::read(entry)?;
+                let meant = message.secrets.into_iter().filter(|secrets| names.contains(&secrets.name));
+                let meant: Vec<_> = meant.collect();
+                if !meant.is_empty() {
+                    found.insert(entry.header.seq, meant);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// An entry as it is.
+    async fn as_it_is(&self, entry: &Entry) -> Result<Original, Error> {
+        let mut texts = Values::new();
+        for hash in texts::long_texts(entry) {
+            texts.extend(self.live.store.value(self.id(), hash).await?.map(|text| (hash, text)));
+        }
+        Ok(Original { data: entry.json().into_owned(), texts })
     }
 
     /// An entry as it was; `None` where that is not there, as in an import.
@@ -122,11 +184,75 @@ impl Restoring {
     }
 }
 
+impl Original {
+    /// Takes over what was put back in the calls of a message since it was sealed: nobody else has it any more.
+    fn take_over(&mut self, entry: &Entry, state: &State) -> Result<(), Error> {
+        if *entry.header.kind != *MessageAdded::TYPE {
+            return Ok(());
+        }
+        let MessageAdded(message) = fact::read(entry)?;
+        let read = |data: &str| serde_json::from_str::<Value>(data).map_err(|error| damaged(entry, &error));
+        let (mut data, now) = (read(&self.data)?, read(&entry.json())?);
+        for CallSecrets { name, at, sha256 } in &message.secrets {
+            if !state.secrets.of(name).contains(sha256)
+                && let (Some(place), Some(now)) = (data.pointer_mut(at), now.pointer(at))
+            {
+                fill(place, now);
+            }
+        }
+        self.data = data.to_string();
+        Ok(())
+    }
+
+    /// Puts secrets back that were taken out of the calls of a message. Says whether there were any: of an erased message nothing
+    /// is put back.
+    fn put_back(&mut self, entry: &Entry, calls: &[CallSecrets], known: &Known) -> Result<bool, Error> {
+        if calls.is_empty() {
+            return Ok(false);
+        }
+        let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
+        for CallSecrets { at, sha256, .. } in calls {
+            let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
+            let content = if **at == *CONTENT { Text::deserialize(&*place).ok() } else { None };
+            match content {
+                Some(content) => {
+                    // A text that is not there any more was erased.
+                    let Ok(whole) = content.whole(&self.texts) else { continue };
+                    let mut whole = Value::from(&**whole);
+                    put_back(&mut whole, secret.by_pointer());
+                    let whole: Arc<str> = whole.as_str().unwrap_or_default().into();
+                    let kept = Text::keep(&whole, "the message", &mut self.texts)?;
+                    *place = serde_json::to_value(kept).map_err(|error| damaged(entry, &error))?;
+                }
+                None => put_back(place, secret.by_pointer()),
+            }
+        }
+        let before = std::mem::replace(&mut self.data, data.to_string());
+        Ok(self.data != before)
+    }
+}
+
 impl Known {
-    /// The variable that has a value of the variable `name` too, if there is one.
-    fn other_with_value_of(&self, name: &str) -> Option<Arc<str>> {
-        let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| *secret.name == *name);
-        let is_own = |value| own.iter().any(|secret| secret.hidden().any(|own| own == value));
+    /// The secret `name`, and those in calls that have no other values than it.
+    fn with_same_values(&self, name: &str) -> BTreeSet<Arc<str>> {
+        let own: Vec<_> = self.secrets.values().filter(|secret| *secret.name == *name).collect();
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
+        let is_same = |secret: &KnownSecret| {
+            secret.is_looked_for() && secret.hidden().next().is_some() && secret.hidden().all(is_own)
+        };
+        let differ = self.secrets.values().filter(|secret| !is_same(secret));
+        let differ: BTreeSet<_> = differ.map(|secret| &secret.name).collect();
+        let same = self.secrets.values().filter(|secret| is_of_call(&secret.name) && !differ.contains(&secret.name));
+        same.map(|secret| secret.name.clone()).chain([name.into()]).collect()
+    }
+
+    /// The secret that has a value of one of the secrets `names` too, if there is one. What is too short to be looked for is hidden in
+    /// its own place alone.
+    fn other_with_value_of(&self, names: &BTreeSet<Arc<str>>) -> Option<Arc<str>> {
+        let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| names.contains(&secret.name));
+        let is_own = |value: &Arc<Hidden>| {
+            is_looked_for(value) && own.iter().any(|secret| secret.hidden().any(|own| own == value))
+        };
         Some(others.into_iter().find(|other| other.hidden().any(is_own))?.name.clone())
     }
 }

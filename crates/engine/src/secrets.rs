@@ -43,6 +43,16 @@ fn is_of_now(pointer: &str) -> bool {
     pointer.is_empty() || pointer.starts_with('/')
 }
 
+/// The error that the values of secrets are not here.
+pub(crate) fn secret_gone(name: &VariableName) -> Error {
+    Refusal::Conflict {
+        kind: ConflictKind::SecretGone,
+        what: format!("the secrets in {name} are not here: they are left out of exports, and gone once replaced"),
+        hint: "set the variable again",
+    }
+    .into()
+}
+
 impl Session {
     /// Finds the secrets of the session in texts. Refused as sealed where they cannot be opened.
     pub async fn mask(&self) -> Result<Arc<Mask>, Error> {
@@ -115,14 +125,7 @@ impl Session {
         };
         let secrets = secrets.filter(|(hash, _)| set.sealed == Some(*hash));
         let Some((_, secrets)) = secrets else {
-            return Err(Refusal::Conflict {
-                kind: ConflictKind::SecretGone,
-                what: format!(
-                    "the secrets in {name} are not here: they are left out of exports, and gone once replaced"
-                ),
-                hint: "set the variable again",
-            }
-            .into());
+            return Err(secret_gone(name));
         };
         for (pointer, secret) in secrets {
             if let Some(place) = value.pointer_mut(&pointer) {

@@ -227,6 +227,7 @@ impl Scout<'_> {
             directive: None,
             usage: None,
             error: None,
+            secrets: Vec::new(),
         };
         match asked {
             Ok(Ok(said)) if split_thoughts(&said.text).1.trim().is_empty() && said.tool_calls.is_empty() => {

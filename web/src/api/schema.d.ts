@@ -3707,7 +3707,7 @@ export interface components {
         };
         /** @description A secret that is to be one no more. */
         RestoreSecret: {
-            /** @description The name of the variable. */
+            /** @description The name of the variable, or what the secrets in a call are called: `call:ID.arguments` or `call:ID.result`. */
             name: string;
             /** @description The reason: 1 to 1,000 characters. */
             reason: string;
@@ -3718,7 +3718,7 @@ export interface components {
             entries: number[];
             /** @description The head of the session afterwards. */
             head: number;
-            /** @description The name of the variable. */
+            /** @description The name of the variable, or what the secrets in a call are called: `call:ID.arguments` or `call:ID.result`. */
             name: string;
         };
         /** Format: date-time */

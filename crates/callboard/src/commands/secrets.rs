@@ -60,7 +60,7 @@ pub(crate) struct Rotate {
 pub(crate) struct Restore {
     #[command(flatten)]
     pub(crate) on: On,
-    /// The name of the variable
+    /// The name of the variable, or of the secrets in a call, such as call:c1.result
     pub(crate) name: VariableName,
     /// Why, for the journal
     #[arg(long, value_name = "TEXT", default_value = "it is no secret")]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
+    conversation::call_secrets::{self, CONTENT, CallJson, CallSecrets, RESULT},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
@@ -99,6 +100,7 @@ impl Command for AddMessages {
 
 impl NewMessage {
     pub(crate) fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
+        self.take_secrets(visitor);
         let Self { message_id, thread_id: _, role: _, content, timestamp: _, metadata, .. } = self;
         if let Some(id) = message_id {
             visitor.name(format_args!("/messages/{at}/message_id"), id.as_str());
@@ -125,6 +127,42 @@ impl NewMessage {
         if let Some(as_given) = &mut self.as_given {
             visitor.fields(&mut as_given.fields);
         }
+    }
+
+    /// Shows the calls in it, or the result that it is.
+    fn take_secrets(&mut self, visitor: &mut dyn InputVisitor) {
+        let Self { role, content, tool_calls, tool_call_id, secrets, .. } = self;
+        for (number, call) in tool_calls.iter_mut().enumerate() {
+            secrets.extend(call.take_secrets(number, visitor));
+        }
+        if *role != Role::Tool {
+            return;
+        }
+        let part = (tool_call_id.as_deref().unwrap_or_default(), RESULT);
+        match content {
+            Some(NewContent::Text(text)) => {
+                secrets.extend(call_secrets::take(part, CallJson::Text(text), CONTENT, visitor));
+            }
+            Some(NewContent::Parts(parts)) => {
+                for (number, of_content) in parts.iter_mut().enumerate() {
+                    if let Some(Value::String(text)) = of_content.get_mut("text") {
+                        let at = format!("{CONTENT}/{number}/text");
+                        secrets.extend(call_secrets::take(part, CallJson::Text(text), &at, visitor));
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// What was sealed of what was taken out of it.
+    fn sealed(&self, decision: &mut DecisionBuilder<'_>) -> Vec<CallSecrets> {
+        let taken = self.secrets.iter();
+        let sealed = taken.filter_map(|taken| {
+            let sha256 = decision.sealed(&taken.name)?;
+            Some(CallSecrets { name: taken.name.clone(), at: taken.at.clone(), sha256 })
+        });
+        sealed.collect()
     }
 }
 
@@ -224,8 +262,10 @@ fn add_one(
     new: &NewMessage,
     at: usize,
 ) -> Result<MessageReceipt, Undecided> {
+    // The first secret of a session brings an entry of its own.
+    let secrets = new.sealed(decision);
     let seq = decision.next_seq();
-    let message = build(decision, thread, new, MessageId::of_seq(seq))?;
+    let message = Message { secrets, ..build(decision, thread, new, MessageId::of_seq(seq))? };
     if new.message_id.is_some()
         && let Some(there) = existing(decision, &message)?
     {
@@ -251,7 +291,8 @@ pub(crate) fn says(
     new: &NewMessage,
 ) -> Result<bool, Undecided> {
     let Some(there) = decision.entry(receipt.seq)? else { return Ok(false) };
-    let message = build(decision, thread, new, receipt.message_id.clone())?;
+    let secrets = new.sealed(decision);
+    let message = Message { secrets, ..build(decision, thread, new, receipt.message_id.clone())? };
     Ok(is_same(&message, new, &there)?)
 }
 
@@ -299,6 +340,7 @@ fn build(
         expected_output: new.expected_output.clone(),
         reasoning: new.reasoning.clone(),
         as_given: new.as_given.clone(),
+        secrets: Vec::new(),
         tokens: new.counted().iter().map(|text| decision.context.count.count(text)).sum(),
     })
 }

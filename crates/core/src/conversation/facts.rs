@@ -6,10 +6,12 @@ use serde_json::Value;
 use crate::{
     agent::Team,
     audience::Audience,
-    conversation::{Criteria, Message, MessageChecked, Size, Thread, settings::ThreadSettings},
+    conversation::{
+        Criteria, Message, MessageChecked, Size, Thread, call_secrets::CallSecrets, settings::ThreadSettings,
+    },
     entry::Header,
     error::Error,
-    fact::{Description, Fact, Repeats, Seen, Sentence, json, text},
+    fact::{Description, Fact, Repeats, Seen, Sentence, json, sealed, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::{Recallable, Source},
     sentence::Statement,
@@ -83,6 +85,7 @@ impl Fact for MessageAdded {
         json("tool_calls.*.arguments"),
         json("reasoning"),
         json("as_given.fields"),
+        sealed("secrets.*.sha256"),
     ]);
 
     const SOURCE: Option<Source> = Some(Source::Message);
@@ -110,6 +113,9 @@ impl Fact for MessageAdded {
 
     fn apply(self, state: &mut State, header: &Header) {
         state.runs.hear(&self.0, header);
+        for CallSecrets { name, sha256, .. } in &self.0.secrets {
+            state.secrets.learn(name, *sha256, header.seq);
+        }
         let manager = state.team.manager().map(|manager| &manager.name);
         let (criteria, speaker) = (criteria_of(&self.0, header, manager), self.0.speaker(manager));
         let Message { thread_id, message_id, tokens, .. } = self.0;

@@ -430,7 +430,7 @@ fn what_is_named_by_the_id_of_a_file_comes_back_as_it_came() {
         message["seq"] = json!(entry.header.seq);
         let message: MessageView = serde_json::from_value(message).unwrap();
         for shape in [MessageShape::OpenAi, MessageShape::Anthropic] {
-            assert_eq!(in_shape(shape, std::slice::from_ref(&message)), [said.clone()], "{shape:?}");
+            assert_eq!(in_shape(shape, std::slice::from_ref(&message)), std::slice::from_ref(&said), "{shape:?}");
         }
     }
 }

@@ -93,6 +93,7 @@ impl Command for TurnReply {
             // A model's answer is not refused for what it calls things: it would be paid for once more.
             visitor.text(&mut call.id);
             visitor.text(&mut call.name);
+            // Keys in the arguments take nothing out of them: the program that executes the call needs the values.
             call.input(visitor);
         }
     }

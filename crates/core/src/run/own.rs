@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     calibration::Report,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    conversation::{self, MessageReceipt, NewMessage, Role, ToolCall, facts::audience_of},
+    conversation::{self, MessageReceipt, NewMessage, Role, ToolCall, call_secrets::TakenSecrets, facts::audience_of},
     count::Usage,
     directive::{self, Direct, Directed, FormRequest, Reading, Received, Recipient},
     entry::{Actor, Entry},
@@ -71,6 +71,8 @@ pub struct AnswerTurn {
     pub usage: Option<Usage>,
     /// Why there is no answer.
     pub error: Option<String>,
+    /// What was taken out of its `tool_calls`.
+    pub secrets: Vec<TakenSecrets>,
 }
 
 /// What came of the answer to a turn.
@@ -160,7 +162,7 @@ impl Command for AnswerTurn {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { turn: _, text, reasoning, tool_calls, messages, directive, usage: _, error } = self;
+        let Self { turn: _, text, reasoning, tool_calls, messages, directive, usage: _, error, secrets } = self;
         messages.iter_mut().enumerate().for_each(|(at, message)| message.input(at, visitor));
         if let Some(text) = text {
             visitor.answer(text);
@@ -170,7 +172,8 @@ impl Command for AnswerTurn {
             directive.input(visitor);
         }
         visitor.text_if_any(error);
-        for call in tool_calls {
+        for (number, call) in tool_calls.iter_mut().enumerate() {
+            secrets.extend(call.take_secrets(number, visitor));
             // A model's answer is not refused for what it calls things: it would be paid for once more.
             visitor.text(&mut call.id);
             visitor.text(&mut call.name);
@@ -204,8 +207,8 @@ impl AnswerTurn {
 
     fn empty(turn: Seq) -> Self {
         let (reasoning, tool_calls, messages) = Default::default();
-        let (text, directive, usage, error) = Default::default();
-        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error }
+        let (text, directive, usage, error, secrets) = Default::default();
+        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error, secrets }
     }
 
     /// What is wrong with it, whatever the turn.
@@ -256,7 +259,8 @@ impl AnswerTurn {
         if messages.is_empty() {
             let said = self.text.clone().unwrap_or_else(|| "".into());
             let (tool_calls, reasoning) = (self.tool_calls.clone(), self.reasoning.clone());
-            messages.push(NewMessage { tool_calls, reasoning, ..NewMessage::text(Role::Ai, said) });
+            let secrets = self.secrets.clone();
+            messages.push(NewMessage { tool_calls, reasoning, secrets, ..NewMessage::text(Role::Ai, said) });
         }
         messages.iter_mut().for_each(NewMessage::set_thoughts_apart);
         let calls = messages.iter_mut().flat_map(|message| &mut message.tool_calls);

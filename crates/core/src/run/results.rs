@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::{self, MessageReceipt, ToolCall, ToolResult},
+    conversation::call_secrets::{self, CONTENT, CallJson, RESULT, TakenSecrets},
+    conversation::{self, MessageReceipt, NewMessage, ToolCall, ToolResult},
     entry::Actor,
     erasure::Erased,
     error::{ConflictKind, Error, Fault},
@@ -145,7 +146,10 @@ impl Command for ToolResults {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        self.results.iter_mut().for_each(|(_, result)| visitor.text(result));
+        for (id, result) in &mut self.results {
+            call_secrets::take((id.as_str(), RESULT), CallJson::Text(result), CONTENT, visitor);
+            visitor.text(result);
+        }
     }
 }
 
@@ -167,7 +171,12 @@ fn tool_results(
     if !faults.is_empty() {
         return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
     }
-    let messages: Vec<_> = results.iter().map(|(id, text)| result(id, text.as_str())).collect();
+    let message = |(id, text): &(String, String)| {
+        // Where nothing was taken out of the result, nothing is sealed under this name.
+        let taken = TakenSecrets { name: call_secrets::name_of(id, RESULT).into(), at: CONTENT.into() };
+        NewMessage { secrets: vec![taken], ..result(id, text.as_str()) }
+    };
+    let messages: Vec<_> = results.iter().map(message).collect();
     conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
 }
 

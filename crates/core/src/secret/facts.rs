@@ -117,15 +117,26 @@ impl Fact for Hidden {
     }
 }
 
-/// A variable is no secret any more, and its value stands again where it was hidden. It is for the user alone.
+/// A variable, or what keys in a call say to be secret, is no secret any more, and its value stands again where it was hidden.
+/// It is for the user alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Restored {
-    /// The variable.
+    /// The variable, or what the secrets in the call are called.
     pub name: VariableName,
+    /// Secrets in calls that have the same values: they are none either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Arc<str>>,
     /// Why.
     pub reason: Arc<str>,
     /// The entries.
     pub entries: Vec<ChangedEntry>,
+}
+
+impl Restored {
+    /// What the secrets are called that are none any more.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str()].into_iter().chain(self.also.iter().map(|name| &**name))
+    }
 }
 
 impl Fact for Restored {
@@ -140,6 +151,7 @@ impl Fact for Restored {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
+        self.names().for_each(|name| state.secrets.forget(name, header.seq));
         state.erased = header.seq;
     }
 }

@@ -19,13 +19,15 @@ use crate::{
     variable::SetVariable,
 };
 
-/// Makes a secret variable one that is none, and puts its value back where it was hidden.
+/// Makes a secret one that is none, and puts its value back where it was hidden.
 #[derive(Clone, Debug)]
 pub struct RestoreSecret {
-    /// The variable.
+    /// The variable, or what the secrets in a call are called.
     pub name: VariableName,
-    /// Its whole value.
-    pub value: Value,
+    /// The whole value of the variable; `None` where there is no such variable.
+    pub value: Option<Value>,
+    /// Secrets in calls that have the same values: they are none either then.
+    pub also: Vec<Arc<str>>,
     /// Why, for the journal.
     pub reason: Arc<str>,
     /// As of which change of the secrets the rest was made.
@@ -73,7 +75,9 @@ impl Command for RestoreSecret {
                 restored.push(rewritten);
             }
         }
-        SetVariable::new(self.name.clone(), self.value.clone(), Some(false), self.reason.clone())?.perform(decision)?;
+        if let Some(value) = &self.value {
+            SetVariable::new(self.name.clone(), value.clone(), Some(false), self.reason.clone())?.perform(decision)?;
+        }
         let by = decision.next_seq();
         let mut entries = Vec::with_capacity(restored.len());
         for rewritten in restored {
@@ -84,12 +88,19 @@ impl Command for RestoreSecret {
         decision.values.extend(self.values.iter().map(|(hash, text)| (*hash, text.clone())));
         decision.erased.values.extend(self.unneeded.iter().copied());
         let answer = RestoredSecret { entries: entries.iter().map(|entry| entry.seq).collect() };
-        decision.record(Restored { name: self.name.clone(), reason: self.reason.clone(), entries });
+        let (name, also, reason) = (self.name.clone(), self.also.clone(), self.reason.clone());
+        decision.record(Restored { name, also, reason, entries });
         Ok(answer)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.variable(self.name.as_str(), Some(false), &mut self.value);
+        if let Some(value) = &mut self.value {
+            visitor.variable(self.name.as_str(), Some(false), value);
+        }
+        // What has no value of its own here is no secret any more, either.
+        for name in &self.also {
+            visitor.variable(name, Some(false), &mut Value::Null);
+        }
         visitor.text(&mut self.reason);
     }
 

@@ -16,6 +16,7 @@ use crate::{
     agent::{DIRECTOR, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::ToolCall,
+    conversation::call_secrets::{self, ARGUMENTS, CallJson, TakenSecrets},
     error::Error,
     exact::quote_inexact,
     input::InputVisitor,
@@ -259,6 +260,19 @@ impl ToolCall {
     /// See [`Command::input`].
     pub(crate) fn input(&mut self, visitor: &mut dyn InputVisitor) {
         input(&self.name, &mut self.arguments, visitor);
+    }
+
+    /// Shows the arguments where the tool is the caller's own, and says what was taken out of them. It is call `number` of its
+    /// message.
+    pub(crate) fn take_secrets(&mut self, number: usize, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
+        if own_tool(&self.name).is_ok() {
+            return None;
+        }
+        let json = match &mut self.arguments {
+            Value::String(text) => CallJson::Text(text),
+            arguments => CallJson::Value(arguments),
+        };
+        call_secrets::take((self.id.as_str(), ARGUMENTS), json, &format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 

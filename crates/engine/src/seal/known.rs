@@ -134,6 +134,12 @@ impl Known {
         self.secrets.values().any(|secret| secret.hidden.iter().any(|known| **known == *value))
     }
 
+    /// As what these very secrets of a variable are sealed already.
+    pub(crate) fn sealed_as(&self, secrets: &Secrets, secret: &KnownSecret) -> Option<Hash> {
+        let is_same = |hash: &&Hash| self.secrets.get(*hash).is_some_and(|known| known.json == secret.json);
+        secrets.of(&secret.name).iter().find(is_same).copied()
+    }
+
     /// The newest secrets of the variable `name`, and as what they are sealed.
     pub(crate) fn newest(&self, secrets: &Secrets, name: &str) -> Option<(Hash, &Arc<KnownSecret>)> {
         let hash = secrets.newest(name)?;

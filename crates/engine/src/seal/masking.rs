@@ -11,7 +11,7 @@ use callboard_core::{
     command::Command,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
-    input::{Fingerprint, FreeText, InputVisitor},
+    input::{CallPart, Fingerprint, FreeText, InputVisitor},
     sealed::SealedInput,
     state::State,
     variable,
@@ -61,7 +61,7 @@ impl Sealer {
         let mut probe = Probe::default();
         command.input(&mut probe);
         let known = match known {
-            Ok(known) if known.key.is_none() && !probe.has_variables => return Ok(None),
+            Ok(known) if known.key.is_none() && !probe.has_variables && !probe.has_call_secrets => return Ok(None),
             Ok(known) => known,
             Err(_) if !probe.has_words => return Ok(None),
             Err(error) if C::NEEDS_WORDS => return Err(error.clone().into()),
@@ -72,9 +72,14 @@ impl Sealer {
                 return Ok(Some(Masked { command, sealed, brought, mask }));
             }
         };
+        let seals_calls = probe.has_call_secrets && self.can_seal(known)?;
+        if known.key.is_none() && !probe.has_variables && !seals_calls {
+            return Ok(None);
+        }
         let mut command = command.clone();
-        let mut splitting = Splitting { state, by, found: BTreeMap::new(), forgotten: BTreeSet::new() };
-        if probe.has_variables {
+        let calls = seals_calls.then_some(&*known.mask);
+        let mut splitting = Splitting { state, by, calls, found: BTreeMap::new(), forgotten: BTreeSet::new() };
+        if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
         let Splitting { found, forgotten, .. } = splitting;
@@ -106,8 +111,7 @@ impl Sealer {
         for (name, by_pointer) in found {
             let secret = KnownSecret::new(name.clone(), &by_pointer);
             by_pointer.into_values().for_each(wipe);
-            let newest = known.newest(&state.secrets, &name).filter(|(_, newest)| newest.json == secret.json);
-            if let Some((hash, _)) = newest {
+            if let Some(hash) = known.sealed_as(&state.secrets, &secret) {
                 sealed.known.insert(name, hash);
                 continue;
             }
@@ -134,6 +138,7 @@ impl Sealer {
 struct Probe {
     has_words: bool,
     has_variables: bool,
+    has_call_secrets: bool,
 }
 
 impl InputVisitor for Probe {
@@ -152,12 +157,19 @@ impl InputVisitor for Probe {
     fn variable(&mut self, _: &str, _: Option<bool>, _: &mut Value) {
         (self.has_words, self.has_variables) = (true, true);
     }
+
+    fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
+        self.has_call_secrets = self.has_call_secrets || part.has_secrets();
+        None
+    }
 }
 
-/// Takes secrets out of the values of variables.
+/// Takes secrets out of the values of variables, and out of calls.
 struct Splitting<'a> {
     state: &'a State,
     by: &'a Actor,
+    /// Finds what is known in the names of secrets in calls; `None` where nothing is taken out of calls.
+    calls: Option<&'a Mask>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
     /// Variables of which the user says that they are not secret.
@@ -185,6 +197,23 @@ impl InputVisitor for Splitting<'_> {
             let number = found.len();
             found.extend(past.into_iter().map(|(pointer, value)| (format!("past{number}{pointer}"), value)));
         }
+    }
+
+    fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
+        let mask = self.calls?;
+        let secrets = part.take_secrets();
+        if secrets.is_empty() {
+            return None;
+        }
+        let name = part.name();
+        let name = mask.mask(&name).unwrap_or(name);
+        // Some models give several calls of a conversation the same id.
+        let numbered = (2..).map(|number: usize| format!("{name} {number}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let is_free = |name: &String| self.found.get(name.as_str()).is_none_or(|found| *found == secrets);
+        let name: Arc<str> = names.find(is_free)?.into();
+        self.found.insert(name.clone(), secrets);
+        Some(name)
     }
 }
 

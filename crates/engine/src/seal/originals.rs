@@ -9,7 +9,7 @@ use callboard_core::{
     entry::{Entry, Hash},
     erasure::Erased,
     fact::{self, Fact},
-    id::{Seq, SessionId, VariableName},
+    id::{Seq, SessionId},
     rewriting::CHANGING,
     secret::facts::{Hidden, Restored},
     state::State,
@@ -65,8 +65,8 @@ impl Originals {
                 }
             }
             Restored::TYPE => {
-                let Restored { name, .. } = fact::read(entry)?;
-                let is_of_other = |(secret, _): &(Arc<str>, Hash)| **secret != *name.as_str();
+                let restored: Restored = fact::read(entry)?;
+                let is_of_other = |(secret, _): &(Arc<str>, Hash)| restored.names().all(|name| *name != **secret);
                 self.0.values_mut().for_each(|text| text.secrets.retain(is_of_other));
             }
             // What was sealed of an erased entry went with it.
@@ -91,12 +91,11 @@ pub(crate) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> R
 }
 
 impl HiddenText {
-    /// The hash of what it was, if the secret `name` was hidden in it and all others in it are known still.
-    pub(crate) fn open_without(self, name: &VariableName, state: &State) -> Option<Hash> {
-        let is_known = |(secret, sealed): &(Arc<str>, Hash)| {
-            **secret == *name.as_str() || state.secrets.iter().any(|(known, hash)| known == secret && hash == *sealed)
-        };
-        let is_meant = self.secrets.iter().any(|(secret, _)| **secret == *name.as_str());
+    /// The hash of what it was, if one of the secrets `names` was hidden in it and all others in it are known still.
+    pub(crate) fn open_without(self, names: &BTreeSet<Arc<str>>, state: &State) -> Option<Hash> {
+        let is_known =
+            |(secret, sealed): &(Arc<str>, Hash)| names.contains(secret) || state.secrets.of(secret).contains(sealed);
+        let is_meant = self.secrets.iter().any(|(secret, _)| names.contains(secret));
         self.sealed.filter(|_| is_meant && self.secrets.iter().all(is_known))
     }
 }

@@ -9,7 +9,10 @@ use callboard_core::{
 
 use crate::{
     error::Error,
-    seal::keys::{DataKey, MasterKey},
+    seal::{
+        keys::{DataKey, MasterKey},
+        known::Known,
+    },
 };
 
 /// Why an input is not masked.
@@ -44,6 +47,15 @@ impl Sealer {
         let wrapped = key.wrap(master).ok_or_else(no_randomness)?;
         let sha256 = Hash::of(wrapped.as_bytes());
         Ok((key, WrappedKey { sha256, made_for: self.session.clone() }, (sha256, wrapped.into())))
+    }
+
+    /// Whether what keys in calls say to be secret can be sealed. Without a master key it stays as it is: a message is not refused
+    /// for it.
+    pub(crate) fn can_seal(&self, known: &Known) -> Result<bool, Unmasked> {
+        if known.key.is_some() {
+            return Ok(true);
+        }
+        self.master.as_ref().map(Result::is_ok).ok_or(Unmasked::MasterKey)
     }
 
     /// The error that secrets cannot be opened or sealed.

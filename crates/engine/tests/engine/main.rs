@@ -6,6 +6,7 @@ mod faulty;
 mod fixture;
 
 mod cached_messages;
+mod call_secrets;
 mod close;
 mod collections;
 mod cut_texts;

@@ -341,7 +341,7 @@ async fn i6_what_was_said_before_is_hidden_in_the_append_that_makes_a_value_secr
 async fn i6_arguments_of_tools_that_others_execute_are_hidden_in_before_and_after_and_stay_json() {
     let store = memory(&clock());
     let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
-    let arguments = json!({"login": {"with": [format!("it is {CANARY}")]}, "pin": 48_291_376, "tries": 3});
+    let arguments = json!({"login": {"with": [format!("it is {CANARY}")]}, "seat": 48_291_376, "tries": 3});
     let calls = || {
         [arguments.clone(), arguments.to_string().into()].map(|arguments| {
             let call = ToolCall { id: "c1".to_owned(), name: "log_in".to_owned(), arguments };
@@ -365,7 +365,7 @@ async fn i6_arguments_of_tools_that_others_execute_are_hidden_in_before_and_afte
             arguments => arguments.clone(),
         }
     });
-    let hidden = json!({"login": {"with": ["it is [hidden]"]}, "pin": "[hidden]", "tries": 3});
+    let hidden = json!({"login": {"with": ["it is [hidden]"]}, "seat": "[hidden]", "tries": 3});
     assert_eq!(said.collect::<Vec<_>>(), vec![hidden; 4]);
     assert_sound(&session).await;
 }

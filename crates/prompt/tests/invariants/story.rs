@@ -588,8 +588,8 @@ impl Told {
         };
         let usage = Some(Usage { prompt_tokens: 10, completion_tokens: 1 });
         let error = (what == 2).then(|| "nobody answers".to_owned());
-        let (reasoning, messages, directive) = (Vec::new(), Vec::new(), None);
-        self.ask(by, AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error })
+        let (reasoning, messages, directive, secrets) = (Vec::new(), Vec::new(), None, Vec::new());
+        self.ask(by, AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error, secrets })
     }
 
     fn change_run(&mut self, what: u8) -> Result<(), Error> {

@@ -6,8 +6,8 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutThread, ToolCall, given, reading, settings::ThreadPatch, shape::in_shape,
-        thoughts::split_thoughts,
+        self, AddMessages, NewMessage, PutThread, ToolCall, call_secrets, given, reading, settings::ThreadPatch,
+        shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -270,14 +270,14 @@ impl Conversation<'_> {
             Some("developer") => json!("system"),
             _ => field("role"),
         };
-        let is_said = role == "assistant";
+        let said_by = role.as_str().unwrap_or_default();
         match self.dialect {
             Dialect::OpenAi | Dialect::Responses => {
                 let calls = field("tool_calls");
                 let calls: Vec<_> = calls.as_array().into_iter().flatten().map(call).collect();
-                json!([role, parts(message.get("content"), is_said), calls, field("tool_call_id")])
+                json!([role, parts(message.get("content"), said_by), calls, field("tool_call_id")])
             }
-            Dialect::Anthropic => json!([role, parts(message.get("content"), is_said)]),
+            Dialect::Anthropic => json!([role, parts(message.get("content"), said_by)]),
         }
     }
 }
@@ -314,13 +314,16 @@ fn essence_of(role: conversation::Role, content: &Value, calls: &[ToolCall], res
     };
     let call = |call: &ToolCall| json!([call.id, call.name, as_json(&call.arguments)]);
     let calls: Vec<_> = calls.iter().map(call).collect();
-    json!([role, parts(Some(content), role == "assistant"), calls, result_of])
+    json!([role, parts(Some(content), role), calls, result_of])
 }
 
-/// Arguments that came as a text, as what the text says.
+/// Arguments that came as a text, as what the text says. What keys in them say to be secret is hidden: so it is in what is known, if
+/// it could be sealed.
 fn as_json(arguments: &Value) -> Value {
     let text = arguments.as_str();
-    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| arguments.clone())
+    let mut json = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| arguments.clone());
+    call_secrets::hide(&mut json);
+    json
 }
 
 /// A call of a tool, with its arguments as JSON.
@@ -331,8 +334,8 @@ fn call(call: &Value) -> Value {
 }
 
 /// The parts of a content; a text is one part, and an empty one none. What a model thought does not count, and texts that stand
-/// behind each other are one.
-fn parts(content: Option<&Value>, is_said: bool) -> Vec<Value> {
+/// behind each other are one. In results of tools and in calls, what keys say to be secret is hidden, as in [`as_json`].
+fn parts(content: Option<&Value>, role: &str) -> Vec<Value> {
     let given = match content {
         Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
         Some(Value::Array(parts)) => parts.clone(),
@@ -345,13 +348,17 @@ fn parts(content: Option<&Value>, is_said: bool) -> Vec<Value> {
             "thinking" | "redacted_thinking" => continue,
             "text" | "input_text" | "output_text" => {
                 let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
-                let text = if is_said { split_thoughts(text).1 } else { text };
+                let text = match role {
+                    "assistant" => split_thoughts(text).1.to_owned(),
+                    "tool" => call_secrets::hide_in_text(text.to_owned()),
+                    _ => text.to_owned(),
+                };
                 let before = parts.last().filter(|last| last.get("type") == Some(&json!("text")));
                 let before = before.and_then(|last| last.get("text")?.as_str()).map(str::to_owned);
                 if before.is_some() {
                     parts.pop();
                 }
-                let text = before.unwrap_or_default() + text;
+                let text = before.unwrap_or_default() + &text;
                 if !text.is_empty() {
                     parts.push(json!({"type": "text", "text": text}));
                 }
@@ -359,10 +366,14 @@ fn parts(content: Option<&Value>, is_said: bool) -> Vec<Value> {
             }
             _ => {}
         }
-        let is_result = kind == "tool_result";
+        let (is_result, is_call) = (kind == "tool_result", kind == "tool_use");
         if let Some(fields) = part.as_object_mut() {
             fields.remove("cache_control");
+            if let Some(input) = fields.get_mut("input").filter(|_| is_call) {
+                call_secrets::hide(input);
+            }
             if is_result {
+                fields.get_mut("content").into_iter().for_each(hide_in_result);
                 let text = texts(fields.get("content"));
                 fields.insert("content".to_owned(), text.into());
                 fields.retain(|name, value| name != "is_error" || *value == json!(true));
@@ -371,4 +382,12 @@ fn parts(content: Option<&Value>, is_said: bool) -> Vec<Value> {
         parts.push(part);
     }
     parts
+}
+
+/// Hides what keys say to be secret in the result of a tool: a text, or parts with texts.
+fn hide_in_result(content: &mut Value) {
+    match content {
+        Value::Array(parts) => parts.iter_mut().filter_map(|part| part.get_mut("text")).for_each(call_secrets::hide),
+        content => call_secrets::hide(content),
+    }
 }

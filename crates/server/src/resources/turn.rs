@@ -77,7 +77,8 @@ pub(crate) async fn answer(
     let (tool_calls, reasoning) = (calls.calls, reasoning.into_iter().chain(calls.reasoning).collect());
     let usage = usage.map(Into::into).or(own_usage);
     let directive = directive.map(Direct);
-    let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error };
+    let secrets = Vec::new();
+    let answer = AnswerTurn { turn, text, reasoning, tool_calls, messages, directive, usage, error, secrets };
     let receipt = caller.execute(options, answer).await?;
     let TurnOutcome { messages, directed, head } = receipt.answer;
     Ok(Answer::ok(api::TurnAnswered { messages, directed, head, repaired }).at(receipt.head))

@@ -109,6 +109,32 @@ async fn a_secret_that_the_client_sends_again_is_no_new_conversation() {
 }
 
 #[tokio::test]
+async fn calls_with_secrets_that_the_client_sends_again_are_no_new_conversation() {
+    for has_key in [true, false] {
+        let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+        let master_keys = Arc::new(if has_key { vec![MasterKey::new([7; 32])] } else { Vec::new() });
+        let models = ModelSettings { openai_base_url: Some(endpoint.base_url()), ..ModelSettings::default() };
+        let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+        let board = BoardSettings { master_keys, ..fixtures::board() };
+        let server = Server::of(memory().await, settings, board).await;
+        let function = json!({"name": "log_in", "arguments": "{\"pin\": \"1234\", \"password\": \"quokkafish\"}"});
+        let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": function}]});
+        let result =
+            json!({"role": "tool", "tool_call_id": "c1", "content": "{ \"token\": \"numbatmoss\", \"n\": 1 }"});
+        let tools = json!([{"type": "function", "function": {"name": "log_in", "parameters": {"type": "object"}}}]);
+        let ask = async |messages: Value| {
+            let body = json!({"model": "gpt-4o", "tools": tools, "messages": messages});
+            server.send("POST", OPENAI, body).await.is(200)
+        };
+        ask(json!([user("Hello."), call, result])).await;
+        ask(json!([user("Hello."), call, result, assistant("answer 0"), user("And now?")])).await;
+        assert_eq!(messages(&server, "chat:writer").await.len(), 6, "{has_key}");
+        let asked = endpoint.requests().last().unwrap().to_string();
+        assert_eq!(asked.contains("quokkafish") || asked.contains("numbatmoss"), !has_key, "{asked}");
+    }
+}
+
+#[tokio::test]
 async fn fields_of_a_client_that_say_nothing_are_taken() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;

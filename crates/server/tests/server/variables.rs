@@ -316,3 +316,38 @@ async fn secrets_are_found_in_a_value_that_a_model_gives_as_a_text_of_json() {
     assert!(!journal.raw.contains("canary12345"), "{}", journal.raw);
     server.stop().await;
 }
+
+#[tokio::test]
+async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_put_back() {
+    let (server, team, _) = start_with_key().await;
+    let messages = format!("{team}/threads/main/messages");
+    let arguments = json!({"user": "ann", "password": "canary12345"}).to_string();
+    let function = json!({"name": "log_in", "arguments": arguments});
+    let said = json!([
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "{\"access_token\": \"other-canary\", \"next_page_token\": \"p2\"}"},
+    ]);
+    server.send("POST", &messages, json!({"messages": said})).await.is(200);
+    let own = json!({"role": "user", "content": "I am ann, with canary12345."});
+    server.send("POST", &messages, json!({"messages": [own]})).await.is(200);
+    let prompt = server.send("POST", &format!("{team}/prompt"), json!({"agent": "lead"})).await.is(200);
+    let [journal, list, export] = ["journal", "threads/main/messages", "export"].map(|path| format!("{team}/{path}"));
+    for shown in [prompt, server.get(&journal).await, server.get(&list).await, server.get(&export).await] {
+        let shown = shown.is(200);
+        assert!(!shown.raw.contains("canary12345") && !shown.raw.contains("other-canary"), "{}", shown.raw);
+    }
+    let kept = server.get(&list).await.is(200).body["messages"].clone();
+    assert_eq!(kept[0]["tool_calls"][0]["arguments"], r#"{"user":"ann","password":"[hidden]"}"#);
+    assert_eq!(kept[1]["content"], r#"{"access_token":"[hidden]","next_page_token":"p2"}"#);
+    assert_eq!(kept[2]["content"], "I am ann, with [hidden].");
+    let restore = json!({"name": "call:c1.arguments", "reason": "it is none"});
+    let by_lead = format!("{team}/secrets/restore?as=lead");
+    server.send("POST", &by_lead, restore.clone()).await.problem(403, "forbidden");
+    let restored = server.send("POST", &format!("{team}/secrets/restore"), restore.clone()).await.is(200);
+    assert_eq!(restored.body["entries"].as_array().unwrap().len(), 1, "{}", restored.raw);
+    server.send("POST", &format!("{team}/secrets/restore"), restore).await.problem(404, "not_found");
+    let kept = server.get(&list).await.is(200).body["messages"].clone();
+    assert_eq!(kept[0]["tool_calls"][0]["arguments"], arguments);
+    assert_eq!(kept[1]["content"], r#"{"access_token":"[hidden]","next_page_token":"p2"}"#);
+    server.stop().await;
+}

@@ -1,0 +1,261 @@
+//! Secrets in calls of the caller's own tools: what keys in arguments and results say to be one.
+
+use std::{io::Cursor, sync::Arc};
+
+use callboard_engine::{
+    Board, MasterKey, PromptSpec, Session, Settings,
+    core::{
+        conversation::{AddMessages, NewContent, NewMessage, Role, ToolCall},
+        id::{Seq, ThreadId},
+        run::own::AnswerTurn,
+        variable::{ClearVariable, SetVariable},
+        viewer::Viewer,
+    },
+    store::Store,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{add, assert_sound, clock, code, id, journal, memory, new, run, say, settings, texts};
+
+const CANARY: &str = "zq/hunter22-ß";
+
+fn board(store: &Arc<dyn Store>) -> Board {
+    let keys = vec![MasterKey::new([1; 32])];
+    Board::new(store.clone(), Settings { master_keys: Arc::new(keys), ..settings(&clock()) })
+}
+
+fn call(id: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: id.to_owned(), name: "log_in".to_owned(), arguments }
+}
+
+fn calls(calls: Vec<ToolCall>) -> AddMessages {
+    add("main", vec![NewMessage { tool_calls: calls, ..NewMessage::text(Role::Ai, "I log in.") }])
+}
+
+fn result(id: &str, text: &str) -> AddMessages {
+    add("main", vec![NewMessage { tool_call_id: Some(id.to_owned()), ..NewMessage::text(Role::Tool, text) }])
+}
+
+async fn restore(session: &Session, name: &str) -> Result<Vec<Seq>, &'static str> {
+    let restored = session.restore(Viewer::User, &name.parse().unwrap(), "it is none").await;
+    restored.map(|receipt| receipt.answer.entries).map_err(|error| error.code())
+}
+
+/// Whether the value stands anywhere in the journal of the session.
+async fn holds(store: &Arc<dyn Store>, value: &str) -> bool {
+    journal(store, &id("s")).await.iter().any(|entry| entry.data.contains(value))
+}
+
+/// The data of the newest message.
+async fn newest(store: &Arc<dyn Store>) -> Value {
+    let entries = journal(store, &id("s")).await;
+    let message = entries.iter().rev().find(|entry| &*entry.header.kind == "message.added").unwrap();
+    serde_json::from_str(&message.json()).unwrap()
+}
+
+#[tokio::test]
+async fn i6_what_keys_in_arguments_say_to_be_secret_is_sealed_with_the_message_and_can_be_put_back() {
+    let given = json!({"user": {"name": "ann", "password": CANARY}, "keys": [{"api_key": 93_471_188}], "next_page_token": "page-2"});
+    for arguments in [given.clone(), given.to_string().into()] {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        let said = say(&session, &format!("I am ann, with {CANARY}")).await;
+        run(&session, calls(vec![call("c1", arguments.clone())])).await;
+        say(&session, &format!("It was {CANARY}.")).await;
+        assert!(!holds(&store, CANARY).await && !holds(&store, "93471188").await);
+        assert_eq!(texts(&store, &id("s")).await, ["I am ann, with [hidden]", "I log in.", "It was [hidden]."]);
+        let entries = journal(&store, &id("s")).await;
+        let called = entries.iter().find(|entry| entry.data.contains("log_in")).unwrap();
+        let data: Value = serde_json::from_str(&called.json()).unwrap();
+        let kept = &data["tool_calls"][0]["arguments"];
+        let kept = kept.as_str().map_or_else(|| kept.clone(), |text| serde_json::from_str(text).unwrap());
+        assert_eq!(kept["user"], json!({"name": "ann", "password": "[hidden]"}));
+        assert_eq!((&kept["keys"][0]["api_key"], &kept["next_page_token"]), (&json!("[hidden]"), &json!("page-2")));
+        assert_eq!(data["secrets"][0]["name"], "call:c1.arguments");
+        let state = serde_json::to_string(&*session.state().await.unwrap()).unwrap();
+        assert!(!state.contains(CANARY), "{state}");
+        assert_sound(&session).await;
+
+        assert_eq!(restore(&session, "call:c1.arguments").await, Ok(vec![said, called.header.seq]));
+        let entries = journal(&store, &id("s")).await;
+        let called = entries.iter().find(|entry| entry.data.contains("log_in")).unwrap();
+        let data: Value = serde_json::from_str(&called.json()).unwrap();
+        assert_eq!(data["tool_calls"][0]["arguments"], arguments);
+        assert_eq!(texts(&store, &id("s")).await[0], format!("I am ann, with {CANARY}"));
+        assert_eq!(restore(&session, "call:c1.arguments").await, Err("not_found"), "it is no secret any more");
+        say(&session, CANARY).await;
+        assert_eq!(texts(&store, &id("s")).await.last().unwrap(), CANARY);
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn i6_what_keys_in_a_result_say_to_be_secret_is_sealed_however_long_it_is() {
+    for length in [1, 20_000] {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        let text = json!({"session": {"accessToken": CANARY}, "page": "word ".repeat(length)}).to_string();
+        let seq = run(&session, result("c1", &text)).await.answer[0].seq;
+        assert!(!holds(&store, CANARY).await);
+        let kept = newest(&store).await;
+        let beginning = kept["content"]["beginning"].as_str().or(kept["content"].as_str()).unwrap();
+        assert!(beginning.starts_with(r#"{"session":{"accessToken":"[hidden]"},"page":"#), "{beginning}");
+        assert_eq!(kept["secrets"][0]["name"], "call:c1.result");
+        assert_eq!(restore(&session, "call:c1.result").await, Ok(vec![seq]));
+        let page = session.messages(&Viewer::User, &ThreadId::main(), Default::default()).await.unwrap();
+        assert_eq!(page.messages[0].content, text);
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn i6_results_in_parts_are_searched_and_texts_that_are_no_json_are_not() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let part = |text: String| json!({"type": "text", "text": text}).as_object().unwrap().clone();
+    let parts = vec![part("It went well.".to_owned()), part(json!([{ "cookie": CANARY }]).to_string())];
+    let AddMessages { mut messages, thread } = result("c1", "");
+    messages[0].content = Some(NewContent::Parts(parts.clone()));
+    run(&session, AddMessages { thread, messages }).await;
+    assert_eq!(newest(&store).await["content"][1]["text"], r#"[{"cookie":"[hidden]"}]"#);
+    assert_eq!(newest(&store).await["secrets"][0]["at"], "/content/1/text");
+    assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(newest(&store).await["content"], json!(parts));
+    run(&session, result("c2", "the password: another-canary")).await;
+    say(&session, r#"{"password": "another-canary"}"#).await;
+    assert_eq!(newest(&store).await["content"], r#"{"password": "another-canary"}"#, "this is no result of a tool");
+}
+
+#[tokio::test]
+async fn i6_a_turn_outside_of_runs_is_searched_and_its_prompts_and_exports_show_nothing_of_it() {
+    let store = memory(&clock());
+    let board = board(&store);
+    let session = board.create(new("s")).await.unwrap();
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    let begin = prompt.begin_turn(Default::default());
+    let turn = run(&session, begin).await.answer.0;
+    let answer = AnswerTurn { tool_calls: vec![call("c1", json!({"pin": CANARY}))], ..AnswerTurn::text(turn, "") };
+    let first = run(&session, answer.clone()).await;
+    assert_eq!(run(&session, answer).await.answer, first.answer, "the same answer is known again");
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({"pin": "[hidden]"}));
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    assert!(!json!(prompt.body).to_string().contains(CANARY));
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    assert!(!lines.contains(CANARY) && lines.contains("\"secrets_left_out\":1"), "{lines}");
+    let elsewhere = memory(&clock());
+    let keys = vec![MasterKey::new([2; 32])];
+    let other = Board::new(elsewhere, Settings { master_keys: Arc::new(keys), ..settings(&clock()) });
+    let imported = other.import(Cursor::new(lines), None).await.unwrap();
+    assert_eq!(restore(&imported, "call:c1.arguments").await, Err("secret_gone"));
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let (one, other) = (json!({ "token": CANARY }), json!({"token": "another-canary"}));
+    run(&session, calls(vec![call("c1", one.clone()), call("c1", other.clone()), call("c2", one.clone())])).await;
+    run(&session, calls(vec![call("c1", other.clone())])).await;
+    assert!(!holds(&store, CANARY).await && !holds(&store, "another-canary").await);
+    // What has no other value is put back with it.
+    assert_eq!(restore(&session, "call:c2.arguments").await, Err("value_is_secret"));
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert!(session.state().await.unwrap().secrets.is_empty());
+    let entries = journal(&store, &id("s")).await;
+    let said: Vec<Value> = entries
+        .iter()
+        .filter(|entry| &*entry.header.kind == "message.added")
+        .map(|entry| serde_json::from_str(&entry.json()).unwrap())
+        .collect();
+    let arguments = |message: usize, call: usize| said[message]["tool_calls"][call]["arguments"].clone();
+    assert_eq!(
+        [arguments(0, 0), arguments(0, 1), arguments(0, 2), arguments(1, 0)],
+        [one.clone(), other.clone(), one, other]
+    );
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn a_message_that_comes_again_is_the_same_and_nothing_is_sealed_twice() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let messages = |id: &str, value: &str| {
+        let AddMessages { thread, mut messages } = calls(vec![call("c1", json!({ "password": value }))]);
+        messages[0].message_id = Some(id.parse().unwrap());
+        AddMessages { thread, messages }
+    };
+    let first = run(&session, messages("one", CANARY)).await.answer;
+    run(&session, messages("two", "another-canary")).await;
+    assert_eq!(run(&session, messages("one", CANARY)).await.answer, first);
+    assert_eq!(session.state().await.unwrap().secrets.iter().count(), 2);
+    assert_eq!(code(session.execute(Viewer::User, messages("one", "a-third-canary")).await), "message_exists");
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn a_variable_with_the_same_value_has_to_be_restored_for_the_call_and_restores_it() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    run(&session, calls(vec![call("c1", json!({ "password": CANARY }))])).await;
+    let set = SetVariable::new("mail".parse().unwrap(), json!(CANARY), Some(true), "it is one".into()).unwrap();
+    run(&session, set).await;
+    assert_eq!(restore(&session, "call:c1.arguments").await, Err("value_is_secret"));
+    assert_eq!(restore(&session, "mail").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({ "password": CANARY }));
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn what_was_put_back_in_a_call_stays_when_another_secret_in_it_is_put_back() {
+    let arguments = json!({"password": CANARY, "note": "it is another-canary"});
+    for first in ["call:c1.arguments", "note"] {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        run(&session, calls(vec![call("c1", arguments.clone())])).await;
+        let value = json!("another-canary");
+        run(&session, SetVariable::new("note".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
+        let hidden = json!({"password": "[hidden]", "note": "it is [hidden]"});
+        assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], hidden);
+        let second = if first == "note" { "call:c1.arguments" } else { "note" };
+        for name in [first, second] {
+            assert_eq!(restore(&session, name).await.map(|entries| entries.len()), Ok(1), "{first} {name}");
+        }
+        assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], arguments, "{first}");
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_stay() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    run(&session, calls(vec![call("c1", json!({"password": "messages", "pin": 17}))])).await;
+    let own = ToolCall { name: "recall".to_owned(), ..call("c2", json!({"token": "of-the-tool"})) };
+    run(&session, calls(vec![own])).await;
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({"token": "of-the-tool"}));
+    let page = session.messages(&Viewer::User, &ThreadId::main(), Default::default()).await.unwrap();
+    assert_eq!(page.messages.len(), 2);
+    say(&session, "17 is too short to be looked for").await;
+    assert_eq!(newest(&store).await["content"], "17 is too short to be looked for");
+    run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
+    assert!(session.state().await.unwrap().secrets.is_empty());
+    say(&session, "all messages").await;
+    assert_eq!(newest(&store).await["content"], "all messages");
+    assert_eq!(restore(&session, "call:c1.arguments").await, Err("not_found"));
+}
+
+#[tokio::test]
+async fn without_a_master_key_nothing_is_taken_out_and_no_message_is_refused() {
+    let session = crate::fixture::session().await;
+    let arguments = json!({ "password": CANARY });
+    run(&session, calls(vec![call("c1", arguments.clone())])).await;
+    run(&session, result("c1", &arguments.to_string())).await;
+    let page = session.messages(&Viewer::User, &ThreadId::main(), Default::default()).await.unwrap();
+    assert_eq!(page.messages[0].tool_calls[0].arguments, arguments);
+    assert_eq!(page.messages[1].content, arguments.to_string());
+    assert!(session.state().await.unwrap().secrets.is_empty());
+}
