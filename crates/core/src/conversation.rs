@@ -391,6 +391,11 @@ pub struct PutThread {
     pub patch: ThreadPatch,
 }
 
+/// The command to make or to change the thread of a program that asks models itself. It brings its own instructions and tools, as long
+/// as its provider takes them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutClientThread(pub PutThread);
+
 impl PutThread {
     /// The change of who sees a thread, and of nothing else.
     pub fn seen_by(thread: ThreadId, audience: Audience) -> Self {

@@ -6,8 +6,8 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutThread, ToolCall, given, reading, settings::ThreadPatch, shape::in_shape,
-        thoughts::split_thoughts,
+        self, AddMessages, NewMessage, PutClientThread, PutThread, ToolCall, given, reading, settings::ThreadPatch,
+        shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -230,7 +230,7 @@ impl Conversation<'_> {
         });
         if patch != ThreadPatch::default() {
             // The caller was let in as this agent, and the thread is its own.
-            let put = PutThread { thread: thread.clone(), patch };
+            let put = PutClientThread(PutThread { thread: thread.clone(), patch });
             self.session.execute(Actor::User, put).await?;
         }
         Ok(())

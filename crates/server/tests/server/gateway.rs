@@ -118,6 +118,19 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
 }
 
 #[tokio::test]
+async fn the_tools_of_a_coding_agent_go_on_however_long_they_are_described() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let tool = |at: usize| json!({"name": format!("t{at}"), "description": "x".repeat(20_000), "input_schema": {"type": "object"}});
+    let tools: Vec<_> = (0..5).map(tool).collect();
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [user("Hello.")], "tools": tools});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    assert_eq!(endpoint.requests()[0]["tools"], json!(tools));
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    assert_eq!(thread["tools"].as_array().map(Vec::len), Some(5), "{thread}");
+}
+
+#[tokio::test]
 async fn requests_that_come_at_once_are_answered_each() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
