@@ -3,6 +3,7 @@
 
 mod again;
 mod conversation;
+mod declared;
 mod dialect;
 mod keyed;
 mod pass;

@@ -15,6 +15,7 @@ use callboard_core::{
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
+use super::declared::{as_declared, listed, name_whole, whole_name};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -299,9 +300,9 @@ impl Dialect {
         };
         let mut tools = Vec::new();
         for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            match self.tool(at, tool) {
+            match self.tools(&format!("/tools/{at}"), tool) {
                 Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                tool => tools.extend(tool.ok().flatten()),
+                read => tools.extend(read.into_iter().flatten()),
             }
         }
         let is_stream = body.get("stream") == Some(&json!(true));
@@ -335,25 +336,34 @@ impl Dialect {
         }
     }
 
-    /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.
-    fn tool(self, at: usize, tool: &Value) -> Result<Option<Tool>, Complaint> {
+    /// Reads a tool of the client, or those of a namespace. None is what Anthropic itself describes to its models and the client
+    /// executes: it passes as it is.
+    fn tools(self, pointer: &str, tool: &Value) -> Result<Vec<Tool>, Complaint> {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+        if self == Self::Responses && kind == "namespace" {
+            let namespace = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let inner = listed(tool.get("tools")).enumerate();
+            let inner = inner.map(|(at, inner)| self.tools(&format!("{pointer}/tools/{at}"), inner));
+            let inner = inner.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
+            return Ok(inner.map(|tool| Tool { name: whole_name(namespace, &tool.name), ..tool }).collect());
+        }
         let (described, parameters) = match self {
             Self::OpenAi => (tool.get("function"), "parameters"),
+            Self::Responses if kind == "custom" => (Some(tool), "format"),
             Self::Responses => ((kind == "function").then_some(tool), "parameters"),
             Self::Anthropic => (tool.get("input_schema").is_some().then_some(tool), "input_schema"),
         };
         let Some(described) = described else {
             if self == Self::Anthropic && EXECUTED_BY_CLIENTS.iter().any(|begin| kind.starts_with(*begin)) {
-                return Ok(None);
+                return Ok(Vec::new());
             }
             let why =
                 format!("tools of the type `{kind}` cannot be kept in a conversation, only functions: leave it out");
-            return Err(Complaint::refused(&format!("/tools/{at}"), &why));
+            return Err(Complaint::refused(pointer, &why));
         };
         let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let parameters = described.get(parameters).and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Some(Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() }))
+        Ok(vec![Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() }])
     }
 
     /// Puts a prompt in the place of the client's conversation.
@@ -382,7 +392,8 @@ impl Dialect {
                 if let Some(instructions) = prompt.instructions {
                     body.insert("instructions".to_owned(), instructions.into());
                 }
-                body.insert("input".to_owned(), prompt.input.unwrap_or_default().into());
+                let input = as_declared(body.get("tools"), prompt.input.unwrap_or_default());
+                body.insert("input".to_owned(), input.into());
                 body.insert("store".to_owned(), json!(false));
             }
             Self::OpenAi => {
@@ -406,13 +417,9 @@ pub(super) fn said(message: &Value) -> Value {
     let mut message = message.clone();
     if let Some(fields) = message.as_object_mut() {
         fields.retain(|name, value| !value.is_null() || name == "content");
+        name_whole(fields);
     }
     message
-}
-
-/// The items of a list; none where there is no list.
-fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// An object with these of its fields alone.
@@ -430,8 +437,19 @@ fn keepable(message: Value) -> Option<Value> {
     if fits(&message) {
         return Some(message);
     }
-    let fields =
-        ["type", "role", "content", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "input", "output"];
+    let fields = [
+        "type",
+        "role",
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "call_id",
+        "namespace",
+        "name",
+        "arguments",
+        "input",
+        "output",
+    ];
     Some(only(&message, &fields)).filter(fits)
 }
 

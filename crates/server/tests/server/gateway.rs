@@ -417,6 +417,53 @@ async fn the_responses_api_is_answered() {
 }
 
 #[tokio::test]
+async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were_declared() {
+    let search = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "namespace": "mcp__notes", "name": "search", "arguments": "{}", "status": "completed"});
+    let patch = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "apply_patch", "input": "*** Begin", "status": "completed"});
+    let given = json!([search, patch]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let inner = json!({"type": "function", "name": "search", "description": "Searches", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([
+        {"type": "namespace", "name": "mcp__notes", "description": "Notes", "tools": [inner]},
+        {"type": "custom", "name": "apply_patch", "description": "Patches", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.*/"}},
+    ]);
+    let ask = |input: Value| {
+        let body = json!({"model": "gpt-4o", "input": input, "tools": tools});
+        Answer::of(server.call("POST", RESPONSES).json(&body))
+    };
+    let first = ask(json!([user("Well?")])).await.is(200);
+    assert_eq!(first.body["output"], json!([search, patch]), "{}", first.raw);
+    kept(&server, "chat:writer", 2).await;
+    let results = [
+        json!({"type": "function_call_output", "call_id": "call_1", "output": "Found."}),
+        json!({"type": "custom_tool_call_output", "call_id": "call_2", "output": "Patched."}),
+    ];
+    ask(json!([user("Well?"), search, patch, results[0], results[1]])).await.is(200);
+    kept(&server, "chat:writer", 5).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["tools"], tools, "{sent}");
+    let items: Vec<_> = sent["input"].as_array().unwrap().iter().filter(|item| item.get("type").is_some()).collect();
+    assert_eq!(
+        items,
+        [
+            &json!({"type": "function_call", "call_id": "call_1", "namespace": "mcp__notes", "name": "search", "arguments": "{}"}),
+            &json!({"type": "custom_tool_call", "call_id": "call_2", "name": "apply_patch", "input": "*** Begin"}),
+            &results[0],
+            &results[1],
+        ]
+    );
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    let names: Vec<_> = thread["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mcp__notes__search", "apply_patch"]);
+}
+
+#[tokio::test]
 async fn the_same_request_under_its_key_is_asked_once() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => Reply::text("answer 0"),
