@@ -358,6 +358,8 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         Kind::Result { call: message.tool_call_id.clone(), text, place }
     } else {
         let from = match (message.role, &message.agent) {
+            // What a program with the agent's own rights tells its model. What another agent says is no system's.
+            (Role::System, Some(agent)) if agent == reader.name => From::System,
             (_, Some(agent)) => From::Agent(Some(agent.clone())),
             (Role::System, None) => From::System,
             (Role::Ai, None) => From::Agent(None),

@@ -211,6 +211,48 @@ async fn anthropics_clients_are_answered_in_their_own_form() {
 }
 
 #[tokio::test]
+async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_agents_nor_a_branch() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")).with_usage(90, 5));
+    let server = with(&endpoint).await;
+    let system = |content: Value| json!({"role": "system", "content": content});
+    let anthropic = |messages: Value| json!({"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages});
+    let first = [user("Hello."), system(json!("Be brief."))];
+    server.send("POST", ANTHROPIC, anthropic(json!(first))).await.is(200);
+    let marked = json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]);
+    let second = [user("Hello."), system(marked), assistant("answer 0"), user("Again.")];
+    server.send("POST", ANTHROPIC, anthropic(json!(second))).await.is(200);
+    let said = ["Hello.", "Be brief.", "answer 0", "Again.", "answer 1"];
+    assert_eq!(messages(&server, "chat:writer").await, said);
+    let openai = [
+        user("Hello."),
+        system(json!("Be brief.")),
+        assistant("answer 0"),
+        user("Again."),
+        assistant("answer 1"),
+        user("More."),
+    ];
+    chat(&server, json!(openai)).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 7);
+    let sent = endpoint.requests();
+    let texts = |request: &Value, role: &str| -> Vec<String> {
+        let all = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == role);
+        all.map(|message| message["content"].to_string()).collect()
+    };
+    assert!(texts(&sent[0], "assistant").is_empty(), "{}", sent[0]);
+    assert!(texts(&sent[0], "user")[0].contains("[from system] Be brief."), "{}", sent[0]);
+    assert!(!sent[0].to_string().contains("your turn"), "{}", sent[0]);
+    assert!(texts(&sent[2], "system").iter().any(|text| text.contains("Be brief.")), "{}", sent[2]);
+    // So it is for a program that has the rights of the agent alone.
+    let made = server.send("POST", "/v1/sessions/s/tokens", json!({"agent": "writer"})).await.is(201);
+    let token = made.body["token"].as_str().unwrap();
+    let other = anthropic(json!([user("Other."), system(json!("Be kind."))]));
+    let asked = server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", token).json(&other);
+    Answer::of(asked).await.is(200);
+    let last = endpoint.requests().last().unwrap().clone();
+    assert!(texts(&last, "user").iter().any(|text| text.contains("[from system] Be kind.")), "{last}");
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => Reply::error(400, "the model does not like it"),
