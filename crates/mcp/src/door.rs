@@ -49,8 +49,12 @@ impl<S: ServerHandler> Door<S> {
         most: usize,
         closing: CancellationToken,
     ) -> Self {
-        let connections = Arc::new(LocalSessionManager::default());
+        let mut connections = LocalSessionManager::default();
+        // Some clients take an event without a message at the beginning of a stream for a fault, and hang up.
+        connections.session_config.sse_retry = None;
+        let connections = Arc::new(connections);
         let config = StreamableHttpServerConfig::default()
+            .with_sse_retry(None)
             // Hosts and origins are checked before.
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body)
