@@ -249,7 +249,12 @@ async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_ag
     let asked = server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", token).json(&other);
     Answer::of(asked).await.is(200);
     let last = endpoint.requests().last().unwrap().clone();
-    assert!(texts(&last, "user").iter().any(|text| text.contains("[from system] Be kind.")), "{last}");
+    let told = texts(&last, "user").concat();
+    assert!(
+        told.contains("Other.") && told.contains("[from system] Be kind.") && !told.contains("your turn"),
+        "{last}"
+    );
+    assert!(texts(&last, "assistant").is_empty(), "{last}");
 }
 
 #[tokio::test]
