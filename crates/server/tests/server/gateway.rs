@@ -241,7 +241,7 @@ async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_ag
     assert!(texts(&sent[0], "assistant").is_empty(), "{}", sent[0]);
     assert!(texts(&sent[0], "user")[0].contains("[from system] Be brief."), "{}", sent[0]);
     assert!(!sent[0].to_string().contains("your turn"), "{}", sent[0]);
-    assert!(texts(&sent[2], "system").iter().any(|text| text.contains("Be brief.")), "{}", sent[2]);
+    assert!(texts(&sent[2], "system").concat().contains("Be brief."), "{}", sent[2]);
     // So it is for a program that has the rights of the agent alone.
     let made = server.send("POST", "/v1/sessions/s/tokens", json!({"agent": "writer"})).await.is(201);
     let token = made.body["token"].as_str().unwrap();
