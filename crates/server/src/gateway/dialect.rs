@@ -1,5 +1,7 @@
 //! The three APIs: what a request says, and how an answer is given.
 
+use std::collections::BTreeSet;
+
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
@@ -367,10 +369,13 @@ impl Dialect {
     }
 
     /// Puts a prompt in the place of the client's conversation.
-    pub(super) fn fill(self, body: &mut Map<String, Value>, prompt: api::Prompt) {
+    pub(super) fn fill(self, asked: &mut Asked, prompt: api::Prompt) {
+        let Asked { body, messages: sent, .. } = asked;
         match self {
             Self::Anthropic => {
-                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+                let mut messages = prompt.messages.unwrap_or_default();
+                mark_failed(sent, &mut messages);
+                body.insert("messages".to_owned(), messages.into());
                 if let Some(mut system) = prompt.system.filter(|system| !system.is_empty()) {
                     // How long the client wants its instructions to be cached.
                     let blocks = body.get("system").and_then(Value::as_array).into_iter().flatten();
@@ -405,6 +410,19 @@ impl Dialect {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Marks the results of calls that failed as the client did.
+fn mark_failed(sent: &[Value], messages: &mut [Value]) {
+    let results = sent.iter().flat_map(|message| listed(message.get("content")));
+    let failed = results.filter(|block| block.get("is_error") == Some(&json!(true)));
+    let failed: BTreeSet<_> = failed.filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
+    let blocks = messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+    for fields in blocks.filter_map(Value::as_object_mut) {
+        if fields.get("tool_use_id").and_then(Value::as_str).is_some_and(|id| failed.contains(id)) {
+            fields.insert("is_error".to_owned(), json!(true));
         }
     }
 }

@@ -258,6 +258,20 @@ async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_ag
 }
 
 #[tokio::test]
+async fn a_call_that_failed_is_told_to_anthropics_models_as_one() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let called = json!({"role": "assistant", "content": [call("toolu_1"), call("toolu_2")]});
+    let result = |id: &str, is_error: bool| json!({"type": "tool_result", "tool_use_id": id, "content": "Fog.", "is_error": is_error});
+    let results = json!({"role": "user", "content": [result("toolu_1", true), result("toolu_2", false)]});
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [user("Well?"), called, results]});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let sent = endpoint.requests()[0]["messages"][2]["content"].clone();
+    assert_eq!((&sent[0]["is_error"], &sent[1]["is_error"]), (&json!(true), &Value::Null), "{sent}");
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => Reply::error(400, "the model does not like it"),
