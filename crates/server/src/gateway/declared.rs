@@ -40,8 +40,8 @@ impl<'a> Declared<'a> {
 }
 
 /// Writes the calls among `items`, and the results of those with a text, as the client declared the tools.
-pub(super) fn as_declared(tools: Option<&Value>, mut items: Vec<Value>) -> Vec<Value> {
-    let declared: Vec<_> = listed(tools)
+pub(super) fn as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut items: Vec<Value>) -> Vec<Value> {
+    let declared: Vec<_> = tools
         .flat_map(|tool| {
             let namespace = tool.get("name").and_then(Value::as_str);
             let inner = listed(tool.get("tools")).filter_map(move |inner| Declared::of(namespace, inner));
@@ -55,13 +55,15 @@ pub(super) fn as_declared(tools: Option<&Value>, mut items: Vec<Value>) -> Vec<V
         let (kind, id, name) = (text("type"), text("call_id").to_owned(), text("name"));
         match kind {
             "function_call" => {
-                let Some(tool) = declared.iter().find(|tool| tool.is_called(name)) else { continue };
+                // Some namespaces are left out of calls.
+                let whole = declared.iter().find(|tool| tool.is_called(name));
+                let Some(tool) = whole.or_else(|| declared.iter().find(|tool| tool.name == name)) else { continue };
                 if let Some(input) = only_input(text("arguments")).filter(|_| tool.takes_text) {
                     item.remove("arguments");
                     item.extend([("type".to_owned(), json!("custom_tool_call")), ("input".to_owned(), input.into())]);
                     texts.insert(id);
                 }
-                if let Some(namespace) = tool.namespace {
+                if let Some(namespace) = whole.and_then(|tool| tool.namespace) {
                     item.extend([("namespace".to_owned(), json!(namespace)), ("name".to_owned(), json!(tool.name))]);
                 }
             }

@@ -63,6 +63,8 @@ pub(super) struct Asked {
     pub(super) messages: Vec<Value>,
     /// The client's tools.
     pub(super) tools: Vec<Tool>,
+    /// Items of the Responses API that offer tools.
+    pub(super) tool_items: Vec<Value>,
     pub(super) is_stream: bool,
     /// Whether the usage at the end of a stream of chat completions was asked for.
     pub(super) wants_usage: bool,
@@ -266,7 +268,7 @@ impl Dialect {
                 return Err(Complaint::refused("/background", why));
             }
         }
-        let mut messages = match body.remove(self.list()) {
+        let messages = match body.remove(self.list()) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
             Some(Value::String(text)) if self == Self::Responses => vec![json!({"role": "user", "content": text})],
             _ => {
@@ -274,6 +276,10 @@ impl Dialect {
                 return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
             }
         };
+        let offers = |item: &Value| item.get("type").and_then(Value::as_str) == Some("additional_tools");
+        let (tool_items, messages): (Vec<_>, Vec<_>) =
+            messages.into_iter().enumerate().partition(|(_, item)| self == Self::Responses && offers(item));
+        let mut messages: Vec<Value> = messages.into_iter().map(|(_, message)| message).collect();
         if mode == Mode::Record {
             messages = messages.into_iter().filter_map(keepable).collect();
         }
@@ -307,12 +313,24 @@ impl Dialect {
                 read => tools.extend(read.into_iter().flatten()),
             }
         }
+        for (at, item) in &tool_items {
+            for (nth, tool) in listed(item.get("tools")).enumerate() {
+                let read = match self.tools(&format!("/input/{at}/tools/{nth}"), tool) {
+                    Err(complaint) if mode == Mode::Manage => return Err(complaint),
+                    read => read.unwrap_or_default(),
+                };
+                // What is offered again is offered anew.
+                tools.retain(|known: &Tool| read.iter().all(|new| new.name != known.name));
+                tools.extend(read);
+            }
+        }
+        let tool_items = tool_items.into_iter().map(|(_, item)| item).collect();
         let is_stream = body.get("stream") == Some(&json!(true));
         let wants_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
-        Ok(Asked { model, instructions, messages, tools, is_stream, wants_usage, hides_usage, body })
+        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
     }
 
     /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.
@@ -370,7 +388,7 @@ impl Dialect {
 
     /// Puts a prompt in the place of the client's conversation.
     pub(super) fn fill(self, asked: &mut Asked, prompt: api::Prompt) {
-        let Asked { body, messages: sent, .. } = asked;
+        let Asked { body, messages: sent, tool_items, .. } = asked;
         match self {
             Self::Anthropic => {
                 let mut messages = prompt.messages.unwrap_or_default();
@@ -397,7 +415,9 @@ impl Dialect {
                 if let Some(instructions) = prompt.instructions {
                     body.insert("instructions".to_owned(), instructions.into());
                 }
-                let input = as_declared(body.get("tools"), prompt.input.unwrap_or_default());
+                let offered = tool_items.iter().flat_map(|item| listed(item.get("tools")));
+                let input = as_declared(listed(body.get("tools")).chain(offered), prompt.input.unwrap_or_default());
+                let input: Vec<_> = tool_items.iter().cloned().chain(input).collect();
                 body.insert("input".to_owned(), input.into());
                 body.insert("store".to_owned(), json!(false));
             }

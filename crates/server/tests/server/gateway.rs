@@ -525,6 +525,37 @@ async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were
 }
 
 #[tokio::test]
+async fn tools_that_are_offered_in_an_item_stay_on_offer() {
+    let call =
+        json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "exec", "input": "look()"});
+    let given = json!([call]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let exec = json!({"type": "custom", "name": "exec", "description": "Runs a script"});
+    let space = json!({"type": "namespace", "name": "functions", "description": "", "tools": [exec]});
+    let offer = json!({"type": "additional_tools", "id": "at_1", "role": "developer", "tools": [space]});
+    let rules =
+        json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]});
+    let ask = |input: Value| server.send("POST", RESPONSES, json!({"model": "gpt-4o", "input": input}));
+    ask(json!([offer, rules, user("Well?")])).await.is(200);
+    let result = json!({"type": "custom_tool_call_output", "call_id": "call_1", "output": "Fog."});
+    ask(json!([offer, rules, user("Well?"), call, result])).await.is(200);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["input"][0], offer, "{sent}");
+    assert!(sent["instructions"].as_str().unwrap().contains("Be brief."), "{sent}");
+    let called = json!({"type": "custom_tool_call", "call_id": "call_1", "name": "exec", "input": "look()"});
+    assert_eq!((&sent["input"][2], &sent["input"][3]), (&called, &result), "{sent}");
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    assert_eq!(thread["tools"][0]["name"], "functions__exec", "{thread}");
+    assert_eq!(messages(&server, "chat:writer").await.len(), 4);
+}
+
+#[tokio::test]
 async fn the_same_request_under_its_key_is_asked_once() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => Reply::text("answer 0"),
