@@ -72,6 +72,14 @@ pub(super) struct Asked {
     pub(super) hides_usage: bool,
 }
 
+impl Asked {
+    /// The tools that the client offers, as it sent them.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &Value> {
+        let items = self.tool_items.iter().flat_map(|item| listed(item.get("tools")));
+        listed(self.body.get("tools")).chain(items)
+    }
+}
+
 /// Why a request is refused, in words of the API.
 #[derive(Debug)]
 pub(super) struct Complaint {
@@ -388,11 +396,12 @@ impl Dialect {
 
     /// Puts a prompt in the place of the client's conversation.
     pub(super) fn fill(self, asked: &mut Asked, prompt: api::Prompt) {
-        let Asked { body, messages: sent, tool_items, .. } = asked;
+        let input = as_declared(asked.offered(), prompt.input.unwrap_or_default());
+        let body = &mut asked.body;
         match self {
             Self::Anthropic => {
                 let mut messages = prompt.messages.unwrap_or_default();
-                mark_failed(sent, &mut messages);
+                mark_failed(&asked.messages, &mut messages);
                 body.insert("messages".to_owned(), messages.into());
                 if let Some(mut system) = prompt.system.filter(|system| !system.is_empty()) {
                     // How long the client wants its instructions to be cached.
@@ -415,9 +424,7 @@ impl Dialect {
                 if let Some(instructions) = prompt.instructions {
                     body.insert("instructions".to_owned(), instructions.into());
                 }
-                let offered = tool_items.iter().flat_map(|item| listed(item.get("tools")));
-                let input = as_declared(listed(body.get("tools")).chain(offered), prompt.input.unwrap_or_default());
-                let input: Vec<_> = tool_items.iter().cloned().chain(input).collect();
+                let input: Vec<_> = asked.tool_items.iter().cloned().chain(input).collect();
                 body.insert("input".to_owned(), input.into());
                 body.insert("store".to_owned(), json!(false));
             }

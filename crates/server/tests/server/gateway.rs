@@ -498,9 +498,22 @@ async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were
         let body = json!({"model": "gpt-4o", "input": input, "tools": tools});
         Answer::of(server.call("POST", RESPONSES).json(&body))
     };
-    let first = ask(json!([user("Well?")])).await.is(200);
+    let keyed = || {
+        let body = json!({"model": "gpt-4o", "input": [user("Well?")], "tools": tools});
+        Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", "first").json(&body))
+    };
+    let first = keyed().await.is(200);
     assert_eq!(first.body["output"], json!([search, patch]), "{}", first.raw);
     kept(&server, "chat:writer", 2).await;
+    let again = keyed().await.is(200);
+    let said = &again.body["output"];
+    assert_eq!((&said[0]["namespace"], &said[0]["name"]), (&json!("mcp__notes"), &json!("search")), "{}", again.raw);
+    assert_eq!(
+        (&said[1]["type"], &said[1]["input"]),
+        (&json!("custom_tool_call"), &json!("*** Begin")),
+        "{}",
+        again.raw
+    );
     let results = [
         json!({"type": "function_call_output", "call_id": "call_1", "output": "Found."}),
         json!({"type": "custom_tool_call_output", "call_id": "call_2", "output": "Patched."}),
