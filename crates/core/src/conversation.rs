@@ -391,8 +391,8 @@ pub struct PutThread {
     pub patch: ThreadPatch,
 }
 
-/// The command to make or to change the thread of a program that asks models itself. It brings its own instructions and tools, as long
-/// as its provider takes them.
+/// The same for the thread of a program that asks models itself, with instructions and tools of its own: what its provider takes of
+/// them is not asked here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutClientThread(pub PutThread);
 
