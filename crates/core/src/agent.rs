@@ -262,6 +262,25 @@ pub(crate) fn check_means(
     if instructions.is_some_and(|text| text.len() > INLINE_BYTES) {
         fault("/instructions", format!("use at most {INLINE_BYTES} bytes; put longer texts in context sets"));
     }
+    check_tools(tools, INLINE_BYTES, fault);
+    for (at, tool) in tools.iter().enumerate().filter(|(_, tool)| is_tool_name(&tool.name)) {
+        provider_faults(tool).into_iter().for_each(|(field, problem)| fault(&format!("/tools/{at}{field}"), problem));
+    }
+}
+
+/// The most bytes of a client's instructions, and of its tools altogether.
+const CLIENT_BYTES: usize = INLINE_BYTES * 16;
+
+/// Finds the faults of what a program works with that asks models itself. Whether its provider takes its tools, the provider says.
+pub(crate) fn check_means_of_client(instructions: Option<&str>, tools: &[Tool], fault: &mut impl FnMut(&str, String)) {
+    if instructions.is_some_and(|text| text.len() > CLIENT_BYTES) {
+        fault("/instructions", format!("use at most {CLIENT_BYTES} bytes"));
+    }
+    check_tools(tools, CLIENT_BYTES, fault);
+}
+
+/// Finds the faults of tools that have at most `most_bytes` altogether.
+fn check_tools(tools: &[Tool], most_bytes: usize, fault: &mut impl FnMut(&str, String)) {
     for (at, tool) in tools.iter().enumerate() {
         if !is_tool_name(&tool.name) {
             fault(&format!("/tools/{at}/name"), TOOL_NAME.to_owned());
@@ -273,11 +292,8 @@ pub(crate) fn check_means(
             fault(&format!("/tools/{at}/parameters"), format!("nest at most {} levels", json::MAX_DEPTH));
         }
     }
-    if json::size_bytes(&tools) > INLINE_BYTES {
-        fault("/tools", format!("describe them in at most {INLINE_BYTES} bytes altogether"));
-    }
-    for (at, tool) in tools.iter().enumerate().filter(|(_, tool)| is_tool_name(&tool.name)) {
-        provider_faults(tool).into_iter().for_each(|(field, problem)| fault(&format!("/tools/{at}{field}"), problem));
+    if json::size_bytes(&tools) > most_bytes {
+        fault("/tools", format!("describe them in at most {most_bytes} bytes altogether"));
     }
 }
 

@@ -70,8 +70,12 @@ impl<S: ServerHandler> Door<S> {
         most: usize,
         closing: CancellationToken,
     ) -> Self {
-        let open = Arc::new(LocalSessionManager::default());
+        let mut open = LocalSessionManager::default();
+        // Some clients take an event without a message at the beginning of a stream for a fault, and hang up.
+        open.session_config.sse_retry = None;
+        let open = Arc::new(open);
         let mut config = StreamableHttpServerConfig::default()
+            .with_sse_retry(None)
             // Hosts and origins are checked before.
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body)

@@ -330,9 +330,10 @@ const REFUSED: &str = "[the model refused]";
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
+    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || !is_told(message, reader));
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
-    let nameless = message.role == Role::Ai && message.agent.is_none();
-    let mine = nameless || message.agent.as_ref() == Some(reader.name);
+    let nameless = message.role == Role::Ai && agent.is_none();
+    let mine = nameless || agent == Some(reader.name);
     let takes_media = reader.media > 0
         && match message.role {
             Role::User => !mine,
@@ -362,7 +363,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let kind = if message.role == Role::Tool {
         Kind::Result { call: message.tool_call_id.clone(), text, place }
     } else {
-        let from = match (message.role, &message.agent) {
+        let from = match (message.role, agent) {
             (_, Some(agent)) => From::Agent(Some(agent.clone())),
             (Role::System, None) => From::System,
             (Role::Ai, None) => From::Agent(None),
@@ -388,6 +389,14 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
     Ok(Utterance { is_damaged, shortened: is_damaged, ..said })
+}
+
+/// Whether a program that works as the reader tells it this in its own conversation at a base URL, rather than the reader said it.
+fn is_told(message: &Message, reader: &Reader<'_>) -> bool {
+    let thread =
+        message.thread_id.as_str().strip_prefix("chat:").and_then(|rest| rest.strip_prefix(reader.name.as_str()));
+    matches!(message.role, Role::User | Role::System)
+        && thread.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

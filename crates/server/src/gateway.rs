@@ -3,6 +3,7 @@
 
 mod again;
 mod conversation;
+mod declared;
 mod dialect;
 mod keyed;
 mod pass;
@@ -225,7 +226,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let body = match mode {
         Mode::Record => bytes,
         Mode::Manage => {
-            dialect.fill(&mut asked.body, prompt);
+            dialect.fill(&mut asked, prompt);
             Value::Object(asked.body).to_string().into()
         }
     };
@@ -282,7 +283,7 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
                     *block = serde_json::json!({"type": "text", "text": texts(block.get("content"))});
                 }
             }
-            dialect.fill(&mut asked.body, prompt);
+            dialect.fill(&mut asked, prompt);
             if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {
                 messages.append(&mut new);
             }

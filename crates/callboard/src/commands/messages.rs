@@ -88,17 +88,44 @@ fn show(message: &api::Message, output: Output) {
     };
     let time = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
     output.line(format!("{} ({time})", output.paint(Style::Name, speaker)));
-    let text = match &message.content {
-        Value::String(text) => text.clone(),
-        parts => parts.to_string(),
-    };
+    let text = words(&message.content);
     for block in &message.reasoning {
         let thought = ["thinking", "reasoning_content", "reasoning"].iter().find_map(|name| block.get(*name)?.as_str());
-        let thought = indented(thought.unwrap_or("(not readable)"), "    ");
+        let summary = block.get("summary").map(words).filter(|summary| !summary.is_empty());
+        let thought = thought.map(str::to_owned).or(summary).unwrap_or_else(|| "(not readable)".to_owned());
+        let thought = indented(&thought, "    ");
         output.line(output.paint(Style::Quiet, format!("    thought:\n{thought}")));
     }
     output.line(indented(&text, "    "));
     for call in &message.tool_calls {
         output.line(format!("    calls {} as {}: {}", call.name, call.id, call.arguments_text()));
+    }
+}
+
+/// A text, or parts: the texts of those that have one, and the others as JSON.
+fn words(content: &Value) -> String {
+    let part = |part: &Value| match part.get("text").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => part.to_string(),
+    };
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::words;
+
+    #[test]
+    fn parts_that_are_texts_are_shown_as_texts() {
+        assert_eq!(words(&json!("High.")), "High.");
+        let picture = json!({"type": "image_url", "image_url": {"url": "https://a.example/b.png"}});
+        let parts = json!([{"type": "input_text", "text": "See:"}, picture, {"type": "text", "text": "Well?"}]);
+        assert_eq!(words(&parts), format!("See:\n{picture}\nWell?"));
     }
 }

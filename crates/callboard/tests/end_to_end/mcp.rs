@@ -417,9 +417,14 @@ fn the_configurations_in_the_documentation_start_a_server() {
     let claude = include_str!("../../../../docs/clients/claude-code.md");
     let codex = include_str!("../../../../docs/clients/codex.md");
     let cursor = include_str!("../../../../docs/clients/cursor.md");
+    let gemini = include_str!("../../../../docs/clients/gemini-cli.md");
+    let opencode = include_str!("../../../../docs/clients/opencode.md");
     let mut lines = Vec::new();
     for line in blocks(claude, "sh").iter().flat_map(|block| block.lines()) {
         lines.extend(line.strip_prefix("claude mcp add callboard -- ").map(str::to_owned));
+    }
+    for line in blocks(gemini, "sh").iter().flat_map(|block| block.lines()) {
+        lines.extend(line.strip_prefix("gemini mcp add callboard ").map(str::to_owned));
     }
     let words = |server: &Value| {
         let arguments = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
@@ -427,7 +432,18 @@ fn the_configurations_in_the_documentation_start_a_server() {
     };
     for block in blocks(codex, "toml") {
         let config: Value = toml::from_str(block).unwrap();
-        lines.push(words(&config["mcp_servers"]["callboard"]));
+        let server = &config["mcp_servers"]["callboard"];
+        match server["url"].as_str() {
+            Some(url) => assert_eq!(url, "http://127.0.0.1:7420/mcp?session=tides&as=writer"),
+            None if server.is_null() => assert!(config["model_providers"].is_object(), "{block}"),
+            None => lines.push(words(server)),
+        }
+    }
+    for block in blocks(opencode, "json") {
+        let config: Value = serde_json::from_str(block).unwrap();
+        let command = config["mcp"]["callboard"]["command"].as_array();
+        lines
+            .extend(command.map(|words| words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ")));
     }
     for block in blocks(cursor, "json") {
         let config: Value = serde_json::from_str(block).unwrap();
@@ -437,7 +453,7 @@ fn the_configurations_in_the_documentation_start_a_server() {
             None => lines.push(words(server)),
         }
     }
-    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines.len(), 5, "{lines:?}");
     let home = Home::new();
     home.json("session new --id tides --agent lead:manager --agent writer");
     for line in lines {

@@ -63,6 +63,15 @@ pub struct ThreadPatch {
     pub history_tokens: Option<Option<Tokens>>,
 }
 
+/// Whose the settings of a thread are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those with which Callboard asks models for agents.
+    Agents,
+    /// Those of a program that asks models itself.
+    Clients,
+}
+
 impl ThreadSettings {
     /// Whether they say nothing.
     pub fn is_default(&self) -> bool {
@@ -80,13 +89,17 @@ impl ThreadSettings {
         }
     }
 
-    /// Refuses what an agent could not have either.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Refuses what nobody could have there whose they are.
+    pub(crate) fn check(&self, whose: Whose) -> Result<(), Error> {
         let mut faults = Vec::new();
         let tools = self.tools.as_deref().unwrap_or_default();
-        agent::check_means(self.instructions.as_deref(), self.model.as_deref(), tools, &mut |pointer, problem| {
-            faults.push(Fault { pointer: pointer.to_owned(), problem });
-        });
+        let mut fault = |pointer: &str, problem| faults.push(Fault { pointer: pointer.to_owned(), problem });
+        match whose {
+            Whose::Agents => {
+                agent::check_means(self.instructions.as_deref(), self.model.as_deref(), tools, &mut fault);
+            }
+            Whose::Clients => agent::check_means_of_client(self.instructions.as_deref(), tools, &mut fault),
+        }
         let doubled = agent::doubled_tools(tools).map(|(at, name)| Fault {
             pointer: format!("/tools/{at}/name"),
             problem: format!("the thread has another tool {name}"),

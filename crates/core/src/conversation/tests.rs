@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use super::NewMessage;
 use crate::{
     conversation::{
-        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutThread, facts::MessageAdded,
-        settings::ThreadPatch, shape::in_shape,
+        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutClientThread, PutThread,
+        facts::MessageAdded, settings::ThreadPatch, shape::in_shape,
     },
+    count::Tokens,
     error::Error,
     fact,
     id::ThreadId,
@@ -286,6 +287,25 @@ fn settings_that_no_agent_could_have_are_refused_by_name() {
     assert!(refused.starts_with("invalid: /tools/0/parameters: providers take the schema of an object"), "{refused}");
     assert!(board.state.threads.settings(&"notes".parse().unwrap()).is_none(), "nothing was made");
     assert!(settle(&mut board, "user", tools(vec![described(1024)])).ends_with("entries"));
+}
+
+#[test]
+fn the_tools_of_a_client_are_as_its_provider_takes_them() {
+    let mut board = Board::team("lead writer critic");
+    let described = |chars: usize| crate::agent::Tool {
+        name: "mcp__".to_owned() + &"x".repeat(70),
+        description: "x".repeat(chars),
+        ..crate::agent::Tool::default()
+    };
+    let put = |patch| PutThread { thread: "notes".parse().unwrap(), patch };
+    let tools = |chars| ThreadPatch { tools: Some(Some(vec![described(chars)])), ..ThreadPatch::default() };
+    board.user(PutClientThread(put(tools(100_000)))).unwrap();
+    assert!(settle(&mut board, "user", tools(100_000)).starts_with("invalid: /tools"));
+    let refused = board.user(PutClientThread(put(tools(1 << 20)))).unwrap_err();
+    assert_snapshot!(refused, @"/tools: describe them in at most 1048576 bytes altogether");
+    // What else holds in the thread can be changed all the same.
+    let short = ThreadPatch { history_tokens: Some(Some(Tokens(4000))), ..ThreadPatch::default() };
+    assert!(settle(&mut board, "user", short).ends_with("entries"));
 }
 
 #[test]

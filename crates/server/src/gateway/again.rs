@@ -7,12 +7,17 @@ use callboard_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::dialect::{Dialect, texts};
+use super::{
+    declared::as_declared,
+    dialect::{Dialect, texts},
+};
 
 /// An answer, as it is known now.
 pub(super) struct Again {
     pub(super) turn: Seq,
     pub(super) model: String,
+    /// The tools that the client offers.
+    pub(super) offered: Vec<Value>,
     /// When it was given, in seconds since 1970.
     pub(super) created: i64,
     pub(super) messages: Vec<MessageView>,
@@ -266,7 +271,7 @@ impl Again {
                 }));
             }
         }
-        items
+        as_declared(self.offered.iter(), items)
     }
 
     fn response_events(&self) -> Vec<Value> {

@@ -6,8 +6,8 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutThread, ToolCall, call_secrets, given, reading, settings::ThreadPatch,
-        shape::in_shape, thoughts::split_thoughts,
+        self, AddMessages, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading,
+        settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -198,8 +198,14 @@ impl Conversation<'_> {
         let mut known = Vec::new();
         for object in messages.chunk_by(|_, next| is_joined(next)) {
             let Some(seq) = object.first().map(|message| message.seq) else { continue };
-            let essences = in_shape(shape, object).into_iter();
-            known.extend(essences.map(|message| Known { seq, essence: self.essence(&message) }));
+            let objects = match object {
+                // Anthropic's shape has no role for the system, and clients of newer models have.
+                [message] if message.role == conversation::Role::System => {
+                    vec![json!({"role": "system", "content": message.content})]
+                }
+                _ => in_shape(shape, object),
+            };
+            known.extend(objects.iter().map(|message| Known { seq, essence: self.essence(message) }));
         }
         Ok(known)
     }
@@ -230,7 +236,7 @@ impl Conversation<'_> {
         });
         if patch != ThreadPatch::default() {
             // The caller was let in as this agent, and the thread is its own.
-            let put = PutThread { thread: thread.clone(), patch };
+            let put = PutClientThread(PutThread { thread: thread.clone(), patch });
             self.session.execute(Actor::User, put).await?;
         }
         Ok(())
@@ -246,7 +252,8 @@ impl Conversation<'_> {
         Ok(reading::read_at(&list, given)?)
     }
 
-    /// Adds messages: what the user said as the user, what the agent said and was told by tools as the agent.
+    /// Adds messages: what the user said as the user, and so what the user's program says; what the agent said and was told by tools as
+    /// the agent.
     async fn add(&self, thread: &ThreadId, mut new: Vec<NewMessage>) -> Result<(), Complaint> {
         while !new.is_empty() {
             let actor = self.actor(new.first());
@@ -259,7 +266,10 @@ impl Conversation<'_> {
     }
 
     fn actor(&self, message: Option<&NewMessage>) -> Actor {
-        let is_users = message.is_some_and(|message| message.role == conversation::Role::User);
+        let is_users = message.is_some_and(|message| match message.role {
+            conversation::Role::User | conversation::Role::System => true,
+            conversation::Role::Ai | conversation::Role::Tool => false,
+        });
         if self.is_user && is_users { Actor::User } else { Actor::Agent(self.agent.clone()) }
     }
 

@@ -1,5 +1,7 @@
 //! The three APIs: what a request says, and how an answer is given.
 
+use std::collections::BTreeSet;
+
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
@@ -15,6 +17,7 @@ use callboard_core::{
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
+use super::declared::{as_declared, listed, name_whole, whole_name};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -60,11 +63,21 @@ pub(super) struct Asked {
     pub(super) messages: Vec<Value>,
     /// The client's tools.
     pub(super) tools: Vec<Tool>,
+    /// Items of the Responses API that offer tools.
+    pub(super) tool_items: Vec<Value>,
     pub(super) is_stream: bool,
     /// Whether the usage at the end of a stream of chat completions was asked for.
     pub(super) wants_usage: bool,
     /// Whether it comes at the end of the stream although it was not.
     pub(super) hides_usage: bool,
+}
+
+impl Asked {
+    /// The tools that the client offers, as it sent them.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &Value> {
+        let items = self.tool_items.iter().flat_map(|item| listed(item.get("tools")));
+        listed(self.body.get("tools")).chain(items)
+    }
 }
 
 /// Why a request is refused, in words of the API.
@@ -263,7 +276,7 @@ impl Dialect {
                 return Err(Complaint::refused("/background", why));
             }
         }
-        let mut messages = match body.remove(self.list()) {
+        let messages = match body.remove(self.list()) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
             Some(Value::String(text)) if self == Self::Responses => vec![json!({"role": "user", "content": text})],
             _ => {
@@ -271,6 +284,10 @@ impl Dialect {
                 return Err(Complaint::refused(&pointer, "give the conversation as a list of messages"));
             }
         };
+        let offers = |item: &Value| item.get("type").and_then(Value::as_str) == Some("additional_tools");
+        let (tool_items, messages): (Vec<_>, Vec<_>) =
+            messages.into_iter().enumerate().partition(|(_, item)| self == Self::Responses && offers(item));
+        let mut messages: Vec<Value> = messages.into_iter().map(|(_, message)| message).collect();
         if mode == Mode::Record {
             messages = messages.into_iter().filter_map(keepable).collect();
         }
@@ -309,17 +326,29 @@ impl Dialect {
         };
         let mut tools = Vec::new();
         for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            match self.tool(at, tool) {
+            match self.tools(&format!("/tools/{at}"), tool) {
                 Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                tool => tools.extend(tool.ok().flatten()),
+                read => tools.extend(read.into_iter().flatten()),
             }
         }
+        for (at, item) in &tool_items {
+            for (nth, tool) in listed(item.get("tools")).enumerate() {
+                let read = match self.tools(&format!("/input/{at}/tools/{nth}"), tool) {
+                    Err(complaint) if mode == Mode::Manage => return Err(complaint),
+                    read => read.unwrap_or_default(),
+                };
+                // What is offered again is offered anew.
+                tools.retain(|known: &Tool| read.iter().all(|new| new.name != known.name));
+                tools.extend(read);
+            }
+        }
+        let tool_items = tool_items.into_iter().map(|(_, item)| item).collect();
         let is_stream = body.get("stream") == Some(&json!(true));
         let wants_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
-        Ok(Asked { model, instructions, messages, tools, is_stream, wants_usage, hides_usage, body })
+        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
     }
 
     /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.
@@ -345,32 +374,45 @@ impl Dialect {
         }
     }
 
-    /// Reads a tool of the client. None is what Anthropic itself describes to its models and the client executes: it passes as it is.
-    fn tool(self, at: usize, tool: &Value) -> Result<Option<Tool>, Complaint> {
+    /// Reads a tool of the client, or those of a namespace. None is what Anthropic itself describes to its models and the client
+    /// executes: it passes as it is.
+    fn tools(self, pointer: &str, tool: &Value) -> Result<Vec<Tool>, Complaint> {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+        if self == Self::Responses && kind == "namespace" {
+            let namespace = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let inner = listed(tool.get("tools")).enumerate();
+            let inner = inner.map(|(at, inner)| self.tools(&format!("{pointer}/tools/{at}"), inner));
+            let inner = inner.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
+            return Ok(inner.map(|tool| Tool { name: whole_name(namespace, &tool.name), ..tool }).collect());
+        }
         let (described, parameters) = match self {
             Self::OpenAi => (tool.get("function"), "parameters"),
+            Self::Responses if kind == "custom" => (Some(tool), "format"),
             Self::Responses => ((kind == "function").then_some(tool), "parameters"),
             Self::Anthropic => (tool.get("input_schema").is_some().then_some(tool), "input_schema"),
         };
         let Some(described) = described else {
             if self == Self::Anthropic && EXECUTED_BY_CLIENTS.iter().any(|begin| kind.starts_with(*begin)) {
-                return Ok(None);
+                return Ok(Vec::new());
             }
             let why =
                 format!("tools of the type `{kind}` cannot be kept in a conversation, only functions: leave it out");
-            return Err(Complaint::refused(&format!("/tools/{at}"), &why));
+            return Err(Complaint::refused(pointer, &why));
         };
         let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let parameters = described.get(parameters).and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Some(Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() }))
+        Ok(vec![Tool { name: text("name"), description: text("description"), parameters, ..Tool::default() }])
     }
 
     /// Puts a prompt in the place of the client's conversation.
-    pub(super) fn fill(self, body: &mut Map<String, Value>, prompt: api::Prompt) {
+    pub(super) fn fill(self, asked: &mut Asked, prompt: api::Prompt) {
+        let input = as_declared(asked.offered(), prompt.input.unwrap_or_default());
+        let body = &mut asked.body;
         match self {
             Self::Anthropic => {
-                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+                let mut messages = prompt.messages.unwrap_or_default();
+                mark_failed(&asked.messages, &mut messages);
+                body.insert("messages".to_owned(), messages.into());
                 if let Some(mut system) = prompt.system.filter(|system| !system.is_empty()) {
                     // How long the client wants its instructions to be cached.
                     let blocks = body.get("system").and_then(Value::as_array).into_iter().flatten();
@@ -392,7 +434,8 @@ impl Dialect {
                 if let Some(instructions) = prompt.instructions {
                     body.insert("instructions".to_owned(), instructions.into());
                 }
-                body.insert("input".to_owned(), prompt.input.unwrap_or_default().into());
+                let input: Vec<_> = asked.tool_items.iter().cloned().chain(input).collect();
+                body.insert("input".to_owned(), input.into());
                 body.insert("store".to_owned(), json!(false));
             }
             Self::OpenAi => {
@@ -408,6 +451,19 @@ impl Dialect {
     }
 }
 
+/// Marks the results of calls that failed as the client did.
+fn mark_failed(sent: &[Value], messages: &mut [Value]) {
+    let results = sent.iter().flat_map(|message| listed(message.get("content")));
+    let failed = results.filter(|block| block.get("is_error") == Some(&json!(true)));
+    let failed: BTreeSet<_> = failed.filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
+    let blocks = messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+    for fields in blocks.filter_map(Value::as_object_mut) {
+        if fields.get("tool_use_id").and_then(Value::as_str).is_some_and(|id| failed.contains(id)) {
+            fields.insert("is_error".to_owned(), json!(true));
+        }
+    }
+}
+
 /// How the types of Anthropic's tools begin that clients execute.
 const EXECUTED_BY_CLIENTS: [&str; 4] = ["bash_", "computer_", "memory_", "text_editor_"];
 
@@ -416,13 +472,9 @@ pub(super) fn said(message: &Value) -> Value {
     let mut message = message.clone();
     if let Some(fields) = message.as_object_mut() {
         fields.retain(|name, value| !value.is_null() || name == "content");
+        name_whole(fields);
     }
     message
-}
-
-/// The items of a list; none where there is no list.
-fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// An object with these of its fields alone.
@@ -440,8 +492,19 @@ fn keepable(message: Value) -> Option<Value> {
     if fits(&message) {
         return Some(message);
     }
-    let fields =
-        ["type", "role", "content", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "input", "output"];
+    let fields = [
+        "type",
+        "role",
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "call_id",
+        "namespace",
+        "name",
+        "arguments",
+        "input",
+        "output",
+    ];
     Some(only(&message, &fields)).filter(fits)
 }
 

@@ -86,7 +86,7 @@ pub(super) async fn begin(
     };
     Ok(match begun {
         KeyedRequest::Answered(kept) => {
-            let again = again(session, by, kept, asked.model.clone()).await?;
+            let again = again(session, by, kept, asked).await?;
             let (media_type, body) = match asked.is_stream {
                 true => ("text/event-stream", again.stream(dialect, asked.wants_usage)),
                 false => ("application/json", again.whole(dialect).to_string()),
@@ -134,7 +134,7 @@ impl Drop for Keyed {
 }
 
 /// The answer that was given, as `by` may see it now. One of which something was erased is not given.
-async fn again(session: &Session, by: Actor, kept: Value, model: String) -> Result<Again, Complaint> {
+async fn again(session: &Session, by: Actor, kept: Value, asked: &Asked) -> Result<Again, Complaint> {
     let Kept { turn, messages: heads, cut_off } = serde_json::from_value(kept).map_err(|error| {
         CallError::new("internal", format!("what was kept of the answer to this request cannot be read: {error}"))
     })?;
@@ -148,7 +148,8 @@ async fn again(session: &Session, by: Actor, kept: Value, model: String) -> Resu
     }
     let created = messages.first().ok_or_else(gone)?.timestamp.as_millis().div_euclid(1000);
     let usage = session.turn(&viewer, turn).await?.usage;
-    Ok(Again { turn, model, created, messages, usage, cut_off })
+    let (model, offered) = (asked.model.clone(), asked.offered().cloned().collect());
+    Ok(Again { turn, model, offered, created, messages, usage, cut_off })
 }
 
 fn gone() -> Complaint {

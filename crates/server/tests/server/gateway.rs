@@ -146,6 +146,19 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
 }
 
 #[tokio::test]
+async fn the_tools_of_a_coding_agent_go_on_however_long_they_are_described() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let tool = |at: usize| json!({"name": format!("t{at}"), "description": "x".repeat(20_000), "input_schema": {"type": "object"}});
+    let tools: Vec<_> = (0..5).map(tool).collect();
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [user("Hello.")], "tools": tools});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    assert_eq!(endpoint.requests()[0]["tools"], json!(tools));
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    assert_eq!(thread["tools"].as_array().map(Vec::len), Some(5), "{thread}");
+}
+
+#[tokio::test]
 async fn requests_that_come_at_once_are_answered_each() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
@@ -223,6 +236,67 @@ async fn anthropics_clients_are_answered_in_their_own_form() {
     kept(&server, "chat:writer", 4).await;
     let sent = endpoint.requests().last().unwrap().to_string();
     assert!(sent.contains("You answer in one word.") && sent.contains("Two?"), "{sent}");
+}
+
+#[tokio::test]
+async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_agents_nor_a_branch() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")).with_usage(90, 5));
+    let server = with(&endpoint).await;
+    let system = |content: Value| json!({"role": "system", "content": content});
+    let anthropic = |messages: Value| json!({"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages});
+    let first = [user("Hello."), system(json!("Be brief."))];
+    server.send("POST", ANTHROPIC, anthropic(json!(first))).await.is(200);
+    let marked = json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]);
+    let second = [user("Hello."), system(marked), assistant("answer 0"), user("Again.")];
+    server.send("POST", ANTHROPIC, anthropic(json!(second))).await.is(200);
+    let said = ["Hello.", "Be brief.", "answer 0", "Again.", "answer 1"];
+    assert_eq!(messages(&server, "chat:writer").await, said);
+    let openai = [
+        user("Hello."),
+        system(json!("Be brief.")),
+        assistant("answer 0"),
+        user("Again."),
+        assistant("answer 1"),
+        user("More."),
+    ];
+    chat(&server, json!(openai)).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 7);
+    let sent = endpoint.requests();
+    let texts = |request: &Value, role: &str| -> Vec<String> {
+        let all = request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == role);
+        all.map(|message| message["content"].to_string()).collect()
+    };
+    assert!(texts(&sent[0], "assistant").is_empty(), "{}", sent[0]);
+    assert!(texts(&sent[0], "user")[0].contains("[from system] Be brief."), "{}", sent[0]);
+    assert!(!sent[0].to_string().contains("your turn"), "{}", sent[0]);
+    assert!(texts(&sent[2], "system").concat().contains("Be brief."), "{}", sent[2]);
+    // So it is for a program that has the rights of the agent alone.
+    let made = server.send("POST", "/v1/sessions/s/tokens", json!({"agent": "writer"})).await.is(201);
+    let token = made.body["token"].as_str().unwrap();
+    let other = anthropic(json!([user("Other."), system(json!("Be kind."))]));
+    let asked = server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", token).json(&other);
+    Answer::of(asked).await.is(200);
+    let last = endpoint.requests().last().unwrap().clone();
+    let told = texts(&last, "user").concat();
+    assert!(
+        told.contains("Other.") && told.contains("[from system] Be kind.") && !told.contains("your turn"),
+        "{last}"
+    );
+    assert!(texts(&last, "assistant").is_empty(), "{last}");
+}
+
+#[tokio::test]
+async fn a_call_that_failed_is_told_to_anthropics_models_as_one() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let called = json!({"role": "assistant", "content": [call("toolu_1"), call("toolu_2")]});
+    let result = |id: &str, is_error: bool| json!({"type": "tool_result", "tool_use_id": id, "content": "Fog.", "is_error": is_error});
+    let results = json!({"role": "user", "content": [result("toolu_1", true), result("toolu_2", false)]});
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [user("Well?"), called, results]});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let sent = endpoint.requests()[0]["messages"][2]["content"].clone();
+    assert_eq!((&sent[0]["is_error"], &sent[1]["is_error"]), (&json!(true), &Value::Null), "{sent}");
 }
 
 #[tokio::test]
@@ -433,6 +507,97 @@ async fn the_responses_api_is_answered() {
     assert!(kinds.contains(&"function_call") && kinds.contains(&"function_call_output"), "{sent}");
     let turns = turns(&server).await;
     assert!(turns.len() == 2 && turns.iter().all(|turn| turn["usage"]["prompt_tokens"] == 9), "{turns:?}");
+}
+
+#[tokio::test]
+async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were_declared() {
+    let search = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "namespace": "mcp__notes", "name": "search", "arguments": "{}", "status": "completed"});
+    let patch = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "apply_patch", "input": "*** Begin", "status": "completed"});
+    let given = json!([search, patch]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let inner = json!({"type": "function", "name": "search", "description": "Searches", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([
+        {"type": "namespace", "name": "mcp__notes", "description": "Notes", "tools": [inner]},
+        {"type": "custom", "name": "apply_patch", "description": "Patches", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.*/"}},
+    ]);
+    let ask = |input: Value| {
+        let body = json!({"model": "gpt-4o", "input": input, "tools": tools});
+        Answer::of(server.call("POST", RESPONSES).json(&body))
+    };
+    let keyed = || {
+        let body = json!({"model": "gpt-4o", "input": [user("Well?")], "tools": tools});
+        Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", "first").json(&body))
+    };
+    let first = keyed().await.is(200);
+    assert_eq!(first.body["output"], json!([search, patch]), "{}", first.raw);
+    kept(&server, "chat:writer", 2).await;
+    let again = keyed().await.is(200);
+    let said = &again.body["output"];
+    assert_eq!((&said[0]["namespace"], &said[0]["name"]), (&json!("mcp__notes"), &json!("search")), "{}", again.raw);
+    assert_eq!(
+        (&said[1]["type"], &said[1]["input"]),
+        (&json!("custom_tool_call"), &json!("*** Begin")),
+        "{}",
+        again.raw
+    );
+    let results = [
+        json!({"type": "function_call_output", "call_id": "call_1", "output": "Found."}),
+        json!({"type": "custom_tool_call_output", "call_id": "call_2", "output": "Patched."}),
+    ];
+    ask(json!([user("Well?"), search, patch, results[0], results[1]])).await.is(200);
+    kept(&server, "chat:writer", 5).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["tools"], tools, "{sent}");
+    let items: Vec<_> = sent["input"].as_array().unwrap().iter().filter(|item| item.get("type").is_some()).collect();
+    assert_eq!(
+        items,
+        [
+            &json!({"type": "function_call", "call_id": "call_1", "namespace": "mcp__notes", "name": "search", "arguments": "{}"}),
+            &json!({"type": "custom_tool_call", "call_id": "call_2", "name": "apply_patch", "input": "*** Begin"}),
+            &results[0],
+            &results[1],
+        ]
+    );
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    let names: Vec<_> = thread["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mcp__notes__search", "apply_patch"]);
+}
+
+#[tokio::test]
+async fn tools_that_are_offered_in_an_item_stay_on_offer() {
+    let call =
+        json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "exec", "input": "look()"});
+    let given = json!([call]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let exec = json!({"type": "custom", "name": "exec", "description": "Runs a script"});
+    let space = json!({"type": "namespace", "name": "functions", "description": "", "tools": [exec]});
+    let offer = json!({"type": "additional_tools", "id": "at_1", "role": "developer", "tools": [space]});
+    let rules =
+        json!({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]});
+    let ask = |input: Value| server.send("POST", RESPONSES, json!({"model": "gpt-4o", "input": input}));
+    ask(json!([offer, rules, user("Well?")])).await.is(200);
+    let result = json!({"type": "custom_tool_call_output", "call_id": "call_1", "output": "Fog."});
+    ask(json!([offer, rules, user("Well?"), call, result])).await.is(200);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["input"][0], offer, "{sent}");
+    assert!(sent["instructions"].as_str().unwrap().contains("Be brief."), "{sent}");
+    let called = json!({"type": "custom_tool_call", "call_id": "call_1", "name": "exec", "input": "look()"});
+    assert_eq!((&sent["input"][2], &sent["input"][3]), (&called, &result), "{sent}");
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    assert_eq!(thread["tools"][0]["name"], "functions__exec", "{thread}");
+    assert_eq!(messages(&server, "chat:writer").await.len(), 4);
 }
 
 #[tokio::test]

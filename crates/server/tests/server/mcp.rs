@@ -145,6 +145,25 @@ async fn each_client_is_answered_in_its_version_of_the_protocol() {
     }
 }
 
+/// Some clients, such as Gemini CLI, read each event as a message.
+#[tokio::test]
+async fn each_event_of_a_stream_is_a_message() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let connection = connect(&server, "/mcp?session=s", None).await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    for (body, connection) in [(hello(), None), (list, Some(&connection))] {
+        let call = server.call("POST", "/mcp?session=s").header("accept", "application/json, text/event-stream");
+        let call = match connection {
+            Some(connection) => call.header("mcp-session-id", connection).header("mcp-protocol-version", "2025-06-18"),
+            None => call,
+        };
+        let text = call.json(&body).send().await.unwrap().text().await.unwrap();
+        let events: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("data:")).collect();
+        assert!(events.len() == 1 && serde_json::from_str::<Value>(events[0]).is_ok(), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_address_asks_for_wrongly_is_refused() {
     let server = Server::start().await;

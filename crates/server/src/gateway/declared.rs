@@ -1,0 +1,88 @@
+//! Tools of the Responses API that are no plain functions: those in a namespace, and those that take a text instead of arguments. In
+//! a conversation their calls are as any other; the model gets them in the form in which the client declared the tools.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+/// The name that a tool of a namespace has in a conversation.
+pub(super) fn whole_name(namespace: &str, name: &str) -> String {
+    format!("{namespace}__{name}")
+}
+
+/// Names the tool that an item calls as conversations do.
+pub(super) fn name_whole(item: &mut Map<String, Value>) {
+    if !matches!(item.get("type").and_then(Value::as_str), Some("function_call" | "custom_tool_call")) {
+        return;
+    }
+    let (Some(Value::String(namespace)), Some(name)) = (item.remove("namespace"), item.get_mut("name")) else { return };
+    if let Some(whole) = name.as_str().map(|name| whole_name(&namespace, name)) {
+        *name = whole.into();
+    }
+}
+
+/// A tool that a client declared.
+struct Declared<'a> {
+    namespace: Option<&'a str>,
+    name: &'a str,
+    takes_text: bool,
+}
+
+impl<'a> Declared<'a> {
+    fn of(namespace: Option<&'a str>, tool: &'a Value) -> Option<Self> {
+        let text = |field: &str| tool.get(field).and_then(Value::as_str);
+        Some(Self { namespace, name: text("name")?, takes_text: text("type") == Some("custom") })
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.namespace.map_or(self.name == name, |namespace| whole_name(namespace, self.name) == name)
+    }
+}
+
+/// Writes the calls among `items`, and the results of those with a text, as the client declared the tools.
+pub(super) fn as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut items: Vec<Value>) -> Vec<Value> {
+    let declared: Vec<_> = tools
+        .flat_map(|tool| {
+            let namespace = tool.get("name").and_then(Value::as_str);
+            let inner = listed(tool.get("tools")).filter_map(move |inner| Declared::of(namespace, inner));
+            inner.chain(Declared::of(None, tool))
+        })
+        .filter(|tool| tool.namespace.is_some() || tool.takes_text)
+        .collect();
+    let mut texts = BTreeSet::new();
+    for item in items.iter_mut().filter_map(Value::as_object_mut) {
+        let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (kind, id, name) = (text("type"), text("call_id").to_owned(), text("name"));
+        match kind {
+            "function_call" => {
+                // Some namespaces are left out of calls.
+                let whole = declared.iter().find(|tool| tool.is_called(name));
+                let Some(tool) = whole.or_else(|| declared.iter().find(|tool| tool.name == name)) else { continue };
+                if let Some(input) = only_input(text("arguments")).filter(|_| tool.takes_text) {
+                    item.remove("arguments");
+                    item.extend([("type".to_owned(), json!("custom_tool_call")), ("input".to_owned(), input.into())]);
+                    texts.insert(id);
+                }
+                if let Some(namespace) = whole.and_then(|tool| tool.namespace) {
+                    item.extend([("namespace".to_owned(), json!(namespace)), ("name".to_owned(), json!(tool.name))]);
+                }
+            }
+            "function_call_output" if texts.contains(&id) => {
+                item.insert("type".to_owned(), json!("custom_tool_call_output"));
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+/// The text with which a tool is called that takes no arguments.
+fn only_input(arguments: &str) -> Option<String> {
+    let arguments: Map<String, Value> = serde_json::from_str(arguments).ok()?;
+    (arguments.len() == 1).then(|| arguments.get("input")?.as_str().map(str::to_owned))?
+}
+
+/// The items of a list; none where there is no list.
+pub(super) fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
