@@ -379,6 +379,10 @@ impl HistoryCache {
             // Whether the loop began before the summary depends on what was said behind it.
             return Err(Lacking::Older);
         }
+        if begin <= self.kept && self.kept > 0 {
+            // The next prompt looks at all of it again.
+            self.wanted = self.wanted.max(self.pieces.len());
+        }
         for (at, piece) in self.pieces.iter_mut().enumerate() {
             let is_in_loop = at >= begin && piece.has_thoughts();
             if piece.is_in_loop() != is_in_loop {
@@ -494,14 +498,19 @@ impl Piece {
         self.shortened.clear();
     }
 
+    /// What begins it, also where that is left out to keep to its limit.
+    fn first(&self) -> Option<&Utterance> {
+        self.whole.as_ref().unwrap_or(&self.group).first()
+    }
+
     /// Whether the reader thought something before it said this.
     fn has_thoughts(&self) -> bool {
-        self.group.first().is_some_and(|first| first.mine && !first.reasoning.is_empty())
+        self.first().is_some_and(|first| first.mine && !first.reasoning.is_empty())
     }
 
     /// Whether it shows what the reader thought.
     fn is_in_loop(&self) -> bool {
-        self.group.first().is_some_and(|first| first.is_in_loop)
+        self.first().is_some_and(|first| first.is_in_loop)
     }
 
     /// The names of those of its entries whose texts the store has lost.
@@ -557,7 +566,7 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
 fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
     let mut is_next_joined = false;
     for (at, piece) in pieces.iter().enumerate().rev() {
-        let Some(first) = piece.group.first() else { return at + 1 };
+        let Some(first) = piece.first() else { return at + 1 };
         if first.is_silent() && !is_next_joined {
             continue;
         }

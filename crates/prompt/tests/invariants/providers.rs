@@ -17,7 +17,9 @@ use callboard_core::{
     text::Values,
     time::Timestamp,
 };
-use callboard_prompt::{Body, Prompt, Provider, ResolvedSpec, has_part, testing::Shows as _};
+use callboard_prompt::{
+    Body, Prompt, Provider, ResolvedSpec, compression::plan::Aim, has_part, prompt_of, testing::Shows as _,
+};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
@@ -150,7 +152,36 @@ proptest! {
         if let Ok(prompt) = &prompts[0] {
             check(provider, prompt)?;
         }
+        // What is kept between prompts changes nothing.
+        let mut kept = None;
+        for _ in 0..2 {
+            prop_assert_eq!(&board.prompt_from(&mut kept, "writer", &spec), &prompts[0]);
+        }
     }
+}
+
+#[test]
+fn what_was_read_back_to_a_summary_for_a_loop_is_there_for_the_next_prompt() {
+    let mut board = told(&[]);
+    let said = |count: usize, words: &str| -> Value {
+        (0..count).map(|nth| json!({"role": "user", "content": format!("{words} {nth}")})).collect()
+    };
+    add(&mut board, "nobody", &said(100, &"The tide turns twice a day. ".repeat(10)), 0);
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    assert!(board.compress("main", aim).unwrap().is_some());
+    // The writer says nothing, so that for Claude no loop of its own ends here.
+    add(&mut board, "nobody", &said(1200, "And the sea rises."), 1);
+    let spec = ResolvedSpec {
+        format: Format::Anthropic,
+        provider: Provider::Anthropic,
+        ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(4000), board.count)
+    };
+    let mut kept = None;
+    let prompt = board.prompt_from(&mut kept, "writer", &spec).unwrap();
+    let (mut history, _) = kept.unwrap();
+    let view = board.view("writer").unwrap();
+    let again = prompt_of(&view, &spec, &mut history, &board.values, board.count);
+    assert!(again.is_ok_and(|(again, _)| again == prompt));
 }
 
 #[test]
