@@ -99,7 +99,7 @@ impl<S: ServerHandler> Door<S> {
         // Only requests that take the connection up wait for each other.
         let held = (!is_open).then_some(held);
         match self.kept.is_kept(&name(&id, &scope)).await {
-            // It is another one's, or has ended. Nobody who may take it up has to wait until the body of this request is there.
+            // It is another one's, or has ended. Whoever may take it up need not wait for this request.
             Ok(false) if is_open || !is_of_newest(request.headers()) => {
                 return refused(StatusCode::NOT_FOUND, "there is no such session of the protocol");
             }
