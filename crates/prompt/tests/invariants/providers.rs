@@ -119,7 +119,7 @@ proptest! {
             check(provider, &other)?;
             check_thoughts("lead", &other)?;
             if is_silent {
-                add(&mut board, "writer", &json!({"role": "assistant", "content": ""}), nth);
+                add(&mut board, "writer", &silent(), nth);
             }
         }
         add(&mut board, "writer", &json!({"role": "assistant", "content": "I have it."}), 0);
@@ -191,6 +191,8 @@ fn what_the_user_says_behind_a_result_stands_behind_it_and_claude_has_what_it_th
     add(&mut board, "nobody", &user(json!("Look it up.")), 0);
     add(&mut board, "writer", &with_blocks("c1"), 0);
     add(&mut board, "nobody", &user(json!([{"type": "tool_result", "tool_use_id": "c1", "content": "found"}])), 0);
+    // Claude may end so, and takes no message with nothing but a thought.
+    add(&mut board, "writer", &silent(), 1);
     add(&mut board, "nobody", &user(json!("And the other one?")), 0);
     let spec = ResolvedSpec {
         format: Format::Anthropic,
@@ -303,6 +305,12 @@ fn with_items(call: &str) -> [Value; 2] {
         json!({"type": "reasoning", "id": "rs_№", "summary": [], "encrypted_content": "thought by №"}),
         json!({"type": "function_call", "call_id": call, "name": "look", "arguments": "{\"at\": \"№\"}"}),
     ]
+}
+
+/// An empty answer, with what its model thought before it. No provider is sent either.
+fn silent() -> Value {
+    let thought = json!({"type": "thinking", "thinking": "thought by №", "signature": "sign of thought by №"});
+    json!({"role": "assistant", "content": "", "thinking_blocks": [thought]})
 }
 
 /// A call and its result, as the provider of a format has them. Beside a result for Anthropic the user may say something.
