@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::{board::Board, error::Error, journal::read, record::append_to, upkeep::expiry};
 
-/// How long a connection is kept after its last use, in seconds.
-const KEPT_SECONDS: i64 = 24 * 60 * 60;
-/// How long a use of it need not be recorded after one was, in seconds.
+/// How long a use of a connection need not be recorded after one was, in seconds.
 const INTERVAL_SECONDS: i64 = 60 * 60;
+/// How long it is kept after its last use that was recorded, in seconds: a day after any use.
+const KEPT_SECONDS: i64 = 24 * 60 * 60 + INTERVAL_SECONDS;
 
 impl Board {
     /// Keeps what a client said when it connected, under the name of its connection, until it has not been used for a day.

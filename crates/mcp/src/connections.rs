@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::Scope;
 
+/// How many bytes of what a client said are kept at the most: clients say some hundreds, and each connection is kept for a day.
+const MOST_SAID: usize = 64 << 10;
+
 /// Keeps what clients of the protocol's versions with sessions said when they connected. Servers that share it go on with each other's
 /// connections, and with those of before a restart. Fails with what to tell people.
 #[async_trait]
@@ -59,7 +62,14 @@ impl SessionStore for ConnectionStore {
         let mut said = state.initialize_params.clone();
         // It belongs to the request, not to the connection.
         said.meta = None;
-        self.0.keep(&name_here(id)?, serde_json::to_value(said)?).await?;
+        let said = serde_json::to_value(said)?;
+        let bytes = said.to_string().len();
+        if bytes > MOST_SAID {
+            return Err(
+                format!("the client said {bytes} bytes in `initialize`: {MOST_SAID} are kept at the most").into()
+            );
+        }
+        self.0.keep(&name_here(id)?, said).await?;
         Ok(())
     }
 

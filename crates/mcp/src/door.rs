@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use rmcp::{
@@ -26,6 +26,10 @@ use crate::{
 
 /// The header that names a connection.
 const CONNECTION: &str = "mcp-session-id";
+/// The header that names the version of the protocol.
+const VERSION: &str = "mcp-protocol-version";
+/// The first version without connections. Versions are dates.
+const NEWEST: &[u8] = b"2026-07-28";
 /// The header that says where a stream broke.
 const LAST_EVENT: &str = "last-event-id";
 
@@ -92,20 +96,25 @@ impl<S: ServerHandler> Door<S> {
         B::Error: std::fmt::Display,
         B::Data: Send + 'static,
     {
-        let Some(id) = connection(request.headers()) else {
-            return if self.is_full().await { too_many() } else { self.pass(request, scope).await };
-        };
+        let Some(id) = connection(request.headers()) else { return self.without_connection(request, scope).await };
         let gate = self.gate(&id);
         let held = gate.lock().await;
         let is_open = self.is_open(&id).await;
         // Only requests that take the connection up wait for each other.
-        let _held = (!is_open).then_some(held);
+        let held = (!is_open).then_some(held);
         match self.kept.is_kept(&name(&id, &scope)).await {
-            // It is another one's, or was ended at another server.
-            Ok(false) if is_open => {
+            // It is another one's, or has ended. Whoever may take it up need not wait for this request.
+            Ok(false) if is_open || !is_of_newest(request.headers()) => {
                 return refused(StatusCode::NOT_FOUND, "there is no such session of the protocol");
             }
-            Ok(true) if !is_open => {
+            Ok(false) => {
+                // Clients of the newest version have no connection.
+                request.headers_mut().remove(CONNECTION);
+                drop(held);
+                return self.without_connection(request, scope).await;
+            }
+            // To end it, it need not be taken up.
+            Ok(true) if !is_open && request.method() != Method::DELETE => {
                 if self.is_full().await {
                     return too_many();
                 }
@@ -118,6 +127,15 @@ impl<S: ServerHandler> Door<S> {
             request.headers_mut().remove(LAST_EVENT);
         }
         self.pass(request, scope).await
+    }
+
+    async fn without_connection<B>(&self, request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
+    where
+        B: Body + Send + 'static,
+        B::Error: std::fmt::Display,
+        B::Data: Send + 'static,
+    {
+        if self.is_full().await { too_many() } else { self.pass(request, scope).await }
     }
 
     async fn pass<B>(&self, mut request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
@@ -169,6 +187,11 @@ impl<S: ServerHandler> Door<S> {
 
 fn connection(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONNECTION)?.to_str().ok()?.to_owned())
+}
+
+/// Whether a request is of a version of the protocol that has no connections.
+fn is_of_newest(headers: &HeaderMap) -> bool {
+    headers.get(VERSION).is_some_and(|version| version.as_bytes() >= NEWEST)
 }
 
 fn too_many() -> Response<BoxBody<Bytes, Infallible>> {

@@ -5,7 +5,7 @@
 //! counting again what was said before; what comes out is the same.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
 };
 
@@ -379,8 +379,15 @@ impl HistoryCache {
             // Whether the loop began before the summary depends on what was said behind it.
             return Err(Lacking::Older);
         }
+        if begin <= self.kept && self.kept > 0 {
+            // The next prompt looks at all of it again.
+            self.wanted = self.wanted.max(self.pieces.len());
+        }
+        let thinks = |first: &Utterance| first.mine && !first.reasoning.is_empty();
+        let in_loop = sent(&self.pieces).take_while(|(at, ..)| *at >= begin).filter(|(_, first, _)| thinks(first));
+        let in_loop: BTreeSet<_> = in_loop.map(|(at, ..)| at).collect();
         for (at, piece) in self.pieces.iter_mut().enumerate() {
-            let is_in_loop = at >= begin && piece.has_thoughts();
+            let is_in_loop = in_loop.contains(&at);
             if piece.is_in_loop() != is_in_loop {
                 self.bytes = self.bytes.saturating_sub(piece.bytes());
                 piece.change(|group| group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop));
@@ -494,14 +501,14 @@ impl Piece {
         self.shortened.clear();
     }
 
-    /// Whether the reader thought something before it said this.
-    fn has_thoughts(&self) -> bool {
-        self.group.first().is_some_and(|first| first.mine && !first.reasoning.is_empty())
+    /// What begins it, also where that is left out to keep to its limit.
+    fn first(&self) -> Option<&Utterance> {
+        self.whole.as_ref().unwrap_or(&self.group).first()
     }
 
     /// Whether it shows what the reader thought.
     fn is_in_loop(&self) -> bool {
-        self.group.first().is_some_and(|first| first.is_in_loop)
+        self.first().is_some_and(|first| first.is_in_loop)
     }
 
     /// The names of those of its entries whose texts the store has lost.
@@ -551,26 +558,26 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
     tail.kept.iter().filter_map(|item| Some((item.header.seq, limit(item)?))).collect()
 }
 
+/// From the newest piece on, where a piece stands, what begins it, and whether what stands behind it was said in one answer with it.
+/// Empty answers of the reader's own, which no provider is sent, are not among them.
+fn sent(pieces: &[Piece]) -> impl Iterator<Item = (usize, &Utterance, bool)> {
+    let mut is_next_joined = false;
+    pieces.iter().enumerate().rev().filter_map(move |(at, piece)| {
+        let first = piece.first().filter(|first| is_next_joined || !first.is_silent())?;
+        let is_joined = std::mem::replace(&mut is_next_joined, first.mine && first.is_joined);
+        Some((at, first, is_joined))
+    })
+}
+
 /// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
 /// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
-/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop.
+/// anybody else said. An empty answer of its own ends no loop.
 fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
-    let mut is_next_joined = false;
-    for (at, piece) in pieces.iter().enumerate().rev() {
-        let Some(first) = piece.group.first() else { return at + 1 };
-        if first.is_silent() && !is_next_joined {
-            continue;
-        }
-        let goes_on = match first.is_own_words() {
-            true => !first.calls().is_empty() || is_next_joined,
-            false => joins_results || first.is_beside_result(),
-        };
-        if !goes_on {
-            return at + 1;
-        }
-        is_next_joined = first.mine && first.is_joined;
-    }
-    0
+    let end = sent(pieces).find(|(_, first, is_next_joined)| match first.is_own_words() {
+        true => first.calls().is_empty() && !is_next_joined,
+        false => !joins_results && !first.is_beside_result(),
+    });
+    end.map_or(0, |(at, ..)| at + 1)
 }
 
 /// A group of which what has a limit has more tokens, shortened; none where it has no more. What joined it later is whole, and so

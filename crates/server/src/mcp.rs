@@ -18,7 +18,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{app::App, call_error::CallError, caller, direct::answered};
+use crate::{app::App, body, call_error::CallError, caller, direct::answered};
 
 /// What a client may say in the address.
 #[derive(Default, Deserialize)]
@@ -94,6 +94,9 @@ async fn answer(app: &App, door: &Door, request: Request) -> Result<Response, Ca
         acting_as: wanted.r#as,
         offer: offer.map_err(|why: String| CallError::invalid("/tools", why))?,
     };
-    let response = door.answer(Request::from_parts(parts, body), scope).await;
+    // The door may have others wait until a request is answered.
+    let limits = &app.settings.limits;
+    let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let response = door.answer(Request::from_parts(parts, Body::from(bytes)), scope).await;
     Ok(response.map(Body::new))
 }

@@ -17,7 +17,9 @@ use callboard_core::{
     text::Values,
     time::Timestamp,
 };
-use callboard_prompt::{Body, Prompt, Provider, ResolvedSpec, has_part, testing::Shows as _};
+use callboard_prompt::{
+    Body, Prompt, Provider, ResolvedSpec, compression::plan::Aim, has_part, prompt_of, testing::Shows as _,
+};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::{Value, json};
 
@@ -117,7 +119,7 @@ proptest! {
             check(provider, &other)?;
             check_thoughts("lead", &other)?;
             if is_silent {
-                add(&mut board, "writer", &json!({"role": "assistant", "content": ""}), nth);
+                add(&mut board, "writer", &silent(), nth);
             }
         }
         add(&mut board, "writer", &json!({"role": "assistant", "content": "I have it."}), 0);
@@ -150,7 +152,36 @@ proptest! {
         if let Ok(prompt) = &prompts[0] {
             check(provider, prompt)?;
         }
+        // What is kept between prompts changes nothing.
+        let mut kept = None;
+        for _ in 0..2 {
+            prop_assert_eq!(&board.prompt_from(&mut kept, "writer", &spec), &prompts[0]);
+        }
     }
+}
+
+#[test]
+fn what_was_read_back_to_a_summary_for_a_loop_is_there_for_the_next_prompt() {
+    let mut board = told(&[]);
+    let said = |count: usize, words: &str| -> Value {
+        (0..count).map(|nth| json!({"role": "user", "content": format!("{words} {nth}")})).collect()
+    };
+    add(&mut board, "nobody", &said(100, &"The tide turns twice a day. ".repeat(10)), 0);
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    assert!(board.compress("main", aim).unwrap().is_some());
+    // The writer says nothing, so that for Claude no loop of its own ends here.
+    add(&mut board, "nobody", &said(1200, "And the sea rises."), 1);
+    let spec = ResolvedSpec {
+        format: Format::Anthropic,
+        provider: Provider::Anthropic,
+        ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(4000), board.count)
+    };
+    let mut kept = None;
+    let prompt = board.prompt_from(&mut kept, "writer", &spec).unwrap();
+    let (mut history, _) = kept.unwrap();
+    let view = board.view("writer").unwrap();
+    let again = prompt_of(&view, &spec, &mut history, &board.values, board.count);
+    assert!(again.is_ok_and(|(again, _)| again == prompt));
 }
 
 #[test]
@@ -160,6 +191,8 @@ fn what_the_user_says_behind_a_result_stands_behind_it_and_claude_has_what_it_th
     add(&mut board, "nobody", &user(json!("Look it up.")), 0);
     add(&mut board, "writer", &with_blocks("c1"), 0);
     add(&mut board, "nobody", &user(json!([{"type": "tool_result", "tool_use_id": "c1", "content": "found"}])), 0);
+    // Claude may end so, and takes no message with nothing but a thought.
+    add(&mut board, "writer", &silent(), 1);
     add(&mut board, "nobody", &user(json!("And the other one?")), 0);
     let spec = ResolvedSpec {
         format: Format::Anthropic,
@@ -272,6 +305,12 @@ fn with_items(call: &str) -> [Value; 2] {
         json!({"type": "reasoning", "id": "rs_№", "summary": [], "encrypted_content": "thought by №"}),
         json!({"type": "function_call", "call_id": call, "name": "look", "arguments": "{\"at\": \"№\"}"}),
     ]
+}
+
+/// An empty answer, with what its model thought before it. No provider is sent either.
+fn silent() -> Value {
+    let thought = json!({"type": "thinking", "thinking": "thought by №", "signature": "sign of thought by №"});
+    json!({"role": "assistant", "content": "", "thinking_blocks": [thought]})
 }
 
 /// A call and its result, as the provider of a format has them. Beside a result for Anthropic the user may say something.

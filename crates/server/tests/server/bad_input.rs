@@ -237,9 +237,11 @@ async fn a_slow_body_is_not_waited_for() {
     let mut settings = settings();
     settings.limits.body_time = Duration::from_secs(1);
     let server = Server::with(memory().await, settings).await;
-    let slow = futures::stream::pending::<Result<String, std::io::Error>>();
-    let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
-    Answer::of(call.body(reqwest::Body::wrap_stream(slow))).await.problem(408, "too_slow");
+    for path in ["/v1/sessions", "/mcp"] {
+        let slow = futures::stream::pending::<Result<String, std::io::Error>>();
+        let call = server.call("POST", path).header("content-type", "application/json");
+        Answer::of(call.body(reqwest::Body::wrap_stream(slow))).await.problem(408, "too_slow");
+    }
 }
 
 #[tokio::test]

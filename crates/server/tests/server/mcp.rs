@@ -439,8 +439,11 @@ async fn a_connection_is_the_same_at_all_servers_on_a_store_until_it_is_ended_at
         assert_eq!(ask(&there, "/mcp", token, Some(&connection), ping(1)).await.0, 404);
         let ended = on(&there, "DELETE", "/mcp", &connection);
         let ended = if let Some(token) = token { ended.bearer_auth(token) } else { ended };
-        ended.send().await.unwrap();
+        assert_eq!(ended.send().await.unwrap().status(), 404);
     }
+    // In the newest version it means nothing.
+    let listing = newest(&there, "/mcp", "tools/list", json!({})).bearer_auth(&critic);
+    assert_eq!(listing.header("mcp-session-id", &connection).send().await.unwrap().status(), 200);
     for server in [&there, &here, &there] {
         let (status, prompt, _) =
             ask(server, "/mcp", Some(&writer), Some(&connection), call("get_prompt", json!({}))).await;
@@ -490,7 +493,7 @@ async fn a_server_takes_up_no_more_connections_than_it_may_have() {
     let store = memory().await;
     let server = Server::with(store.clone(), settings()).await;
     let mut connections = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..4 {
         connections.push(connect(&server, "/mcp", None).await);
     }
     server.stop().await;
@@ -500,8 +503,23 @@ async fn a_server_takes_up_no_more_connections_than_it_may_have() {
     for (connection, expected) in connections.iter().zip([200, 200, 429]) {
         assert_eq!(ask(&server, "/mcp", None, Some(connection), ping(1)).await.0, expected);
     }
-    assert!(on(&server, "DELETE", "/mcp", &connections[0]).send().await.unwrap().status().is_success());
+    // What is not taken up is ended all the same.
+    for ended in [&connections[3], &connections[0]] {
+        assert!(on(&server, "DELETE", "/mcp", ended).send().await.unwrap().status().is_success());
+        assert_eq!(ask(&server, "/mcp", None, Some(ended), ping(1)).await.0, 404);
+    }
     assert_eq!(ask(&server, "/mcp", None, Some(&connections[2]), ping(1)).await.0, 200);
+}
+
+#[tokio::test]
+async fn what_a_client_says_at_too_great_length_is_not_kept_and_its_connection_is_not_found() {
+    let server = Server::start().await;
+    for (length, expected) in [(60_000, 200), (70_000, 404)] {
+        let mut hello = hello();
+        hello["params"]["clientInfo"]["name"] = json!("x".repeat(length));
+        let connection = ask(&server, "/mcp", None, None, hello).await.2.unwrap();
+        assert_eq!(ask(&server, "/mcp", None, Some(&connection), ping(1)).await.0, expected, "{length}");
+    }
 }
 
 /// Whether the next message of a stream is it. There has to be one.
