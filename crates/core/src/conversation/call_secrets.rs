@@ -80,7 +80,7 @@ pub fn is_of_call(name: &str) -> bool {
 }
 
 /// What the secrets in a part of the call with this id are called.
-pub(crate) fn name_of(id: &str, part: &str) -> String {
+fn name_of(id: &str, part: &str) -> String {
     let plain = |c: char| if is_control(c) { '_' } else { c };
     let name: String = format!("{CALL}{}.{part}", first_chars(id, ID_CHARS)).chars().map(plain).collect();
     name.parse().map_or(name, |name: VariableName| name.to_string())

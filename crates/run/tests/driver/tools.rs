@@ -109,7 +109,7 @@ async fn an_unknown_tool_a_doubled_id_and_what_a_worker_thinks_aloud_stop_no_run
     let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!(ids, ["c1-2", "c1-3"], "each call has an id of its own, and nobody has the unknown tool");
     let results = ids.into_iter().map(|id| (id, "found".to_owned())).collect();
-    user(&session, ToolResults { run: run.clone(), results }).await;
+    user(&session, ToolResults::new(run.clone(), results)).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     assert_eq!(models.asked(), ["directive", "work", "work", "directive"]);
     let said = texts(&session, "agent:writer").await;
@@ -176,7 +176,7 @@ async fn a_manager_of_a_team_calls_its_tools_in_main_before_it_directs() {
         });
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
         let results = vec![("call_1".to_owned(), "a table of tides".to_owned())];
-        user(&session, ToolResults { run: run.clone(), results }).await;
+        user(&session, ToolResults::new(run.clone(), results)).await;
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
 
         let requests = models.endpoint.requests();
