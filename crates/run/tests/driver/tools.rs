@@ -247,7 +247,7 @@ async fn i6_results_of_calls_whose_ids_begin_alike_have_each_its_own_secrets() {
     user(&session, ToolResults::new(run.clone(), results)).await;
     let said = texts(&session, "agent:writer").await;
     assert!(said.iter().all(|text| !text.contains("canary")), "{said:?}");
-    let name = format!("call:{}.result", long.get(..150).unwrap());
+    let name = format!("call:{}….result", long.get(..150).unwrap());
     for name in [name.clone(), format!("{name} 2")] {
         let restored = session.restore(Actor::User, &name.parse().unwrap(), "it is none").await.unwrap();
         assert_eq!(restored.answer.entries.len(), 1);
