@@ -39,7 +39,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Team,
     calibration::Report,
-    conversation::{Message, NewMessage, Role, ToolCall, ToolResult},
+    conversation::{Message, NewMessage, Role, ToolCall, ToolResult, call_secrets::TakenSecrets},
     count::{BYTES, Counting, Factor, Tokens, Usage},
     entry::{Actor, Hash, Header},
     error::Error,
@@ -417,6 +417,15 @@ pub struct ToolResults {
     pub run: RunId,
     /// The id of each call, with its result.
     pub results: Vec<(String, String)>,
+    /// What was taken out of them, each with the number of the result.
+    taken: Vec<(usize, TakenSecrets)>,
+}
+
+impl ToolResults {
+    /// Brings the results of calls in `run`: the id of each, with what it gave.
+    pub fn new(run: RunId, results: Vec<(String, String)>) -> Self {
+        Self { run, results, taken: Vec::new() }
+    }
 }
 
 /// The command to record that a model is about to be asked.

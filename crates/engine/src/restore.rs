@@ -219,12 +219,12 @@ impl Original {
                     // A text that is not there any more was erased.
                     let Ok(whole) = content.whole(&self.texts) else { continue };
                     let mut whole = Value::from(&**whole);
-                    put_back(&mut whole, secret.by_pointer());
+                    put_back(&mut whole, &secret.by_pointer());
                     let whole: Arc<str> = whole.as_str().unwrap_or_default().into();
                     let kept = Text::keep(&whole, "the message", &mut self.texts)?;
                     *place = serde_json::to_value(kept).map_err(|error| damaged(entry, &error))?;
                 }
-                None => put_back(place, secret.by_pointer()),
+                None => put_back(place, &secret.by_pointer()),
             }
         }
         let before = std::mem::replace(&mut self.data, data.to_string());

@@ -121,7 +121,7 @@ fn at_work() -> Board {
     let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: json!({"at": "spring"}) };
     board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
     let run = board.run().id.clone();
-    board.user(ToolResults { run, results: vec![("c1".to_owned(), "It has flowers.".to_owned())] }).unwrap();
+    board.user(ToolResults::new(run, vec![("c1".to_owned(), "It has flowers.".to_owned())])).unwrap();
     board
 }
 
@@ -444,7 +444,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
         board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
         let run = board.run().id.clone();
         let found = format!("found {turn} {}", "word ".repeat(20));
-        board.user(ToolResults { run, results: vec![(format!("c{turn}"), found)] }).unwrap();
+        board.user(ToolResults::new(run, vec![(format!("c{turn}"), found)])).unwrap();
     }
     let prompt = as_messages(&board, "writer", "agent:writer", 420);
     assert_snapshot!(items(&prompt), @r#"

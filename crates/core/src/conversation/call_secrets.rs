@@ -2,18 +2,21 @@
 //!
 //! Arguments of calls that a model makes in a run are left alone: the program that executes them needs the values.
 
-use std::{collections::BTreeMap, sync::Arc};
+mod places;
+
+use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::places::{Place, places};
 use crate::{
     entry::Hash,
     exact::quote_inexact,
     id::{VariableName, is_control},
     input::{CallPart, FreeText, InputVisitor},
     text::first_chars,
-    variable::{find_secrets, is_placeholder, split},
+    variable::{HIDDEN, is_placeholder},
 };
 
 /// What the names of secrets in calls begin with.
@@ -27,6 +30,26 @@ pub(crate) const ARGUMENTS: &str = "arguments";
 
 /// What the secrets in the result of a call are called, behind its id.
 pub(crate) const RESULT: &str = "result";
+
+/// The types of values in schemas. Where such a word stands in the place of a secret, it says what may stand there.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+/// What else a schema says that holds no values.
+const OF_SCHEMAS: [&str; 13] = [
+    "type",
+    "$ref",
+    "title",
+    "description",
+    "format",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "nullable",
+    "readOnly",
+    "writeOnly",
+    "deprecated",
+    "required",
+];
 
 /// The place of the content in a message, as a JSON pointer.
 pub const CONTENT: &str = "/content";
@@ -57,7 +80,7 @@ pub fn is_of_call(name: &str) -> bool {
 }
 
 /// What the secrets in a part of the call with this id are called.
-pub(crate) fn name_of(id: &str, part: &str) -> String {
+fn name_of(id: &str, part: &str) -> String {
     let plain = |c: char| if is_control(c) { '_' } else { c };
     let name: String = format!("{CALL}{}.{part}", first_chars(id, ID_CHARS)).chars().map(plain).collect();
     name.parse().map_or(name, |name: VariableName| name.to_string())
@@ -95,14 +118,14 @@ impl CallPart for Part<'_> {
 
     fn has_secrets(&self) -> bool {
         match &self.json {
-            CallJson::Value(value) => has_secrets(value),
-            CallJson::Text(text) => json_of(text.as_str()).is_some_and(|value| has_secrets(&value)),
+            CallJson::Value(value) => !secrets_in(&text_of(value)).is_empty(),
+            CallJson::Text(text) => !secrets_in(text.as_str()).is_empty(),
         }
     }
 
     fn take_secrets(&mut self) -> BTreeMap<String, Value> {
         match &mut self.json {
-            CallJson::Value(value) => split("", value, None),
+            CallJson::Value(value) => take_out(value),
             CallJson::Text(text) => {
                 let Some((whole, secrets)) = taken_out(text.as_str()) else { return BTreeMap::new() };
                 text.replace(whole);
@@ -112,28 +135,104 @@ impl CallPart for Part<'_> {
     }
 }
 
-fn has_secrets(value: &Value) -> bool {
-    !find_secrets("", value, None).secrets.is_empty()
+/// JSON as a text: what it says if it is one.
+fn text_of(json: &Value) -> Cow<'_, str> {
+    json.as_str().map_or_else(|| json.to_string().into(), Cow::Borrowed)
 }
 
-/// The object or the list that a text is.
-fn json_of(text: &str) -> Option<Value> {
-    text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str(&quote_inexact(text)).ok()).flatten()
+/// Makes JSON, or the text of it, what `text` says.
+fn set(json: &mut Value, text: String) {
+    match json {
+        Value::String(before) => *before = text,
+        json => {
+            if let Ok(now) = serde_json::from_str(&text) {
+                *json = now;
+            }
+        }
+    }
 }
 
-/// The JSON of a text without its secrets, and the secrets; `None` where there are none.
+/// The secrets in a text that is an object or a list, in order.
+fn secrets_in(text: &str) -> Vec<(Place, Value)> {
+    let secret = |place: Place| {
+        let value = value_at(text, &place.range);
+        let is_secret = !value.as_str().is_some_and(is_placeholder) && !says_nothing(&value);
+        is_secret.then_some((place, value))
+    };
+    places(text).into_iter().filter_map(secret).collect()
+}
+
+/// The value at a place. What cannot be kept as a value, such as `1e400`, is the text of it.
+fn value_at(text: &str, range: &Range<usize>) -> Value {
+    let json = text.get(range.clone()).unwrap_or_default();
+    serde_json::from_str(&quote_inexact(json)).unwrap_or_else(|_| json.into())
+}
+
+/// Whether a value is none that a secret could have: there is nothing, or it only says what may stand there, as a schema does.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(_) => false,
+        Value::String(text) => text.trim().is_empty() || is_type(text),
+        Value::Array(all) => all.iter().all(says_nothing),
+        Value::Object(fields) => is_schema(value) || fields.values().all(says_nothing),
+    }
+}
+
+/// Whether a text is the name of a type, as in a schema: nobody's secret.
+pub fn is_type(text: &str) -> bool {
+    TYPES.contains(&text.trim())
+}
+
+/// Whether it is a JSON schema without values: what a tool that makes forms, tables or APIs is called with.
+fn is_schema(value: &Value) -> bool {
+    let Value::Object(fields) = value else { return value.is_boolean() };
+    let is_of_type = |name: &Value| name.as_str().is_some_and(is_type);
+    let says_type = match fields.get("type") {
+        Some(Value::Array(all)) => all.iter().all(is_of_type),
+        Some(name) => is_of_type(name),
+        None => fields.get("$ref").is_some_and(Value::is_string),
+    };
+    let is_plain = |(key, inner): (&String, &Value)| match &**key {
+        "properties" => inner.as_object().is_some_and(|all| all.values().all(is_schema)),
+        "items" | "additionalProperties" => is_schema(inner),
+        key => OF_SCHEMAS.contains(&key),
+    };
+    says_type && fields.iter().all(is_plain)
+}
+
+/// A text with other words in some places, which are given in order.
+fn replaced<'a>(text: &str, places: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
+    let (mut whole, mut end) = (String::new(), 0);
+    for (range, now) in places {
+        whole.push_str(text.get(end..range.start).unwrap_or_default());
+        whole.push_str(&now);
+        end = range.end;
+    }
+    whole + text.get(end..).unwrap_or_default()
+}
+
+/// The JSON of a text without its secrets, and the secrets; `None` where there are none. All else in it stays as it is written.
 fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Value>)> {
-    let mut value = json_of(text)?;
-    let secrets = split("", &mut value, None);
-    (!secrets.is_empty()).then(|| (value.to_string(), secrets))
+    let secrets = secrets_in(text);
+    if secrets.is_empty() {
+        return None;
+    }
+    let hidden = Value::from(HIDDEN).to_string();
+    let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), Cow::Borrowed(hidden.as_str()))));
+    Some((whole, secrets.into_iter().map(|(place, value)| (place.name, value)).collect()))
+}
+
+/// Takes secrets out of JSON, or of the text of it.
+fn take_out(json: &mut Value) -> BTreeMap<String, Value> {
+    let Some((whole, secrets)) = taken_out(&text_of(json)) else { return BTreeMap::new() };
+    set(json, whole);
+    secrets
 }
 
 /// Hides what keys in the JSON of a call say to be secret. Nothing is sealed: it is for comparing calls.
 pub fn hide(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = hide_in_text(std::mem::take(text)),
-        value => drop(split("", value, None)),
-    }
+    drop(take_out(value));
 }
 
 /// The same in a text that may be JSON.
@@ -141,50 +240,31 @@ pub fn hide_in_text(text: String) -> String {
     taken_out(&text).map_or(text, |(whole, _)| whole)
 }
 
-/// Puts secrets back in the JSON of a call, or in the text of it: each at its JSON pointer, where a placeholder stands.
-pub fn put_back(json: &mut Value, secrets: BTreeMap<String, Value>) {
-    if let Value::String(text) = json {
-        let Some(mut whole) = json_of(text) else { return };
-        put_back(&mut whole, secrets);
-        *text = whole.to_string();
-        return;
-    }
-    for (pointer, secret) in secrets {
-        if let Some(place) = json.pointer_mut(&pointer)
-            && place.as_str().is_some_and(is_placeholder)
-        {
-            *place = secret;
-        }
-    }
+/// Puts secrets back in the JSON of a call, or in the text of it: each in its place, where a placeholder stands.
+pub fn put_back(json: &mut Value, secrets: &BTreeMap<String, Value>) {
+    replace_placeholders(json, |name| Some(Cow::Owned(secrets.get(name)?.to_string())));
 }
 
-/// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder in what it was.
+/// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder of a secret in what it was.
 pub fn fill(json: &mut Value, now: &Value) {
-    if let (Value::String(text), Some(now)) = (&mut *json, now.as_str()) {
-        if let (Some(mut whole), Some(now)) = (json_of(text), json_of(now)) {
-            fill_json(&mut whole, &now);
-            *text = whole.to_string();
-        }
-        return;
-    }
-    fill_json(json, now);
+    let now = text_of(now);
+    let places: BTreeMap<_, _> = places(&now).into_iter().map(|place| (place.name, place.range)).collect();
+    replace_placeholders(json, |name| now.get(places.get(name)?.clone()).map(Cow::Borrowed));
 }
 
-fn fill_json(json: &mut Value, now: &Value) {
-    match (json, now) {
-        (Value::Array(all), Value::Array(now)) => {
-            all.iter_mut().zip(now).for_each(|(inner, now)| fill_json(inner, now));
-        }
-        (Value::Object(fields), Value::Object(now)) => {
-            for (key, inner) in fields.iter_mut() {
-                if let Some(now) = now.get(key) {
-                    fill_json(inner, now);
-                }
-            }
-        }
-        (json, now) if json.as_str().is_some_and(is_placeholder) => *json = now.clone(),
-        _ => {}
-    }
+/// Puts other JSON in the place of placeholders, by the names of their places.
+fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<Cow<'a, str>>) {
+    let whole = without_placeholders(&text_of(json), now);
+    set(json, whole);
+}
+
+fn without_placeholders<'a>(text: &str, now: impl Fn(&str) -> Option<Cow<'a, str>>) -> String {
+    let now_there = |place: Place| {
+        let is_hidden = value_at(text, &place.range).as_str().is_some_and(is_placeholder);
+        let now = now(&place.name).filter(|_| is_hidden)?;
+        Some((place.range, now))
+    };
+    replaced(text, places(text).into_iter().filter_map(now_there))
 }
 
 #[cfg(test)]
@@ -213,7 +293,7 @@ mod tests {
         for text in [r#"{ "n" : 1 }"#, r#"the "password": "x""#, "\"password\"", "{broken", "", "[\"token\", \"x\"]"] {
             assert_eq!(hide_in_text(text.to_owned()), text);
         }
-        assert_eq!(hide_in_text(r#" { "token" : "x" } "#.to_owned()), r#"{"token":"[hidden]"}"#);
+        assert_eq!(hide_in_text(r#" { "token" : "x" } "#.to_owned()), r#" { "token" : "[hidden]" } "#);
     }
 
     #[test]
@@ -222,11 +302,11 @@ mod tests {
         let (whole, secrets) = taken_out(&given.to_string()).unwrap();
         assert_eq!(secrets.keys().collect::<Vec<_>>(), ["/a/0/password", "/a/1/pin"]);
         let mut text = Value::from(whole.as_str());
-        put_back(&mut text, secrets.clone());
+        put_back(&mut text, &secrets);
         assert_eq!(text, given.to_string());
         let mut changed: Value = serde_json::from_str(&whole).unwrap();
         changed["a"][0]["password"] = json!("another");
-        put_back(&mut changed, secrets.clone());
+        put_back(&mut changed, &secrets);
         assert_eq!(changed, json!({"a": [{"password": "another"}, {"pin": 1}], "b": 2}));
         for now in [given.clone(), given.to_string().into()] {
             let mut before =
@@ -235,8 +315,62 @@ mod tests {
             assert_eq!(before, now);
         }
         let mut erased = json!("[erased]");
-        put_back(&mut erased, secrets);
+        put_back(&mut erased, &secrets);
         assert_eq!(erased, "[erased]");
+    }
+
+    #[test]
+    fn all_else_in_a_text_stays_as_it_is_written_and_comes_back_so() {
+        for (given, kept) in [
+            (
+                r#"{"n": 123456789012345678901, "f": 1.10, "e": 1e400, "z": -0, "pin" : 12}"#,
+                r#"{"n": 123456789012345678901, "f": 1.10, "e": 1e400, "z": -0, "pin" : "[hidden]"}"#,
+            ),
+            (r#"{"b": 1, "a": {"to\u006ben": "x"}, "b": 2}"#, r#"{"b": 1, "a": {"to\u006ben": "[hidden]"}, "b": 2}"#),
+            (r#"{"cut": "\ud83d", "otp": {"a":["}","\""]}}"#, r#"{"cut": "\ud83d", "otp": "[hidden]"}"#),
+            (r#"[{"token": "x", "token": "y"}, []]"#, r#"[{"token": "[hidden]", "token": "[hidden]"}, []]"#),
+            (
+                r#"[{"a": {"pin": 1}, "a": {"pin": 2}}, "{", {"pin": 3}]"#,
+                r#"[{"a": {"pin": "[hidden]"}, "a": {"pin": "[hidden]"}}, "{", {"pin": "[hidden]"}]"#,
+            ),
+        ] {
+            let (whole, secrets) = taken_out(given).unwrap();
+            assert_eq!(whole, kept);
+            assert_eq!(taken_out(&whole), None);
+            let mut text = Value::from(whole.as_str());
+            put_back(&mut text, &secrets);
+            assert_eq!(text, given);
+            let mut text = Value::from(whole);
+            fill(&mut text, &given.into());
+            assert_eq!(text, given);
+        }
+        let deep = format!("{}{{\"token\":\"x\"}}{}", "[".repeat(10_000), "]".repeat(10_000));
+        assert_eq!(hide_in_text(deep.clone()), deep.replace("\"x\"", "\"[hidden]\""));
+    }
+
+    #[test]
+    fn names_of_places_are_short_however_long_keys_are() {
+        let key = "k".repeat(100_000);
+        let given = json!({ key: vec![json!({ "pin": 1 }); 1_000] }).to_string();
+        let (whole, secrets) = taken_out(&given).unwrap();
+        assert_eq!(secrets.len(), 1_000);
+        assert!(secrets.keys().map(String::len).sum::<usize>() < 2_000_000);
+        let mut text = Value::from(whole);
+        put_back(&mut text, &secrets);
+        assert_eq!(text, given);
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_secret_stays() {
+        let kept = json!({
+            "token": null, "pin": true, "password": " ", "cookie": [], "secret": {"is_set": true}, "api_key": "string",
+            "credentials": {"type": "object", "properties": {"password": {"type": "string", "minLength": 8}}},
+            "otp": {"$ref": "#/otp"}, "nextToken": "n", "PaginationToken": "p", "next_sync_token": "s"
+        });
+        assert_eq!(hidden(kept.clone()), kept);
+        for secret in [json!({"type": "string", "value": "x"}), json!({"type": "string", "default": "x"}), json!([0])] {
+            assert_eq!(hidden(json!({ "password": secret })), json!({"password": "[hidden]"}));
+        }
     }
 
     #[test]

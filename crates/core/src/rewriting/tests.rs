@@ -276,7 +276,7 @@ fn the_result_of_an_own_tool_goes_and_that_of_another_tool_stays() {
     board.system(StartTool { run: run.clone(), epoch, tool_call_id: tool_call_id.clone() }).unwrap();
     board.system(FinishTool { run: run.clone(), epoch, tool_call_id, result, used: Used::default() }).unwrap();
     let own = board.state.head.seq;
-    let brought = board.user(ToolResults { run, results: vec![("c1".to_owned(), read)] }).unwrap()[0].seq;
+    let brought = board.user(ToolResults::new(run, vec![("c1".to_owned(), read)])).unwrap()[0].seq;
     assert_eq!(board.erase(seq).unwrap().copies, [own]);
     assert_eq!(data(&board, own)["content"], ERASED);
     assert_ne!(data(&board, brought)["content"], ERASED);

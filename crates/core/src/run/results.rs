@@ -142,12 +142,13 @@ impl Command for ToolResults {
     const RIGHT: Right = Right::manager("send the results of tools");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
-        tool_results(decision, &self.run, &self.results)
+        tool_results(decision, &self.run, &self.results, &self.taken)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        for (id, result) in &mut self.results {
-            call_secrets::take((id.as_str(), RESULT), CallJson::Text(result), CONTENT, visitor);
+        for (at, (id, result)) in self.results.iter_mut().enumerate() {
+            let taken = call_secrets::take((id.as_str(), RESULT), CallJson::Text(result), CONTENT, visitor);
+            self.taken.extend(taken.map(|taken| (at, taken)));
             visitor.text(result);
         }
     }
@@ -157,6 +158,7 @@ fn tool_results(
     decision: &mut DecisionBuilder<'_>,
     run: &RunId,
     results: &[(String, String)],
+    taken: &[(usize, TakenSecrets)],
 ) -> Result<Vec<MessageReceipt>, Undecided> {
     let due = unended(decision, run)?.due.clone();
     let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
@@ -171,12 +173,11 @@ fn tool_results(
     if !faults.is_empty() {
         return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
     }
-    let message = |(id, text): &(String, String)| {
-        // Where nothing was taken out of the result, nothing is sealed under this name.
-        let taken = TakenSecrets { name: call_secrets::name_of(id, RESULT).into(), at: CONTENT.into() };
-        NewMessage { secrets: vec![taken], ..result(id, text.as_str()) }
+    let message = |(at, (id, text)): (usize, &(String, String))| {
+        let own = taken.iter().filter(|(of, _)| *of == at).map(|(_, taken)| taken.clone());
+        NewMessage { secrets: own.collect(), ..result(id, text.as_str()) }
     };
-    let messages: Vec<_> = results.iter().map(message).collect();
+    let messages: Vec<_> = results.iter().enumerate().map(message).collect();
     conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
 }
 

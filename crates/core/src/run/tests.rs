@@ -189,7 +189,7 @@ fn a_manager_that_calls_a_tool_before_it_mends_its_directive_is_told_again_what_
         board.reply_with(|reply| reply.tool_calls = vec![call]).unwrap();
         assert!(stands(&board).starts_with("tools "));
         let results = vec![(at.to_owned(), "a tree".to_owned())];
-        board.user(ToolResults { run: id(&board), results }).unwrap();
+        board.user(ToolResults::new(id(&board), results)).unwrap();
         assert_eq!((stands(&board), board.run().due.turn().unwrap().task), (repair.clone(), task.clone()));
     }
     // Another call of a tool that is refused changes nothing either.
@@ -380,9 +380,11 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
     let call = |id: &str| ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({"at": id}) };
     board.reply_with(|reply| reply.tool_calls = vec![call("c1"), call("c2")]).unwrap();
     assert_snapshot!(stands(&board), @r#"tools [{"id":"c1","name":"look","arguments":{"at":"c1"}},{"id":"c2","name":"look","arguments":{"at":"c2"}}]"#);
-    let results = |results: &[(&str, &str)]| ToolResults {
-        run: id(&started()),
-        results: results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
+    let results = |results: &[(&str, &str)]| {
+        ToolResults::new(
+            id(&started()),
+            results.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect(),
+        )
     };
     assert_snapshot!(error(board.user(results(&[("c1", "a tree"), ("c9", "?")]))), @r#"no_tool_call: /results/1/tool_call_id: no call "c9" waits for a result"#);
     board.user(results(&[("c2", "a bush")])).unwrap();
@@ -704,7 +706,7 @@ fn a_tool_that_reads_is_begun_done_and_finished_by_the_driver() {
     board.user(ResumeRun(id(&board).0)).unwrap();
     assert_snapshot!(error(finish(&mut board, "c0")), @"no_tool_awaited: the run r5 waits for no tool: look at the run's status");
     assert_eq!(board.run().status(), Status::AwaitingTool);
-    board.user(ToolResults { run: id(&board).0, results: vec![("c1".to_owned(), "a tree".to_owned())] }).unwrap();
+    board.user(ToolResults::new(id(&board).0, vec![("c1".to_owned(), "a tree".to_owned())])).unwrap();
     assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
     assert_snapshot!(results(&board, since), @r#"
     "c0" by system: "so it is"

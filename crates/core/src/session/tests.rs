@@ -192,7 +192,7 @@ fn what_one_may_not_is_refused_before_anything_is_looked_up() {
     forbidden(&mut board, &PauseRun { run: absent(), reason: String::new() });
     forbidden(&mut board, &ResumeRun(absent()));
     forbidden(&mut board, &CancelRun(absent()));
-    forbidden(&mut board, &ToolResults { run: absent(), results: Vec::new() });
+    forbidden(&mut board, &ToolResults::new(absent(), Vec::new()));
     for command in [ClaimRun { run: absent(), node: "n".into() }] {
         for answer in [board.user(command.clone()), board.by("lead", command)] {
             assert_eq!(answer.unwrap_err().code(), "forbidden");

@@ -25,7 +25,7 @@ const SECRETS: [&str; 13] = [
 ];
 
 /// Before `token`, these words make it a place in a list, which is no secret.
-const CURSORS: [&str; 3] = ["page", "cursor", "continuation"];
+const CURSORS: [&str; 6] = ["page", "cursor", "continuation", "next", "pagination", "sync"];
 
 /// Before these words, `key` is a secret.
 const KEYS: [&str; 5] = ["api", "access", "private", "secret", "signing"];

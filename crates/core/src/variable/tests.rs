@@ -117,7 +117,8 @@ fn a_secret_is_known_by_the_last_word_of_its_name() {
         private_key signingKey AWS_SECRET_ACCESS_KEY node4.password Authorization proxy-authorization bearer db_pwd \
         Set-Cookie sessionCookie";
     let others = "author token_count tokens keyboard monkey key primary_key publicKey shipping spin passwordless \
-        password_hint secretary pinned 2 _ next_page_token pageToken cursor_token continuationToken cookies";
+        password_hint secretary pinned 2 _ next_page_token pageToken cursor_token continuationToken \
+        NextToken pagination_token nextSyncToken cookies";
     let found = |names: &str| names.split_whitespace().filter(|name| is_secret_name(name)).count();
     assert_eq!(found(secrets), secrets.split_whitespace().count());
     assert_eq!(found(others), 0);

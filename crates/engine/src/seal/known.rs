@@ -5,7 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use callboard_core::{entry::Hash, id::Seq, secret::Secrets};
+use callboard_core::{
+    conversation::call_secrets::{is_of_call, is_type},
+    entry::Hash,
+    id::Seq,
+    secret::Secrets,
+};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -44,7 +49,8 @@ impl KnownSecret {
         let json = Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"));
         let mut hidden = Vec::new();
         for value in by_pointer.values() {
-            hidden.extend(leaves(value).into_iter().map(Arc::new));
+            let leaves = leaves(value).into_iter().filter(|text| !is_of_call(&name) || !is_type(text));
+            hidden.extend(leaves.map(Arc::new));
         }
         Self { name, json, hidden }
     }
@@ -100,8 +106,8 @@ impl Known {
         let mut known = self.clone();
         known.changed = secrets.changed;
         known.key = brought.key.clone().or(known.key);
-        let is_there = |hash: &Hash| secrets.iter().any(|(_, there)| there == *hash);
-        let new = brought.secrets.iter().filter(|(hash, _)| is_there(hash));
+        let there: BTreeSet<_> = secrets.iter().map(|(_, hash)| hash).collect();
+        let new = brought.secrets.iter().filter(|(hash, _)| there.contains(*hash));
         known.take(secrets, new.map(|(hash, secret)| (*hash, secret.clone())).collect())?;
         Ok(known)
     }
@@ -129,11 +135,6 @@ impl Known {
         self.secrets.get(hash)
     }
 
-    /// Whether this very value is known.
-    pub(crate) fn has(&self, value: &Hidden) -> bool {
-        self.secrets.values().any(|secret| secret.hidden.iter().any(|known| **known == *value))
-    }
-
     /// As what these very secrets of a variable are sealed already.
     pub(crate) fn sealed_as(&self, secrets: &Secrets, secret: &KnownSecret) -> Option<Hash> {
         let is_same = |hash: &&Hash| self.secrets.get(*hash).is_some_and(|known| known.json == secret.json);
@@ -159,7 +160,9 @@ pub(crate) struct Brought {
 impl Brought {
     /// The values that are to be looked for in what was said before: those that were not known.
     pub(crate) fn wanted(&self, known: &Known) -> Vec<Arc<Hidden>> {
+        let there = known.secrets.values().flat_map(|secret| secret.hidden());
+        let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        hidden.filter(|value| is_looked_for(value) && !known.has(value)).cloned().collect()
+        hidden.filter(|value| is_looked_for(value) && !there.contains(value.as_str())).cloned().collect()
     }
 }

@@ -78,7 +78,8 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&*known.mask);
-        let mut splitting = Splitting { state, by, calls, found: BTreeMap::new(), forgotten: BTreeSet::new() };
+        let (found, numbers, forgotten) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
@@ -172,6 +173,8 @@ struct Splitting<'a> {
     calls: Option<&'a Mask>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+    /// How many names there are of calls with one id, by the first of them.
+    numbers: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
     forgotten: BTreeSet<Arc<str>>,
 }
@@ -208,10 +211,18 @@ impl InputVisitor for Splitting<'_> {
         let name = part.name();
         let name = mask.mask(&name).unwrap_or(name);
         // Some models give several calls of a conversation the same id.
-        let numbered = (2..).map(|number: usize| format!("{name} {number}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        let is_free = |name: &String| self.found.get(name.as_str()).is_none_or(|found| *found == secrets);
-        let name: Arc<str> = names.find(is_free)?.into();
+        let last = self.numbers.entry(name.clone()).or_insert(1);
+        let of = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
+        let found = &self.found;
+        let is_free = |name: &String| found.get(name.as_str()).is_none_or(|there| *there == secrets);
+        let name = match [of(1), of(*last)].into_iter().find(is_free) {
+            Some(name) => name,
+            None => {
+                *last += 1;
+                of(*last)
+            }
+        };
+        let name: Arc<str> = name.into();
         self.found.insert(name.clone(), secrets);
         Some(name)
     }

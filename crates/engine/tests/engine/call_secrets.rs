@@ -259,3 +259,36 @@ async fn without_a_master_key_nothing_is_taken_out_and_no_message_is_refused() {
     assert_eq!(page.messages[1].content, arguments.to_string());
     assert!(session.state().await.unwrap().secrets.is_empty());
 }
+
+#[tokio::test]
+async fn i6_each_of_many_values_under_one_id_has_a_name_and_comes_back() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let value = |nth: usize| json!({"token": format!("canary-{nth:05}")});
+    let given: Vec<_> = (0..2_000).chain([1_999, 0]).map(value).collect();
+    run(&session, calls(given.iter().map(|arguments| call("c1", arguments.clone())).collect())).await;
+    assert!(!holds(&store, "canary-").await);
+    let kept = newest(&store).await;
+    let names = [0, 1, 1_999, 2_000, 2_001].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
+    let last = "call:c1.arguments 2000";
+    assert_eq!(names, ["call:c1.arguments", "call:c1.arguments 2", last, last, "call:c1.arguments"]);
+    assert_eq!(restore(&session, last).await.map(|entries| entries.len()), Ok(1));
+    let kept = newest(&store).await;
+    assert_eq!(kept["tool_calls"][1_999]["arguments"], value(1_999));
+    assert_eq!(kept["tool_calls"][0]["arguments"], json!({"token": "[hidden]"}));
+}
+
+#[tokio::test]
+async fn the_name_of_a_type_is_not_looked_for_and_numbers_beside_a_secret_keep_their_digits() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let text = r#"{ "id": 123456789012345678901, "price": 1.10, "password": {"type":"string","value":"a-canary"} }"#;
+    let kept = r#"{ "id": 123456789012345678901, "price": 1.10, "password": "[hidden]" }"#;
+    run(&session, result("c1", text)).await;
+    assert_eq!(newest(&store).await["content"], kept);
+    say(&session, "a string, but no a-canary").await;
+    assert_eq!(newest(&store).await["content"], "a string, but no [hidden]");
+    assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(2));
+    assert_eq!(texts(&store, &id("s")).await, [text, "a string, but no a-canary"]);
+    assert_sound(&session).await;
+}

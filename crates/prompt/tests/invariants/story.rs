@@ -620,7 +620,7 @@ impl Told {
         if let Due::Wait(Wait::Tools { calls, .. }) = &run.due {
             let (run, calls) = (run.id.clone(), calls.clone());
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
-            return self.ask("user", ToolResults { run, results });
+            return self.ask("user", ToolResults::new(run, results));
         }
         // A model mostly answers what it is asked.
         let fitting = match (&run.due, reply) {

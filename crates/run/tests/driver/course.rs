@@ -113,7 +113,7 @@ async fn the_caller_brings_the_results_of_tools() {
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     assert_eq!(models.endpoint.requests()[1]["tools"][0]["function"]["name"], "look_up");
-    let bring = |id: &str| ToolResults { run: run.clone(), results: vec![(id.to_owned(), format!("result of {id}"))] };
+    let bring = |id: &str| ToolResults::new(run.clone(), vec![(id.to_owned(), format!("result of {id}"))]);
     user(&session, bring("call_2")).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     user(&session, bring("call_1")).await;

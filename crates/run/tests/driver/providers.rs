@@ -68,8 +68,7 @@ async fn the_caller_brings_the_results_of_tools_that_a_worker_on_anthropic_calls
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     assert_eq!(models.endpoint.requests()[1]["tools"][0]["name"], "look_up");
-    let bring =
-        |id: &str, result: &str| ToolResults { run: run.clone(), results: vec![(id.to_owned(), result.to_owned())] };
+    let bring = |id: &str, result: &str| ToolResults::new(run.clone(), vec![(id.to_owned(), result.to_owned())]);
     user(&session, bring("call_2", "going out")).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
     user(&session, bring("call_1", "up and down")).await;
@@ -173,8 +172,7 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         });
         for _ in 0..2 {
             assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
-            user(&session, ToolResults { run: run.clone(), results: vec![("call_1".to_owned(), "found".to_owned())] })
-                .await;
+            user(&session, ToolResults::new(run.clone(), vec![("call_1".to_owned(), "found".to_owned())])).await;
         }
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
         let requests = models.endpoint.requests();
@@ -223,7 +221,7 @@ async fn what_a_model_thinks_between_its_words_and_its_calls_goes_back_in_its_pl
         _ => done("Done."),
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
-    user(&session, ToolResults { run: run.clone(), results: vec![("call_1".to_owned(), "found".to_owned())] }).await;
+    user(&session, ToolResults::new(run.clone(), vec![("call_1".to_owned(), "found".to_owned())])).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     let requests = models.endpoint.requests();
     let mut said = requests[2]["messages"].clone();
@@ -328,7 +326,7 @@ async fn a_loop_of_calls_has_what_its_provider_asks_for_and_nothing_else() {
             assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
             let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("{model}") };
             let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();
-            user(&session, ToolResults { run: run.clone(), results }).await;
+            user(&session, ToolResults::new(run.clone(), results)).await;
         }
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
         assert_eq!(models.asked(), ["directive", "work", "work", "work", "directive"], "{model}");

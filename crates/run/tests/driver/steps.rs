@@ -53,7 +53,7 @@ fn offered(request: &Value) -> Vec<&str> {
 async fn bring(session: &Session, run: &RunId) -> Vec<String> {
     let Due::Wait(Wait::Tools { calls, .. }) = run_of(session, run).await.due else { panic!("no tool is awaited") };
     let results = calls.iter().map(|call| (call.id.clone(), format!("result of {}", call.name))).collect();
-    user(session, ToolResults { run: run.clone(), results }).await;
+    user(session, ToolResults::new(run.clone(), results)).await;
     calls.into_iter().map(|call| call.name).collect()
 }
 

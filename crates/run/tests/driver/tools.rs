@@ -1,7 +1,9 @@
 //! Runs whose agents have tools of Callboard's own.
 
+use std::sync::Arc;
+
 use callboard_engine::{
-    Session,
+    MasterKey, Session,
     core::{
         conversation::{AddMessages, NewMessage, Role},
         entry::Actor,
@@ -13,7 +15,8 @@ use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    Models, asked, done, journal, memory, of_type, patch, prompt, run_of, session_on, start, texts, to, user,
+    Models, asked, done, journal, memory, of_type, patch, prompt, run_of, session_on, session_with_keys, start, texts,
+    to, user,
 };
 
 /// The writer may read messages and sets, and write sets.
@@ -109,7 +112,7 @@ async fn an_unknown_tool_a_doubled_id_and_what_a_worker_thinks_aloud_stop_no_run
     let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!(ids, ["c1-2", "c1-3"], "each call has an id of its own, and nobody has the unknown tool");
     let results = ids.into_iter().map(|id| (id, "found".to_owned())).collect();
-    user(&session, ToolResults { run: run.clone(), results }).await;
+    user(&session, ToolResults::new(run.clone(), results)).await;
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
     assert_eq!(models.asked(), ["directive", "work", "work", "directive"]);
     let said = texts(&session, "agent:writer").await;
@@ -176,7 +179,7 @@ async fn a_manager_of_a_team_calls_its_tools_in_main_before_it_directs() {
         });
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
         let results = vec![("call_1".to_owned(), "a table of tides".to_owned())];
-        user(&session, ToolResults { run: run.clone(), results }).await;
+        user(&session, ToolResults::new(run.clone(), results)).await;
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
 
         let requests = models.endpoint.requests();
@@ -218,4 +221,37 @@ async fn a_manager_of_a_team_looks_nothing_up_where_workers_would_read_it() {
     let requests = models.endpoint.requests();
     assert!(requests.iter().all(|request| request["tools"].is_null()), "{requests:?}");
     assert_eq!(texts(&session, "main").await, ["Hello.", "Write a haiku on tides.", "Here it is."]);
+}
+
+#[tokio::test]
+async fn i6_results_of_calls_whose_ids_begin_alike_have_each_its_own_secrets() {
+    let session = session_with_keys(&memory(), Arc::new(vec![MasterKey::new([7; 32])])).await;
+    let writer =
+        json!({"name": "writer", "role": "worker", "tools": [{"name": "look_up", "description": "Looks up."}]});
+    let team = json!({"agents": [{"name": "lead", "role": "manager"}, writer], "default_visibility": "all"});
+    user(&session, patch(team)).await;
+    let run = start(&session).await;
+    let long = "x".repeat(160);
+    let call = |id: String| json!({"id": id, "type": "function", "function": {"name": "look_up", "arguments": "{}"}});
+    let calls = [call(format!("{long}1")), call(format!("{long}2"))];
+    let message = json!({"role": "assistant", "content": "I look.", "tool_calls": calls});
+    let answer = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+    let models = Models::new(move |request, _| match asked(request) {
+        "directive" => to("writer", "Look it up."),
+        _ => Reply::raw(200, "application/json", answer.clone()),
+    });
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("it waits for none") };
+    let given = ["canary-one", "canary-two"].map(|token| json!({ "token": token }).to_string());
+    let results = calls.iter().map(|call| call.id.clone()).zip(given.clone()).collect();
+    user(&session, ToolResults::new(run.clone(), results)).await;
+    let said = texts(&session, "agent:writer").await;
+    assert!(said.iter().all(|text| !text.contains("canary")), "{said:?}");
+    let name = format!("call:{}….result", long.get(..150).unwrap());
+    for name in [name.clone(), format!("{name} 2")] {
+        let restored = session.restore(Actor::User, &name.parse().unwrap(), "it is none").await.unwrap();
+        assert_eq!(restored.answer.entries.len(), 1);
+    }
+    let said = texts(&session, "agent:writer").await;
+    assert!(given.iter().all(|result| said.contains(result)), "{said:?}");
 }

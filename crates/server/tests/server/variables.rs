@@ -338,7 +338,7 @@ async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_
     }
     let kept = server.get(&list).await.is(200).body["messages"].clone();
     assert_eq!(kept[0]["tool_calls"][0]["arguments"], r#"{"user":"ann","password":"[hidden]"}"#);
-    assert_eq!(kept[1]["content"], r#"{"access_token":"[hidden]","next_page_token":"p2"}"#);
+    assert_eq!(kept[1]["content"], r#"{"access_token": "[hidden]", "next_page_token": "p2"}"#);
     assert_eq!(kept[2]["content"], "I am ann, with [hidden].");
     let restore = json!({"name": "call:c1.arguments", "reason": "it is none"});
     let by_lead = format!("{team}/secrets/restore?as=lead");
@@ -348,6 +348,6 @@ async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_
     server.send("POST", &format!("{team}/secrets/restore"), restore).await.problem(404, "not_found");
     let kept = server.get(&list).await.is(200).body["messages"].clone();
     assert_eq!(kept[0]["tool_calls"][0]["arguments"], arguments);
-    assert_eq!(kept[1]["content"], r#"{"access_token":"[hidden]","next_page_token":"p2"}"#);
+    assert_eq!(kept[1]["content"], r#"{"access_token": "[hidden]", "next_page_token": "p2"}"#);
     server.stop().await;
 }
