@@ -330,7 +330,8 @@ const REFUSED: &str = "[the model refused]";
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
-    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || !is_told(message, reader));
+    // For others, what the program of an agent tells it comes from that agent.
+    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || message.said_by().is_some());
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && agent.is_none();
     let mine = nameless || agent == Some(reader.name);
@@ -389,14 +390,6 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
     Ok(Utterance { is_damaged, shortened: is_damaged, ..said })
-}
-
-/// Whether a program that works as the reader tells it this in its own conversation at a base URL, rather than the reader said it.
-fn is_told(message: &Message, reader: &Reader<'_>) -> bool {
-    let thread =
-        message.thread_id.as_str().strip_prefix("chat:").and_then(|rest| rest.strip_prefix(reader.name.as_str()));
-    matches!(message.role, Role::User | Role::System)
-        && thread.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

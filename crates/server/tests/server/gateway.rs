@@ -273,16 +273,25 @@ async fn what_a_program_says_as_the_system_amid_a_conversation_is_neither_the_ag
     // So it is for a program that has the rights of the agent alone.
     let made = server.send("POST", "/v1/sessions/s/tokens", json!({"agent": "writer"})).await.is(201);
     let token = made.body["token"].as_str().unwrap();
-    let other = anthropic(json!([user("Other."), system(json!("Be kind."))]));
+    let other = anthropic(json!([user("Count the gulls."), system(json!("Be kind."))]));
     let asked = server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", token).json(&other);
     Answer::of(asked).await.is(200);
     let last = endpoint.requests().last().unwrap().clone();
     let told = texts(&last, "user").concat();
     assert!(
-        told.contains("Other.") && told.contains("[from system] Be kind.") && !told.contains("your turn"),
+        told.contains("Count the gulls.") && told.contains("[from system] Be kind.") && !told.contains("your turn"),
         "{last}"
     );
     assert!(texts(&last, "assistant").is_empty(), "{last}");
+    // And so it is read and found.
+    let found = server.send("POST", "/v1/sessions/s/recall", json!({"query": "gulls"})).await.is(200);
+    let hits = found.body["hits"].as_array().unwrap();
+    let of_program = hits.iter().find(|hit| hit["text"] == "Count the gulls.").unwrap();
+    assert!(of_program["agent"].is_null() && of_program["role"] == "USER", "{of_program}");
+    let read = json!({"arguments": {"thread": "chat:writer:2"}});
+    let read = server.send("POST", "/v1/sessions/s/tools/read_messages", read).await.is(200);
+    let read: Value = serde_json::from_str(read.body["result"].as_str().unwrap()).unwrap();
+    assert_eq!(read[0]["from"], "USER", "{read}");
 }
 
 #[tokio::test]
