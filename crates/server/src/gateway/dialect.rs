@@ -204,13 +204,13 @@ impl Dialect {
         }
     }
 
-    /// What is answered, for errors.
-    pub(super) fn answered(self) -> &'static str {
+    /// The calls that are answered.
+    pub(super) fn calls(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi | Self::Responses => {
-                "POST /v1/chat/completions, POST /v1/responses, POST /v1/embeddings and GET /v1/models"
+                &["POST /v1/chat/completions", "POST /v1/responses", "POST /v1/embeddings", "GET /v1/models"]
             }
-            Self::Anthropic => "POST /v1/messages, POST /v1/messages/count_tokens and GET /v1/models",
+            Self::Anthropic => &["POST /v1/messages", "POST /v1/messages/count_tokens", "GET /v1/models"],
         }
     }
 

@@ -984,6 +984,33 @@ async fn a_refusal_of_the_provider_passes_with_when_to_ask_again() {
 }
 
 #[tokio::test]
+async fn a_base_url_says_what_it_is_to_those_who_may_use_it() {
+    let server = with(&Scripted::start(|_, _| Reply::text("High."))).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    for (base, call) in [("anthropic", "POST /v1/messages"), ("openai", "POST /v1/responses")] {
+        for end in ["", "/", "/v1", "/v1/"] {
+            let of_token = format!("/gateway/{base}{end}");
+            for path in [format!("/gateway/s/writer/{base}{end}"), of_token.clone()] {
+                let head = Answer::of(server.call("HEAD", &path).bearer_auth(&token)).await.is(204);
+                assert_eq!(head.raw, "");
+                let told = Answer::of(server.call("GET", &path).bearer_auth(&token)).await.is(200).body;
+                assert_eq!((&told["session"], &told["agent"]), (&json!("s"), &json!("writer")), "{path}: {told}");
+                assert!(told["calls"].as_array().unwrap().contains(&json!(call)), "{path}: {told}");
+            }
+            Answer::of(server.call("HEAD", &of_token)).await.is(404);
+            let of_other = server.call("HEAD", &format!("/gateway/s/lead/{base}{end}"));
+            Answer::of(of_other.bearer_auth(&token)).await.is(403);
+            let unknown = server.call("GET", &of_token).bearer_auth(format!("{token}x"));
+            Answer::of(unknown).await.is(401);
+        }
+        // A session that is not there is made by the first request of its conversation.
+        Answer::of(server.call("HEAD", &format!("/gateway/new/writer/{base}"))).await.is(204);
+        server.get("/v1/sessions/new").await.is(404);
+    }
+}
+
+#[tokio::test]
 async fn a_token_as_the_key_says_the_session_and_the_agent() {
     let endpoint = Scripted::start(|_, _| Reply::text("High."));
     let server = with(&endpoint).await;
