@@ -679,6 +679,11 @@ impl Message {
         says(self.agent.as_ref(), self.role, &self.thread_id)
     }
 
+    /// Whether it is in a conversation of this agent at a base URL.
+    pub fn is_in_chat_of(&self, agent: &AgentName) -> bool {
+        is_chat_of(agent.as_str(), self.thread_id.as_str())
+    }
+
     /// Why its model refused to answer, where it did; empty where the content says so.
     pub fn refusal(&self) -> Option<&str> {
         match self.as_given.as_ref()?.fields.get(REFUSAL)? {

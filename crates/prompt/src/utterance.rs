@@ -43,6 +43,8 @@ pub(super) struct Utterance {
     pub(super) author: Option<Arc<str>>,
     /// Whether it was in one object of a provider with what was said before it.
     pub(super) is_joined: bool,
+    /// Whether a client at a base URL gave it as the result of a call of the reader's.
+    pub(super) is_of_client: bool,
     /// What the reader thought before it said this.
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
@@ -143,6 +145,7 @@ impl Utterance {
             speaker: Speaker::Other,
             author: None,
             is_joined: false,
+            is_of_client: false,
             reasoning: Arc::default(),
             is_in_loop: false,
             media: Vec::new(),
@@ -387,9 +390,10 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
+    let is_of_client = message.role == Role::Tool && message.is_in_chat_of(reader.name);
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
-    Ok(Utterance { is_damaged, shortened: is_damaged, ..said })
+    Ok(Utterance { is_of_client, is_damaged, shortened: is_damaged, ..said })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.
