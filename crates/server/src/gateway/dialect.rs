@@ -17,7 +17,7 @@ use callboard_core::{
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use super::declared::{as_declared, listed, name_whole, whole_name};
+use super::declared::{as_declared, calls_as_declared, listed, name_whole, whole_name};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -386,6 +386,7 @@ impl Dialect {
             return Ok(inner.map(|tool| Tool { name: whole_name(namespace, &tool.name), ..tool }).collect());
         }
         let (described, parameters) = match self {
+            Self::OpenAi if kind == "custom" => (tool.get("custom"), "format"),
             Self::OpenAi => (tool.get("function"), "parameters"),
             Self::Responses if kind == "custom" => (Some(tool), "format"),
             Self::Responses => ((kind == "function").then_some(tool), "parameters"),
@@ -439,7 +440,8 @@ impl Dialect {
                 body.insert("store".to_owned(), json!(false));
             }
             Self::OpenAi => {
-                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+                let messages = calls_as_declared(listed(body.get("tools")), prompt.messages.unwrap_or_default());
+                body.insert("messages".to_owned(), messages.into());
                 if body.get("stream") == Some(&json!(true)) {
                     let options = body.entry("stream_options").or_insert_with(|| json!({}));
                     if let Some(options) = options.as_object_mut() {

@@ -622,6 +622,52 @@ async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were
 }
 
 #[tokio::test]
+async fn tools_of_chat_completions_that_take_a_text_are_called_as_they_were_declared() {
+    let call = |id: &str| json!({"id": id, "type": "custom", "custom": {"name": "apply_patch", "input": "*** Begin"}});
+    let (first, second) = (call("call_1"), call("call_2"));
+    let given = json!({"role": "assistant", "content": null, "tool_calls": [first]});
+    let endpoint = Scripted::start(move |_, nth| match nth {
+        0 => {
+            let choice = json!({"index": 0, "message": given, "finish_reason": "tool_calls"});
+            Reply::raw(200, "application/json", json!({"id": "c", "choices": [choice]}).to_string())
+        }
+        1 => {
+            let begun = json!({"index": 0, "id": "call_2", "type": "custom", "custom": {"name": "apply_patch", "input": "*** "}});
+            let more = json!({"index": 0, "custom": {"input": "Begin"}});
+            let chunk = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+            let calls = [begun, more].map(|call| chunk(json!({"tool_calls": [call]}))).concat();
+            Reply::raw(200, "text/event-stream", calls + "data: [DONE]\n\n")
+        }
+        _ => Reply::text("Done."),
+    });
+    let server = with(&endpoint).await;
+    let format = json!({"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /.*/"}});
+    let tool = json!({"name": "apply_patch", "description": "Patches", "format": format});
+    let tools = json!([{"type": "custom", "custom": tool}]);
+    let ask = |messages: Value, stream: bool| {
+        let body = json!({"model": "gpt-4o", "messages": messages, "tools": tools, "stream": stream});
+        Answer::of(server.call("POST", OPENAI).json(&body))
+    };
+    let calling = |call: &Value| json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "Patched."});
+    let answer = ask(json!([user("Well?")]), false).await.is(200);
+    assert_eq!(answer.body["choices"][0]["message"]["tool_calls"][0], first, "{}", answer.raw);
+    kept(&server, "chat:writer", 2).await;
+    let mut said = vec![user("Well?"), calling(&first), result("call_1")];
+    ask(json!(said), true).await.is(200);
+    kept(&server, "chat:writer", 4).await;
+    said.extend([calling(&second), result("call_2")]);
+    ask(json!(said), false).await.is(200);
+    kept(&server, "chat:writer", 6).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["tools"], tools, "{sent}");
+    let called = sent["messages"].as_array().unwrap().iter().filter_map(|message| message["tool_calls"].as_array());
+    assert_eq!(called.flatten().collect::<Vec<_>>(), [&first, &second], "{sent}");
+    let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
+    assert_eq!(thread["tools"][0]["name"], "apply_patch", "{thread}");
+}
+
+#[tokio::test]
 async fn tools_that_are_offered_in_an_item_stay_on_offer() {
     let call =
         json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "exec", "input": "look()"});
