@@ -3,23 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use callboard_core::conversation::given::whole_name;
 use serde_json::{Map, Value, json};
-
-/// The name that a tool of a namespace has in a conversation.
-pub(super) fn whole_name(namespace: &str, name: &str) -> String {
-    format!("{namespace}__{name}")
-}
-
-/// Names the tool that an item calls as conversations do.
-pub(super) fn name_whole(item: &mut Map<String, Value>) {
-    if !matches!(item.get("type").and_then(Value::as_str), Some("function_call" | "custom_tool_call")) {
-        return;
-    }
-    let (Some(Value::String(namespace)), Some(name)) = (item.remove("namespace"), item.get_mut("name")) else { return };
-    if let Some(whole) = name.as_str().map(|name| whole_name(&namespace, name)) {
-        *name = whole.into();
-    }
-}
 
 /// A tool that a client declared.
 struct Declared<'a> {

@@ -10,14 +10,18 @@ use axum::{
 use callboard_api as api;
 use callboard_core::{
     agent::Tool,
-    conversation::{MessageShape, given::GivenMessage, reading},
+    conversation::{
+        MessageShape,
+        given::{GivenMessage, whole_name},
+        reading,
+    },
     error::ConflictKind,
     prompt::Format,
 };
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use super::declared::{as_declared, calls_as_declared, listed, name_whole, whole_name};
+use super::declared::{as_declared, calls_as_declared, listed};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -474,7 +478,6 @@ pub(super) fn said(message: &Value) -> Value {
     let mut message = message.clone();
     if let Some(fields) = message.as_object_mut() {
         fields.retain(|name, value| !value.is_null() || name == "content");
-        name_whole(fields);
     }
     message
 }
