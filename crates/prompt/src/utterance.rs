@@ -390,7 +390,8 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
-    let is_of_client = message.role == Role::Tool && message.is_in_chat_of(reader.name);
+    let by_client = message.agent.as_ref().is_none_or(|agent| agent == reader.name);
+    let is_of_client = by_client && message.role == Role::Tool && message.is_in_chat_of(reader.name);
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
     Ok(Utterance { is_of_client, is_damaged, shortened: is_damaged, ..said })
