@@ -673,6 +673,17 @@ impl Message {
 }
 
 impl Message {
+    /// The agent that says it; `None` also where a program tells it to the agent as which it works, in the agent's own
+    /// conversation at a base URL.
+    pub fn said_by(&self) -> Option<&AgentName> {
+        says(self.agent.as_ref(), self.role, &self.thread_id)
+    }
+
+    /// Whether it is in a conversation of this agent at a base URL.
+    pub fn is_in_chat_of(&self, agent: &AgentName) -> bool {
+        is_chat_of(agent.as_str(), self.thread_id.as_str())
+    }
+
     /// Why its model refused to answer, where it did; empty where the content says so.
     pub fn refusal(&self) -> Option<&str> {
         match self.as_given.as_ref()?.fields.get(REFUSAL)? {
@@ -689,6 +700,26 @@ impl Message {
         let name: String = name.trim().chars().take(64).map(allowed).collect();
         name.contains(char::is_alphanumeric).then(|| name.into())
     }
+}
+
+impl MessageView {
+    /// The agent that says it; `None` also where a program tells it to the agent as which it works, in the agent's own
+    /// conversation at a base URL.
+    pub fn said_by(&self) -> Option<&AgentName> {
+        says(self.agent.as_ref(), self.role, &self.thread_id)
+    }
+}
+
+/// `agent`, from which a message with this role comes, if the agent says it.
+fn says<'a>(agent: Option<&'a AgentName>, role: Role, thread: &ThreadId) -> Option<&'a AgentName> {
+    let may_be_told = matches!(role, Role::User | Role::System);
+    agent.filter(|agent| !may_be_told || !is_chat_of(agent.as_str(), thread.as_str()))
+}
+
+/// Whether this thread is a conversation of `agent` at a base URL: `chat:NAME`, or `chat:NAME:NUMBER`.
+fn is_chat_of(agent: &str, thread: &str) -> bool {
+    let rest = thread.strip_prefix("chat:").and_then(|rest| rest.strip_prefix(agent));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 impl Content {

@@ -209,6 +209,6 @@ fn hit_in_short(hit: &RecallHit) -> Value {
 
 /// A message as a model is told of it.
 fn in_short(message: &MessageView) -> Value {
-    json!({"id": message.message_id, "from": message.agent.as_ref().map_or_else(|| json!(message.role), |agent| json!(agent)),
+    json!({"id": message.message_id, "from": message.said_by().map_or_else(|| json!(message.role), |agent| json!(agent)),
         "content": message.content, "timestamp": message.timestamp})
 }

@@ -53,8 +53,16 @@ impl Caller {
         };
         let names_session = session.is_none();
         let own = own.iter().filter_map(|name| own_tool(name).ok()).map(own_as_tool);
-        // A worker compresses nothing, and documents are for those who may write them: they are told so when they try.
-        let is_for = |extra: &&Extra| extra.on_session || (names_session && asker.agent.is_none());
+        let grants = match &session {
+            Some(session) if asker.agent.is_some() => self.grants(session).await?,
+            _ => Vec::new(),
+        };
+        // Where each call names its session, who may call it differs from session to session.
+        let is_for = |extra: &&Extra| match (extra.on_session, names_session) {
+            (true, true) => true,
+            (true, false) => extra.callers.have(&asker, &grants),
+            (false, _) => names_session && asker.agent.is_none(),
+        };
         let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.on_session));
         let forms = asker.agent.is_none().then(|| (form::tool(), true));
         let all = own.map(|tool| (tool, true)).chain(extras).chain(forms);
@@ -69,6 +77,13 @@ impl Caller {
         let list = self.ask(ApiCall::get(session, &["tools"]).query("format", "anthropic")).await?;
         let tools = list.get("tools").and_then(Value::as_array).into_iter().flatten();
         Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
+    }
+
+    /// What this session grants, as far as the caller may see it: a worker sees nothing of it.
+    async fn grants(&self, session: &str) -> Result<Vec<String>, Refusal> {
+        let known = self.ask(ApiCall::get(session, &[])).await?;
+        let grants = known.get("grant").and_then(Value::as_array).into_iter().flatten();
+        Ok(grants.filter_map(|grant| Some(grant.as_str()?.to_owned())).collect())
     }
 
     /// Whether there is a tool with this name.

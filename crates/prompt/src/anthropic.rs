@@ -23,7 +23,7 @@ use crate::{
     media::{self, Medium},
     openai::{self, CLOSING},
     placed::{Joined, Span, block_bytes},
-    speaker::{NO_RESULT, Speaker, loose_result, marked, words},
+    speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     strict::OPENING,
     tool_names::{self, ToolNames},
     utterance::Utterance,
@@ -67,7 +67,7 @@ pub(super) fn messages<'a>(group: &'a [Utterance], reader: &Agent) -> Vec<Source
         said.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input(call)}));
         let at = results.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| results.remove(at));
-        let words = found.map(|found| words(found, reader).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        let words = found.map(|found| result_words(found, reader)).unwrap_or_else(|| NO_RESULT.to_owned());
         answers.push(result(&id, words, found.map(|found| found.media.as_slice()).unwrap_or_default()));
         answering.push(found.unwrap_or(calling));
     }

@@ -21,7 +21,7 @@ use crate::{
     media,
     provider::Provider,
     renderer::Renderer,
-    speaker::{NO_RESULT, Speaker, loose_result, marked, words},
+    speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     tool_names::{self, ToolNames},
     utterance::Utterance,
 };
@@ -132,7 +132,7 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
     for call in calling.calls() {
         let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| others.remove(at));
-        let words = found.map(|found| words(found, by.agent).1).unwrap_or_else(|| NO_RESULT.to_owned());
+        let words = found.map(|found| result_words(found, by.agent)).unwrap_or_else(|| NO_RESULT.to_owned());
         let words = if words.trim().is_empty() { BLANK_RESULT } else { &words };
         let id = IdForm::of(by.provider).fit(&call.id);
         let source = found.unwrap_or(calling);

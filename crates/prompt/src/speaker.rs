@@ -44,6 +44,16 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
     }
 }
 
+/// What the result of a call of the reader's own says, in the place that the format has for it, where nobody speaks. So what a
+/// client at a base URL gave stays as it is: it may be a file that its model is to edit. Lines that stand for pictures are looked for
+/// in the form that [`words`] has.
+pub(super) fn result_words(result: &Utterance, reader: &Agent) -> String {
+    match &result.kind {
+        Kind::Result { text, .. } if result.is_of_client && result.media.is_empty() => text.to_string(),
+        _ => words(result, reader).1,
+    }
+}
+
 /// What the user says to an agent other than the reader. A text that begins like this mark is escaped as one of a speaker.
 fn said_to(utterance: &Utterance, to: &AgentName, text: &str) -> String {
     let name = utterance.author.as_deref().map(|name| format!(": {name}")).unwrap_or_default();

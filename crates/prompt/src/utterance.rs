@@ -43,6 +43,8 @@ pub(super) struct Utterance {
     pub(super) author: Option<Arc<str>>,
     /// Whether it was in one object of a provider with what was said before it.
     pub(super) is_joined: bool,
+    /// Whether a client at a base URL gave it as the result of a call of the reader's.
+    pub(super) is_of_client: bool,
     /// What the reader thought before it said this.
     pub(super) reasoning: Arc<[Map<String, Value>]>,
     /// Whether the reader gets that back: it is in the middle of a loop of tool calls.
@@ -143,6 +145,7 @@ impl Utterance {
             speaker: Speaker::Other,
             author: None,
             is_joined: false,
+            is_of_client: false,
             reasoning: Arc::default(),
             is_in_loop: false,
             media: Vec::new(),
@@ -330,7 +333,8 @@ const REFUSED: &str = "[the model refused]";
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
-    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || !is_told(message, reader));
+    // For others, what the program of an agent tells it comes from that agent.
+    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || message.said_by().is_some());
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && agent.is_none();
     let mine = nameless || agent == Some(reader.name);
@@ -386,17 +390,11 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
+    let by_client = message.agent.as_ref().is_none_or(|agent| agent == reader.name);
+    let is_of_client = by_client && message.role == Role::Tool && message.is_in_chat_of(reader.name);
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
-    Ok(Utterance { is_damaged, shortened: is_damaged, ..said })
-}
-
-/// Whether a program that works as the reader tells it this in its own conversation at a base URL, rather than the reader said it.
-fn is_told(message: &Message, reader: &Reader<'_>) -> bool {
-    let thread =
-        message.thread_id.as_str().strip_prefix("chat:").and_then(|rest| rest.strip_prefix(reader.name.as_str()));
-    matches!(message.role, Role::User | Role::System)
-        && thread.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    Ok(Utterance { is_of_client, is_damaged, shortened: is_damaged, ..said })
 }
 
 /// What the manager is told of a directive of its own: how its updates came out and what was wrong, not what it wrote.

@@ -12,8 +12,8 @@ use axum::{
     Router,
     body::Body,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, header, request::Parts},
-    response::Response,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    response::{IntoResponse as _, Response},
     routing::any,
 };
 use bytes::Bytes;
@@ -61,7 +61,10 @@ pub(crate) fn routes(app: &App) -> Router {
                     answered.unwrap_or_else(|complaint| complaint.response(dialect))
                 }
             };
-            router = router.route(&format!("{begin}/{{*path}}"), any(answer));
+            // The base URL itself, with a slash at its end or without, and what is below it.
+            for end in ["", "/", "/{*path}"] {
+                router = router.route(&format!("{begin}{end}"), any(answer.clone()));
+            }
         }
     }
     router
@@ -99,12 +102,25 @@ async fn answer(app: &App, dialect: Dialect, names: bool, request: Request) -> R
             let Sent { bytes, .. } = read(app, &parts, body).await?;
             pass_on(app, dialect, path, &parts.headers, Some(bytes)).await
         }
+        // Clients open their connection with it.
+        (_, &Method::HEAD, "" | "v1") => Ok(StatusCode::NO_CONTENT.into_response()),
+        (_, &Method::GET, "" | "v1") => Ok(about(dialect, &place)),
         (_, &Method::GET, "models") => pass_on(app, dialect, path, &parts.headers, None).await,
         _ => Err(Complaint::new(
             StatusCode::NOT_FOUND,
-            format!("{method} {path} is not answered here: {} are", dialect.answered()),
+            format!("{method} {path} is not answered here: {} are", dialect.calls().join(", ")),
         )),
     }
+}
+
+/// What a base URL says of itself.
+fn about(dialect: Dialect, place: &Place) -> Response {
+    let Place { session, agent, .. } = place;
+    let about = format!("a base URL for clients of the API: the conversations of {agent} in the session {session}");
+    let about = serde_json::json!({"about": about, "session": session, "agent": agent, "calls": dialect.calls()});
+    let mut response = Response::new(Body::from(about.to_string()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 /// What a client sent.

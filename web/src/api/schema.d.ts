@@ -2856,6 +2856,8 @@ export interface components {
             model?: string | null;
             /** @description In OpenAI's shape: the name of its author. */
             name?: string | null;
+            /** @description In an item of the Responses API: the namespace of the tool. The call is kept as one of `NAMESPACE__NAME`. */
+            namespace?: string | null;
             output?: components["schemas"]["Content"] | null;
             /** @description In OpenAI's shape: the answer in the form that was asked for. */
             parsed?: unknown;

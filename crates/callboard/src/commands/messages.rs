@@ -82,7 +82,7 @@ fn word(role: Role) -> &'static str {
 }
 
 fn show(message: &api::Message, output: Output) {
-    let speaker = match (&message.agent, message.role) {
+    let speaker = match (message.said_by(), message.role) {
         (Some(agent), _) => agent.to_string(),
         (None, role) => word(role).to_owned(),
     };

@@ -7,7 +7,8 @@ use crate::{
     agent::Team,
     audience::Audience,
     conversation::{
-        Criteria, Message, MessageChecked, Size, Thread, call_secrets::CallSecrets, settings::ThreadSettings,
+        Criteria, Message, MessageChecked, Size, Thread, call_secrets::CallSecrets, is_chat_of,
+        settings::ThreadSettings,
     },
     entry::Header,
     error::Error,
@@ -265,11 +266,15 @@ fn message_sentence(it: &Statement<'_>) -> String {
     let called = it.data.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     let called: Vec<_> = called.filter_map(|call| call.get("name").and_then(Value::as_str)).collect();
     let said = it.text("content");
-    let who = match &*it.text("agent") {
-        "" => it.by.to_owned(),
-        agent => agent.to_owned(),
+    let (role, agent) = (it.text("role"), it.text("agent"));
+    let is_chat = || is_chat_of(&agent, &it.text("thread_id"));
+    let who = match (&*role, &*agent) {
+        (_, "") => it.by.to_owned(),
+        ("USER", _) if is_chat() => "user".to_owned(),
+        ("SYSTEM", _) if is_chat() => "system".to_owned(),
+        (_, agent) => agent.to_owned(),
     };
-    match (&*it.text("role"), said.trim(), called.as_slice()) {
+    match (&*role, said.trim(), called.as_slice()) {
         ("TOOL", said, _) => format!("{who} got a result{thread}: {said}"),
         (_, "", []) => format!("{who} said nothing{thread}"),
         (_, "", called) => format!("{who} called {}{thread}", called.join(", ")),

@@ -101,6 +101,9 @@ pub struct GivenMessage {
     /// In an item of the Responses API: the id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    /// In an item of the Responses API: the namespace of the tool. The call is kept as one of `NAMESPACE__NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// In an item of the Responses API: the arguments of the call, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
@@ -283,6 +286,7 @@ impl GivenMessage {
     fn stray(&self) -> Option<&'static str> {
         let there = [
             ("call_id", self.call_id.is_some()),
+            ("namespace", self.namespace.is_some()),
             ("arguments", self.arguments.is_some()),
             ("input", self.input.is_some()),
             ("output", self.output.is_some()),
@@ -392,6 +396,11 @@ impl GivenMessage {
 
 /// The field of what a message was given as that has what only a whole answer has. No request has it back.
 pub(super) const ANSWER: &str = "answer";
+
+/// The name that a tool of a namespace has in a conversation.
+pub fn whole_name(namespace: &str, name: &str) -> String {
+    format!("{namespace}__{name}")
+}
 
 /// The argument that has the text with which a tool is called that takes no arguments.
 pub(super) const CUSTOM_INPUT: &str = "input";

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     NewContent, NewMessage, Role, ToolCall,
-    given::{CUSTOM_INPUT, GivenMessage},
+    given::{CUSTOM_INPUT, GivenMessage, whole_name},
 };
 use crate::error::Fault;
 
@@ -42,7 +42,11 @@ impl Answer {
             |field: &str, problem: &str| Fault { pointer: format!("{pointer}/{field}"), problem: problem.to_owned() };
         let kind = item.kind.clone().unwrap_or_default();
         let id = || item.call_id.clone().ok_or_else(|| fault("call_id", "say which call it is"));
-        let name = || item.name.clone().ok_or_else(|| fault("name", "say which tool is called"));
+        let name = || match (&item.namespace, &item.name) {
+            (Some(namespace), Some(name)) => Ok(whole_name(namespace, name)),
+            (None, Some(name)) => Ok(name.clone()),
+            (_, None) => Err(fault("name", "say which tool is called")),
+        };
         match kind.as_str() {
             "function_call" => {
                 let arguments = item.arguments.clone().unwrap_or_default().into();

@@ -21,7 +21,7 @@ impl Recallable {
         };
         let expected = message.expected_output.iter().map(|expected| format!("\nExpected: {expected}"));
         texts.extend(message.tool_calls.iter().map(call).chain(expected).map(|line| Text::from(line.as_str())));
-        let speaker = message.agent.as_ref().map(|agent| agent.as_str().into());
+        let speaker = message.said_by().map(|agent| agent.as_str().into());
         let (role, message_id) = (Some(message.role), Some(message.message_id.clone()));
         Some(Self { speaker, role, message_id, ..Self::new(Source::Message, texts)? })
     }

@@ -377,12 +377,12 @@ fn messages_are_taken_as_sdks_give_them() {
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc", "status": null},
         {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "So:"}]},
         {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "look", "arguments": "{}", "status": "completed"},
-        {"type": "function_call", "call_id": "c2", "name": "look", "arguments": "{}"},
+        {"type": "function_call", "call_id": "c2", "namespace": "notes", "name": "look", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "1"},
         {"role": "user", "content": "and?"},
     ]);
     assert_snapshot!(taken(&items), @r#"
-    Ai [{"type":"output_text","text":"So:"}] (calls look c1 "{}") (calls look c2 "{}") (thinks reasoning)
+    Ai [{"type":"output_text","text":"So:"}] (calls look c1 "{}") (calls notes__look c2 "{}") (thinks reasoning)
     Tool "1" (of c1)
     User "and?"
     "#);

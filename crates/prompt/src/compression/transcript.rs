@@ -29,9 +29,9 @@ impl Spoken {
         Self { seq, message: Arc::new(message), text, size }
     }
 
-    /// Who said it.
+    /// Who says it.
     pub fn speaker(&self) -> String {
-        match (&self.message.agent, self.message.role) {
+        match (self.message.said_by(), self.message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
             (None, Role::Ai) => "assistant".to_owned(),

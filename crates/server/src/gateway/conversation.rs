@@ -336,8 +336,12 @@ fn as_json(arguments: &Value) -> Value {
     json
 }
 
-/// A call of a tool, with its arguments as JSON.
+/// A call of a tool, with its arguments as JSON. That of one that takes a text is as it is kept.
 fn call(call: &Value) -> Value {
+    if let Some(custom) = call.get("custom") {
+        let arguments = json!({"input": custom.get("input")});
+        return json!([call.get("id"), custom.get("name"), as_json(&arguments)]);
+    }
     let function = call.get("function").cloned().unwrap_or_default();
     let arguments = function.get("arguments").map(as_json).unwrap_or_default();
     json!([call.get("id"), function.get("name"), arguments])

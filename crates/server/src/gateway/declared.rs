@@ -1,25 +1,10 @@
-//! Tools of the Responses API that are no plain functions: those in a namespace, and those that take a text instead of arguments. In
-//! a conversation their calls are as any other; the model gets them in the form in which the client declared the tools.
+//! Tools of OpenAI's APIs that are no plain functions: those that take a text instead of arguments, and those of the Responses API in a
+//! namespace. In a conversation their calls are as any other; the model gets them in the form in which the client declared the tools.
 
 use std::collections::BTreeSet;
 
+use callboard_core::conversation::given::whole_name;
 use serde_json::{Map, Value, json};
-
-/// The name that a tool of a namespace has in a conversation.
-pub(super) fn whole_name(namespace: &str, name: &str) -> String {
-    format!("{namespace}__{name}")
-}
-
-/// Names the tool that an item calls as conversations do.
-pub(super) fn name_whole(item: &mut Map<String, Value>) {
-    if !matches!(item.get("type").and_then(Value::as_str), Some("function_call" | "custom_tool_call")) {
-        return;
-    }
-    let (Some(Value::String(namespace)), Some(name)) = (item.remove("namespace"), item.get_mut("name")) else { return };
-    if let Some(whole) = name.as_str().map(|name| whole_name(&namespace, name)) {
-        *name = whole.into();
-    }
-}
 
 /// A tool that a client declared.
 struct Declared<'a> {
@@ -74,6 +59,22 @@ pub(super) fn as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut items:
         }
     }
     items
+}
+
+/// Writes the calls in messages of chat completions as the client declared the tools.
+pub(super) fn calls_as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut messages: Vec<Value>) -> Vec<Value> {
+    let taking_text: BTreeSet<_> = tools.filter_map(|tool| tool.pointer("/custom/name")?.as_str()).collect();
+    let calls = messages.iter_mut().filter_map(|message| message.get_mut("tool_calls")?.as_array_mut()).flatten();
+    for call in calls.filter_map(Value::as_object_mut) {
+        let Some(function) = call.get("function") else { continue };
+        let text = |field: &str| function.get(field).and_then(Value::as_str).unwrap_or_default();
+        let name = text("name");
+        let Some(input) = only_input(text("arguments")).filter(|_| taking_text.contains(name)) else { continue };
+        let custom = json!({"name": name, "input": input});
+        call.remove("function");
+        call.extend([("type".to_owned(), json!("custom")), ("custom".to_owned(), custom)]);
+    }
+    messages
 }
 
 /// The text with which a tool is called that takes no arguments.

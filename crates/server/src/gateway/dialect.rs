@@ -10,14 +10,18 @@ use axum::{
 use callboard_api as api;
 use callboard_core::{
     agent::Tool,
-    conversation::{MessageShape, given::GivenMessage, reading},
+    conversation::{
+        MessageShape,
+        given::{GivenMessage, whole_name},
+        reading,
+    },
     error::ConflictKind,
     prompt::Format,
 };
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use super::declared::{as_declared, listed, name_whole, whole_name};
+use super::declared::{as_declared, calls_as_declared, listed};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -204,13 +208,13 @@ impl Dialect {
         }
     }
 
-    /// What is answered, for errors.
-    pub(super) fn answered(self) -> &'static str {
+    /// The calls that are answered.
+    pub(super) fn calls(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi | Self::Responses => {
-                "POST /v1/chat/completions, POST /v1/responses, POST /v1/embeddings and GET /v1/models"
+                &["POST /v1/chat/completions", "POST /v1/responses", "POST /v1/embeddings", "GET /v1/models"]
             }
-            Self::Anthropic => "POST /v1/messages, POST /v1/messages/count_tokens and GET /v1/models",
+            Self::Anthropic => &["POST /v1/messages", "POST /v1/messages/count_tokens", "GET /v1/models"],
         }
     }
 
@@ -386,6 +390,7 @@ impl Dialect {
             return Ok(inner.map(|tool| Tool { name: whole_name(namespace, &tool.name), ..tool }).collect());
         }
         let (described, parameters) = match self {
+            Self::OpenAi if kind == "custom" => (tool.get("custom"), "format"),
             Self::OpenAi => (tool.get("function"), "parameters"),
             Self::Responses if kind == "custom" => (Some(tool), "format"),
             Self::Responses => ((kind == "function").then_some(tool), "parameters"),
@@ -439,7 +444,8 @@ impl Dialect {
                 body.insert("store".to_owned(), json!(false));
             }
             Self::OpenAi => {
-                body.insert("messages".to_owned(), prompt.messages.unwrap_or_default().into());
+                let messages = calls_as_declared(listed(body.get("tools")), prompt.messages.unwrap_or_default());
+                body.insert("messages".to_owned(), messages.into());
                 if body.get("stream") == Some(&json!(true)) {
                     let options = body.entry("stream_options").or_insert_with(|| json!({}));
                     if let Some(options) = options.as_object_mut() {
@@ -472,7 +478,6 @@ pub(super) fn said(message: &Value) -> Value {
     let mut message = message.clone();
     if let Some(fields) = message.as_object_mut() {
         fields.retain(|name, value| !value.is_null() || name == "content");
-        name_whole(fields);
     }
     message
 }

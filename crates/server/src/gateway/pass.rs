@@ -21,7 +21,6 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    declared::name_whole,
     dialect::{Complaint, Dialect, only, texts},
     keyed::Keyed,
 };
@@ -270,11 +269,7 @@ fn cut_off(dialect: Dialect, said: &Value) -> bool {
 }
 
 /// What an answer says, as it is kept: as its provider gave it, or without the fields that cannot be kept.
-fn answer(dialect: Dialect, mut said: Value) -> Result<Value, String> {
-    if dialect == Dialect::Responses {
-        let items = said.get_mut("output").and_then(Value::as_array_mut).into_iter().flatten();
-        items.filter_map(Value::as_object_mut).for_each(name_whole);
-    }
+fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
     let there = match dialect {
         Dialect::OpenAi => said.pointer("/choices/0/message").is_some_and(Value::is_object),
         Dialect::Responses => said.get("output").is_some_and(Value::is_array),
@@ -312,6 +307,7 @@ fn answer(dialect: Dialect, mut said: Value) -> Result<Value, String> {
                 "content",
                 "status",
                 "call_id",
+                "namespace",
                 "name",
                 "arguments",
                 "input",

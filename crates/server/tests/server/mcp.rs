@@ -251,6 +251,27 @@ async fn a_client_of_the_newest_protocol_is_told_what_to_ask_the_person() {
     assert!(!tools.to_string().contains("answer_forms"), "{tools}");
 }
 
+#[tokio::test]
+async fn tools_are_listed_to_those_who_may_call_them() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    let listed = async |agent: &str| {
+        let tools = ask_newest(&server, &format!("/mcp?session=s&tools=all{agent}"), "tools/list", json!({})).await;
+        let names = tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        ["fork_session", "compress_thread", "add_document"].map(|name| names.clone().any(|listed| listed == name))
+    };
+    assert_eq!(listed("").await, [true, true, true]);
+    assert_eq!(listed("&as=lead").await, [false, true, true]);
+    // It does not see whether it has the grant for documents.
+    assert_eq!(listed("&as=writer").await, [false, false, true]);
+    server.send("PATCH", &team, json!({"grant": ["fork"]})).await.is(200);
+    assert_eq!(listed("&as=lead").await, [true, true, true]);
+    assert_eq!(listed("&as=writer").await, [false, false, true]);
+    let forked = json!({"name": "fork_session", "arguments": {}});
+    let forked = ask_newest(&server, "/mcp?session=s&as=lead&tools=all", "tools/call", forked).await;
+    assert_ne!(forked["isError"], true, "{forked}");
+}
+
 /// Where a value lacks what its schema says that it has.
 fn missing(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     if let Some(item) = schema.get("items") {

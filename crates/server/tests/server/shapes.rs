@@ -136,6 +136,8 @@ async fn a_batch_with_a_broken_object_of_any_provider_is_refused_whole_with_the_
         (calls(json!({"type": "function", "function": {"name": "look"}})), "tool_calls/0/id"),
         (json!({"type": "function_call", "name": "look", "arguments": "{}"}), "call_id"),
         (json!({"type": "function_call", "call_id": "c", "arguments": "{}"}), "name"),
+        (json!({"type": "function_call", "call_id": "c", "namespace": 7, "name": "look"}), "namespace"),
+        (said("namespace", json!("notes")), "namespace"),
         (json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": {}}), "arguments"),
         (json!({"type": "function_call_output", "output": "x"}), "call_id"),
         (json!({"type": "function_call_output", "call_id": "c", "output": 7}), "output"),

@@ -118,6 +118,28 @@ fn in_a_thread_without_the_user_the_first_speaker_says_what_is_to_be_done() {
 }
 
 #[test]
+fn what_a_program_tells_the_agent_as_which_it_works_is_said_by_the_user() {
+    let mut board = Board::team("lead writer");
+    let thread: ThreadId = "chat:writer".parse().unwrap();
+    let first = vec![NewMessage::text(Role::User, "Hello.")];
+    board.user(AddMessages { thread: thread.clone(), messages: first }).unwrap();
+    for number in 0..100 {
+        let asked = NewMessage::text(Role::User, format!("What of boat {number}, which came with the tide at noon?"));
+        let answered = NewMessage::text(Role::Ai, format!("Boat {number} lies in the harbour, and so do many more."));
+        board.by("writer", AddMessages { thread: thread.clone(), messages: vec![asked, answered] }).unwrap();
+    }
+    let aim = Aim { target: Tokens(1000), keep_recent: None };
+    let Outlook::Compress(plan) = board.plan(&thread, CompressionScope::default(), aim).unwrap() else { panic!() };
+    for spoken in plan.said() {
+        let expected = if spoken.message.role == Role::User { "user" } else { "writer" };
+        assert_eq!(spoken.speaker(), expected, "{}", spoken.transcript());
+    }
+    assert!(plan.said().any(|spoken| spoken.message.agent.is_some() && spoken.message.role == Role::User));
+    let extract = plan.extract(board.count).unwrap();
+    assert!(!extract.text().contains("writer: What of boat"), "{}", extract.text());
+}
+
+#[test]
 fn lines_that_differ_in_their_numbers_alone_are_one_line_with_a_count() {
     let mut board = Board::team("lead writer");
     ask(&mut board, "Mend the shop.");
