@@ -119,7 +119,31 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message.get("content").and_then(Value::as_array).into_iter().flatten()
 }
 
+/// Whether a block is of a tool that Anthropic runs itself.
+fn is_of_server(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str).is_some_and(reasoning::is_of_server)
+}
+
+/// What such a block costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
+fn server_tokens(value: &Value, count: &dyn TokenCounter) -> Tokens {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match value {
+                Value::String(text) if name.starts_with("encrypted_") => Tokens(text.len().div_ceil(3) as u64),
+                value => server_tokens(value, count),
+            };
+            fields.iter().map(|one| ARGUMENT + field(one)).sum()
+        }
+        Value::Array(values) => values.iter().map(|value| server_tokens(value, count)).sum(),
+        Value::String(text) => count.count(text),
+        other => count.count(&other.to_string()),
+    }
+}
+
 fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
+    if is_of_server(block) {
+        return BLOCK + CALL + server_tokens(block, count);
+    }
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
     let field = |name| text(block.get(name));
     let name =
@@ -179,8 +203,13 @@ pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)])
 
 /// The names of the tools that messages call.
 pub(super) fn called(messages: &[Value]) -> impl Iterator<Item = &str> {
-    let calls = messages.iter().flat_map(blocks).filter(|block| block.get("input").is_some());
+    let calls = messages.iter().flat_map(blocks).filter(|block| is_call(block));
     calls.filter_map(|call| call.get("name")?.as_str())
+}
+
+/// Whether a block calls a tool that whoever asks the model has.
+fn is_call(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str) == Some("tool_use")
 }
 
 /// Gives calls ids and names that are taken, and results the ids of their calls.
@@ -190,6 +219,9 @@ pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
     for message in messages {
         let Some(mut blocks) = blocks(message) else { continue };
         for block in &mut blocks {
+            if is_of_server(block) {
+                continue;
+            }
             if let Some(wanted) = block.get("id").and_then(Value::as_str) {
                 let own = ids.call(wanted);
                 put(block, "id", own);

@@ -553,7 +553,8 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
 
 /// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
 /// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
-/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop.
+/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop. One at the end goes on that Anthropic
+/// paused amid its own tools.
 fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
     let mut is_next_joined = false;
     for (at, piece) in pieces.iter().enumerate().rev() {
@@ -562,7 +563,7 @@ fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
             continue;
         }
         let goes_on = match first.is_own_words() {
-            true => !first.calls().is_empty() || is_next_joined,
+            true => !first.calls().is_empty() || is_next_joined || (at + 1 == pieces.len() && first.has_server_use()),
             false => joins_results || first.is_beside_result(),
         };
         if !goes_on {
