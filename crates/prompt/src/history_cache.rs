@@ -553,23 +553,25 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
 
 /// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
 /// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
-/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop. One at the end goes on that Anthropic
-/// paused amid its own tools.
+/// anybody else said. An empty answer of its own, which no provider is sent, ends no loop, nor does one that Anthropic paused amid
+/// tools of its own: nobody else spoke behind it.
 fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
-    let mut is_next_joined = false;
+    let (mut is_next_joined, mut is_next_own) = (false, true);
     for (at, piece) in pieces.iter().enumerate().rev() {
         let Some(first) = piece.group.first() else { return at + 1 };
         if first.is_silent() && !is_next_joined {
+            is_next_joined = first.is_joined && first.has_server_use();
             continue;
         }
         let goes_on = match first.is_own_words() {
-            true => !first.calls().is_empty() || is_next_joined || (at + 1 == pieces.len() && first.has_server_use()),
+            true => !first.calls().is_empty() || is_next_joined || (is_next_own && first.has_server_use()),
             false => joins_results || first.is_beside_result(),
         };
         if !goes_on {
             return at + 1;
         }
         is_next_joined = first.mine && first.is_joined;
+        is_next_own = first.is_own_words();
     }
     0
 }

@@ -762,10 +762,12 @@ async fn a_search_of_anthropics_own_passes_and_goes_back_while_calls_go_on() {
 
 #[tokio::test]
 async fn an_answer_that_paused_amid_its_search_goes_on_with_what_was_found() {
-    let paused = json!([
-        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}},
-        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
-    ]);
+    let searched =
+        |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "tide"}});
+    let found = |id: &str| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []});
+    let (one, two) = ("srvtoolu_1", "srvtoolu_2");
+    let so_far = json!({"type": "text", "text": "So far."});
+    let paused = json!([searched(one), found(one), so_far, searched(two), found(two)]);
     let given = paused.clone();
     let endpoint = Scripted::start(move |_, nth| {
         let said = json!([{"type": "text", "text": "It rises."}]);
@@ -782,18 +784,16 @@ async fn an_answer_that_paused_amid_its_search_goes_on_with_what_was_found() {
     };
     let first = ask(json!([user("Well?")])).await.is(200);
     assert_eq!((&first.body["content"], &first.body["stop_reason"]), (&paused, &json!("pause_turn")), "{}", first.raw);
-    kept(&server, "chat:writer", 2).await;
+    kept(&server, "chat:writer", 3).await;
     let paused = json!({"role": "assistant", "content": paused});
     ask(json!([user("Well?"), paused])).await.is(200);
-    kept(&server, "chat:writer", 3).await;
+    kept(&server, "chat:writer", 4).await;
     let sent = endpoint.requests().last().unwrap().clone();
-    assert_eq!(
-        types(sent["messages"][1]["content"].as_array().unwrap()),
-        ["server_tool_use", "web_search_tool_result"],
-        "{sent}"
-    );
+    let (searched, found) = ("server_tool_use", "web_search_tool_result");
+    let blocks = sent["messages"][1]["content"].as_array().unwrap();
+    assert_eq!(types(blocks), [searched, found, "text", searched, found], "{sent}");
     ask(json!([user("Well?"), paused, assistant("It rises."), user("And now?")])).await.is(200);
-    kept(&server, "chat:writer", 5).await;
+    kept(&server, "chat:writer", 6).await;
     let sent = endpoint.requests().last().unwrap()["messages"].to_string();
     assert!(!sent.contains("srvtoolu_1"), "{sent}");
     assert_eq!(threads(&server, "s").await, 1);
