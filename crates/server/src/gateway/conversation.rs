@@ -343,8 +343,8 @@ fn call(call: &Value) -> Value {
     json!([call.get("id"), function.get("name"), arguments])
 }
 
-/// The parts of a content; a text is one part, and an empty one none. What a model thought or had searched does not count, and texts that stand
-/// behind each other are one. In results of tools and in calls, what keys say to be secret is hidden, as in [`as_json`].
+/// The parts of a content; a text is one part, and an empty one none. What a model thought or had searched does not count, and texts
+/// that stand behind each other are one. In results of tools and in calls, what keys say to be secret is hidden, as in [`as_json`].
 fn parts(content: Option<&Value>, role: &str) -> Vec<Value> {
     let given = match content {
         Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
