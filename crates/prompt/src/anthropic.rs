@@ -212,8 +212,34 @@ fn is_call(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some("tool_use")
 }
 
+/// Leaves out uses of Anthropic's own tools without their results, and results without their uses. One beside a call that was
+/// answered last has no result yet: Anthropic runs the tool then.
+fn pair_up(messages: &mut [Value]) {
+    let text = |block: &Value, pointer: &str| block.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let of_server = || messages.iter().flat_map(blocks).filter(|block| is_of_server(block));
+    let uses: BTreeSet<String> = of_server().filter_map(|block| text(block, "/id")).collect();
+    let results: BTreeSet<String> = of_server().filter_map(|block| text(block, "/tool_use_id")).collect();
+    let last = messages.iter().rposition(|message| message.get("role").and_then(Value::as_str) == Some("assistant"));
+    for (at, message) in messages.iter_mut().enumerate() {
+        let waits = last == Some(at) && blocks(message).any(is_call);
+        let is_answered = |id: String| waits || results.contains(&id);
+        let is_taken = |block: &Value| {
+            let is_paired = match text(block, "/tool_use_id") {
+                Some(id) => uses.contains(&id),
+                None => text(block, "/id").is_some_and(is_answered),
+            };
+            // A search may be made by code that Anthropic runs.
+            is_paired && text(block, "/caller/tool_id").is_none_or(is_answered)
+        };
+        if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
+            blocks.retain(|block| !is_of_server(block) || is_taken(block));
+        }
+    }
+}
+
 /// Gives calls ids and names that are taken, and results the ids of their calls.
 pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
+    pair_up(messages);
     let mut ids = CallIds::new(IdForm::ANTHROPIC);
     let blocks = |message: &mut Value| message.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take);
     for message in messages {
@@ -243,6 +269,11 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
     for (at, mut message) in messages.into_iter().enumerate() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut blocks = blocks_of(&mut message);
+        if blocks.is_empty() {
+            // Nothing is left of it.
+            places.places.push((joined.len().saturating_sub(1), bytes));
+            continue;
+        }
         if ends.contains(&(at + 1)) {
             blocks.last_mut().into_iter().for_each(mark);
         }

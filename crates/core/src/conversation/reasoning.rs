@@ -2,8 +2,6 @@
 //! fields beside it: `thinking` and `redacted_thinking` are Anthropic's, the others are fields of OpenAI's messages. What its
 //! provider searched for it meanwhile is among them, in its place.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use crate::{input::InputVisitor, json};
@@ -43,28 +41,16 @@ pub fn has_server_use(blocks: &[Map<String, Value>]) -> bool {
     blocks.iter().any(|block| is_of_server(kind(block)))
 }
 
-/// The blocks of Anthropic, as it gave them.
-pub fn from_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
-    let is_own = |block: &&Map<String, Value>| {
-        (ANTHROPIC.contains(&kind(block)) || is_of_server(kind(block))) && !block.contains_key(MASKED)
+/// The blocks that Anthropic gets back, as it gave them. A use of its own tools goes with the result, or not at all.
+pub fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
+    let masked = blocks.iter().filter(|block| block.contains_key(MASKED));
+    let hidden: Vec<&str> = masked.filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
+    let is_own = move |block: &&Map<String, Value>| {
+        let id = block.get("id").and_then(Value::as_str);
+        let is_hidden = block.contains_key(MASKED) || hidden.iter().any(|hidden| Some(*hidden) == id);
+        (ANTHROPIC.contains(&kind(block)) || is_of_server(kind(block))) && !is_hidden
     };
     blocks.iter().filter(is_own).cloned().map(Value::Object)
-}
-
-/// Those that Anthropic gets back. It takes uses of its own tools with their results alone.
-pub fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
-    let are_whole = are_answered(blocks);
-    let is_taken =
-        move |block: &Value| are_whole || !block.get("type").and_then(Value::as_str).is_some_and(is_of_server);
-    from_anthropic(blocks).filter(is_taken)
-}
-
-/// Whether each use of a tool that Anthropic ran is there with its result, and each as it was.
-fn are_answered(blocks: &[Map<String, Value>]) -> bool {
-    let of_server = || blocks.iter().filter(|block| is_of_server(kind(block)));
-    let uses: BTreeSet<_> = of_server().filter_map(|block| block.get("id")?.as_str()).collect();
-    let results: BTreeSet<_> = of_server().filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
-    uses == results && !of_server().any(|block| block.contains_key(MASKED))
 }
 
 /// The fields that a provider with OpenAI's messages gets back, as it gave them.

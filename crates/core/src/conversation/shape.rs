@@ -78,7 +78,7 @@ fn openai(message: &MessageView) -> Value {
         };
         fields.insert("tool_calls".to_owned(), message.tool_calls.iter().enumerate().map(call).collect());
     }
-    let thoughts: Vec<_> = reasoning::from_anthropic(&message.reasoning).collect();
+    let thoughts: Vec<_> = reasoning::for_anthropic(&message.reasoning).collect();
     if !thoughts.is_empty() && message.as_given.as_ref().is_some_and(|given| given.shape == MessageShape::OpenAi) {
         fields.insert("thinking_blocks".to_owned(), thoughts.into());
     }
@@ -152,7 +152,7 @@ fn anthropic(message: &MessageView, goes_on: bool) -> Value {
                 }
                 Value::Object(block)
             };
-            let thought = reasoning::from_anthropic(&message.reasoning);
+            let thought = reasoning::for_anthropic(&message.reasoning);
             thought.chain(parts).chain(message.tool_calls.iter().enumerate().map(call)).collect()
         }
     };

@@ -422,7 +422,6 @@ fn a_provider_gets_no_search_back_without_what_came_of_it() {
         kinds(&super::reasoning::for_anthropic(blocks).collect::<Vec<_>>()).join(" ")
     };
     assert_eq!(of(&[thought.clone(), used.clone(), found]), "thinking server_tool_use web_search_tool_result");
-    assert_eq!(of(&[thought.clone(), used.clone()]), "thinking");
     assert_eq!(of(&[thought, used, hidden]), "thinking");
     let thought = block(json!({"type": "reasoning", "id": "rs_1", "summary": []}));
     let searched = block(json!({"type": "web_search_call", "id": "ws_1", "status": "completed"}));

@@ -761,6 +761,48 @@ async fn a_search_of_anthropics_own_passes_and_goes_back_while_calls_go_on() {
 }
 
 #[tokio::test]
+async fn a_search_of_anthropics_own_waits_for_the_results_of_calls_beside_it() {
+    let searched =
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let answers = [json!([searched, call("toolu_1")]), json!([found, call("toolu_2")])];
+    let given = answers.clone();
+    let endpoint = Scripted::start(move |_, nth| {
+        let said = json!([{"type": "text", "text": "It rises."}]);
+        let content = given.get(nth).unwrap_or(&said);
+        let usage = json!({"input_tokens": 9, "output_tokens": 2});
+        let whole = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use", "usage": usage});
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let look = json!({"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "web_search_20250305", "name": "web_search"}, look]);
+    let mut asked = vec![user("Well?")];
+    for (nth, answer) in answers.iter().enumerate() {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": asked});
+        server.send("POST", ANTHROPIC, body).await.is(200);
+        kept(&server, "chat:writer", asked.len() + 1).await;
+        asked.push(json!({"role": "assistant", "content": answer}));
+        let id = format!("toolu_{}", nth + 1);
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": "It rises."});
+        asked.push(json!({"role": "user", "content": [result]}));
+    }
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": asked});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let requests = endpoint.requests();
+    let kinds = |request: &Value, at: usize| {
+        let content = request["messages"][at]["content"].as_array().unwrap();
+        content.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&requests[1], 1), ["server_tool_use", "tool_use"], "{}", requests[1]);
+    let last = requests.last().unwrap();
+    assert_eq!(kinds(last, 1), ["server_tool_use", "tool_use"], "{last}");
+    assert_eq!(kinds(last, 3), ["web_search_tool_result", "tool_use"], "{last}");
+    assert_eq!(threads(&server, "s").await, 1);
+}
+
+#[tokio::test]
 async fn an_answer_that_paused_amid_its_search_goes_on_with_what_was_found() {
     let searched =
         |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "tide"}});
