@@ -21,7 +21,7 @@ pub const EXTRA_CONTENT: &str = "extra_content";
 const ITEM: &str = "reasoning";
 
 /// The type of an item of the Responses API with which its provider searched the web.
-pub(super) const SEARCH_ITEM: &str = "web_search_call";
+pub const SEARCH_ITEM: &str = "web_search_call";
 
 /// Says that a secret was hidden in a block. A provider refuses what it did not write, so it does not get it back.
 const MASKED: &str = "masked";
