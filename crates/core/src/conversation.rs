@@ -756,9 +756,25 @@ impl Content {
     pub fn in_own_text(&self, values: &Values) -> Result<Arc<str>, crate::entry::Hash> {
         match self {
             Self::Text(_) => self.in_text(values),
-            Self::Parts(parts) => Ok(parts.iter().filter_map(text_in_part).collect::<Vec<_>>().join("\n").into()),
+            Self::Parts(parts) => {
+                let (mut text, mut before) = (String::new(), None);
+                for (part, words) in parts.iter().filter_map(|part| Some((part, text_in_part(part)?))) {
+                    // A sentence that names its sources is a part of its own, amid the text.
+                    if before.is_some_and(|before| !is_cited(before) && !is_cited(part)) {
+                        text.push('\n');
+                    }
+                    text.push_str(&words);
+                    before = Some(part);
+                }
+                Ok(text.into())
+            }
         }
     }
+}
+
+/// Whether a part names its sources.
+fn is_cited(part: &Map<String, Value>) -> bool {
+    part.get("citations").and_then(Value::as_array).is_some_and(|sources| !sources.is_empty())
 }
 
 impl ToolCall {

@@ -119,7 +119,31 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message.get("content").and_then(Value::as_array).into_iter().flatten()
 }
 
+/// Whether a block is of a tool that Anthropic runs itself.
+fn is_of_server(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str).is_some_and(reasoning::is_of_server)
+}
+
+/// What such a block costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
+fn server_tokens(value: &Value, count: &dyn TokenCounter) -> Tokens {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match value {
+                Value::String(text) if name.starts_with("encrypted_") => Tokens(text.len().div_ceil(3) as u64),
+                value => server_tokens(value, count),
+            };
+            fields.iter().map(|one| ARGUMENT + field(one)).sum()
+        }
+        Value::Array(values) => values.iter().map(|value| server_tokens(value, count)).sum(),
+        Value::String(text) => count.count(text),
+        other => count.count(&other.to_string()),
+    }
+}
+
 fn block_tokens(block: &Value, count: &dyn TokenCounter) -> Tokens {
+    if is_of_server(block) {
+        return BLOCK + CALL + server_tokens(block, count);
+    }
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map_or(Tokens(0), |text| count.count(text));
     let field = |name| text(block.get(name));
     let name =
@@ -179,17 +203,51 @@ pub(super) fn body(system: &str, messages: Vec<Value>, marks: &[(usize, usize)])
 
 /// The names of the tools that messages call.
 pub(super) fn called(messages: &[Value]) -> impl Iterator<Item = &str> {
-    let calls = messages.iter().flat_map(blocks).filter(|block| block.get("input").is_some());
+    let calls = messages.iter().flat_map(blocks).filter(|block| is_call(block));
     calls.filter_map(|call| call.get("name")?.as_str())
+}
+
+/// Whether a block calls a tool that whoever asks the model has.
+fn is_call(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str) == Some("tool_use")
+}
+
+/// Leaves out uses of Anthropic's own tools without their results, and results without their uses. One beside a call that was
+/// answered last has no result yet: Anthropic runs the tool then.
+fn pair_up(messages: &mut [Value]) {
+    let text = |block: &Value, pointer: &str| block.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let of_server = || messages.iter().flat_map(blocks).filter(|block| is_of_server(block));
+    let uses: BTreeSet<String> = of_server().filter_map(|block| text(block, "/id")).collect();
+    let results: BTreeSet<String> = of_server().filter_map(|block| text(block, "/tool_use_id")).collect();
+    let last = messages.iter().rposition(|message| message.get("role").and_then(Value::as_str) == Some("assistant"));
+    for (at, message) in messages.iter_mut().enumerate() {
+        let waits = last == Some(at) && blocks(message).any(is_call);
+        let is_answered = |id: String| waits || results.contains(&id);
+        let is_taken = |block: &Value| {
+            let is_paired = match text(block, "/tool_use_id") {
+                Some(id) => uses.contains(&id),
+                None => text(block, "/id").is_some_and(is_answered),
+            };
+            // A search may be made by code that Anthropic runs.
+            is_paired && text(block, "/caller/tool_id").is_none_or(is_answered)
+        };
+        if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
+            blocks.retain(|block| !is_of_server(block) || is_taken(block));
+        }
+    }
 }
 
 /// Gives calls ids and names that are taken, and results the ids of their calls.
 pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
+    pair_up(messages);
     let mut ids = CallIds::new(IdForm::ANTHROPIC);
     let blocks = |message: &mut Value| message.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take);
     for message in messages {
         let Some(mut blocks) = blocks(message) else { continue };
         for block in &mut blocks {
+            if is_of_server(block) {
+                continue;
+            }
             if let Some(wanted) = block.get("id").and_then(Value::as_str) {
                 let own = ids.call(wanted);
                 put(block, "id", own);
@@ -211,6 +269,11 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
     for (at, mut message) in messages.into_iter().enumerate() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut blocks = blocks_of(&mut message);
+        if blocks.is_empty() {
+            // Nothing is left of it.
+            places.places.push((joined.len().saturating_sub(1), bytes));
+            continue;
+        }
         if ends.contains(&(at + 1)) {
             blocks.last_mut().into_iter().for_each(mark);
         }

@@ -559,11 +559,12 @@ fn limits(view: &View<'_>, tail: &Tail) -> HashMap<Seq, Tokens> {
 }
 
 /// From the newest piece on, where a piece stands, what begins it, and whether what stands behind it was said in one answer with it.
-/// Empty answers of the reader's own, which no provider is sent, are not among them.
+/// Empty answers of the reader's own, which no provider is sent, are not among them, unless its provider ran tools for them.
 fn sent(pieces: &[Piece]) -> impl Iterator<Item = (usize, &Utterance, bool)> {
     let mut is_next_joined = false;
     pieces.iter().enumerate().rev().filter_map(move |(at, piece)| {
-        let first = piece.first().filter(|first| is_next_joined || !first.is_silent())?;
+        let is_sent = |first: &&Utterance| is_next_joined || !first.is_silent() || first.has_server_use();
+        let first = piece.first().filter(is_sent)?;
         let is_joined = std::mem::replace(&mut is_next_joined, first.mine && first.is_joined);
         Some((at, first, is_joined))
     })
@@ -571,11 +572,17 @@ fn sent(pieces: &[Piece]) -> impl Iterator<Item = (usize, &Utterance, bool)> {
 
 /// Where the loop of tool calls begins that goes on: behind the last thing in `pieces` that is neither a call of the reader's own,
 /// nor what it said in one answer with a call, nor what the user said in one message with a result; where `joins_results`, nor what
-/// anybody else said. An empty answer of its own ends no loop.
+/// anybody else said. An empty answer of its own ends no loop, nor does one that Anthropic paused amid tools of its own: nobody else
+/// spoke behind it.
 fn loop_begin(pieces: &[Piece], joins_results: bool) -> usize {
-    let end = sent(pieces).find(|(_, first, is_next_joined)| match first.is_own_words() {
-        true => first.calls().is_empty() && !is_next_joined,
-        false => !joins_results && !first.is_beside_result(),
+    let mut is_next_own = true;
+    let end = sent(pieces).find(|(_, first, is_next_joined)| {
+        let is_own = first.is_own_words();
+        let is_next_own = std::mem::replace(&mut is_next_own, is_own);
+        match is_own {
+            true => first.calls().is_empty() && !is_next_joined && !(is_next_own && first.has_server_use()),
+            false => !joins_results && !first.is_beside_result(),
+        }
     });
     end.map_or(0, |(at, ..)| at + 1)
 }

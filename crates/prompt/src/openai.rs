@@ -223,7 +223,7 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
         fields.entry(THOUGHT_TEXT).or_insert_with(|| "".into());
     }
     if by.format == Format::Responses && utterance.is_in_loop {
-        let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).collect();
+        let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).map(as_sent).collect();
         fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));
     }
     let form = IdForm::of(by.provider);
@@ -239,6 +239,16 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
     };
     fields.insert("tool_calls".to_owned(), utterance.calls().iter().enumerate().map(call).collect());
     Value::Object(fields)
+}
+
+/// An item that the Responses API gets back. It keeps none, and would look for a search that has an id.
+fn as_sent(mut item: Value) -> Value {
+    if item.get("type").and_then(Value::as_str) == Some(reasoning::SEARCH_ITEM)
+        && let Some(fields) = item.as_object_mut()
+    {
+        fields.remove("id");
+    }
+    item
 }
 
 /// The arguments of a call as the text of a JSON object.

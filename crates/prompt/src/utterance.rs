@@ -247,6 +247,11 @@ impl Utterance {
         self.mine && matches!(&self.kind, Kind::Said { text, .. } if says_nothing(text))
     }
 
+    /// Whether its provider ran a tool of its own for it.
+    pub(super) fn has_server_use(&self) -> bool {
+        reasoning::has_server_use(&self.reasoning)
+    }
+
     /// Whether the reader said it. A result that is its own is not said by it.
     pub(super) fn is_own_words(&self) -> bool {
         self.mine && matches!(self.kind, Kind::Said { .. })

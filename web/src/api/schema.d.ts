@@ -2823,6 +2823,8 @@ export interface components {
          *     Anthropic, or an item of OpenAI's Responses API. A field that is null is as if it were absent.
          */
         NewMessage: {
+            /** @description In an item of the Responses API: what was searched on the web. */
+            action?: unknown;
             /** @description In OpenAI's shape: what the model says of its sources. */
             annotations?: unknown[] | null;
             /** @description In an item of the Responses API: the arguments of the call, as text. */
@@ -2898,7 +2900,8 @@ export interface components {
             tool_calls?: components["schemas"]["NewToolCall"][] | null;
             /**
              * @description In a whole answer of Anthropic and a message of the Responses API: `message`. Other items of that API have others:
-             *     `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `compaction`.
+             *     `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `web_search_call` and
+             *     `compaction`.
              */
             type?: string | null;
             /** @description In a whole answer of Anthropic: what it used. */

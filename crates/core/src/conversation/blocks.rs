@@ -1,5 +1,5 @@
-//! Reading the blocks of Anthropic's message objects: calls, results and what a model thought become what they are in
-//! messages, in the order of the blocks.
+//! Reading the blocks of Anthropic's message objects: calls, results and what a model thought, or had Anthropic search, become what
+//! they are in messages, in the order of the blocks.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ type Block = Map<String, Value>;
 /// Whether a part is one of Anthropic's blocks that are no content.
 pub(super) fn is_special(part: &Block) -> bool {
     let kind = reasoning::kind(part);
-    reasoning::ANTHROPIC.contains(&kind) || ["tool_use", "tool_result"].contains(&kind)
+    reasoning::ANTHROPIC.contains(&kind) || reasoning::is_of_server(kind) || ["tool_use", "tool_result"].contains(&kind)
 }
 
 /// The messages in an object of Anthropic; `pointer` says where it was given.
@@ -54,7 +54,7 @@ impl Reading {
         match reasoning::kind(&block) {
             "tool_use" if role == Role::Ai => self.call(block),
             "tool_result" if role == Role::User => self.result(block),
-            "thinking" | "redacted_thinking" if role == Role::Ai => {
+            kind if role == Role::Ai && (reasoning::ANTHROPIC.contains(&kind) || reasoning::is_of_server(kind)) => {
                 let message = self.message(|last| last.content.is_none() && last.tool_calls.is_empty());
                 message.reasoning.push(block);
                 Ok(())

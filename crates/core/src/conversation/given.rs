@@ -86,7 +86,8 @@ pub struct GivenMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function_call: Option<GivenFunction>,
     /// In a whole answer of Anthropic and a message of the Responses API: `message`. Other items of that API have others:
-    /// `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning` and `compaction`.
+    /// `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `web_search_call` and
+    /// `compaction`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The id that its provider gave it.
@@ -114,6 +115,9 @@ pub struct GivenMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub output: Option<NewContent>,
+    /// In an item of the Responses API: what was searched on the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Value>,
     /// In an item of the Responses API: what the model says of what it thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Vec<Value>>,
@@ -290,6 +294,7 @@ impl GivenMessage {
             ("arguments", self.arguments.is_some()),
             ("input", self.input.is_some()),
             ("output", self.output.is_some()),
+            ("action", self.action.is_some()),
             ("summary", self.summary.is_some()),
             ("encrypted_content", self.encrypted_content.is_some()),
         ];

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     NewContent, NewMessage, Role, ToolCall,
     given::{CUSTOM_INPUT, GivenMessage, whole_name},
+    reasoning,
 };
 use crate::error::Fault;
 
@@ -62,6 +63,10 @@ impl Answer {
                 let result = NewMessage { content: Some(output), tool_call_id: Some(id()?), ..own(Role::Tool, &item) };
                 messages.push(result);
             }
+            reasoning::SEARCH_ITEM => {
+                let searched = block(&kind, &item);
+                self.message(messages, &item, |_| true).reasoning.push(searched);
+            }
             "reasoning" | "compaction" => {
                 let thought = block(&kind, &item);
                 self.message(messages, &item, |last| last.tool_calls.is_empty()).reasoning.push(thought);
@@ -100,12 +105,15 @@ fn own(role: Role, item: &GivenMessage) -> NewMessage {
     NewMessage { message_id, thread_id, timestamp, metadata, content: None, ..NewMessage::text(role, "") }
 }
 
-/// What the model thought, as its provider gave it.
+/// What the model thought, or had its provider search, as that gave it.
 fn block(kind: &str, item: &GivenMessage) -> Map<String, Value> {
     let content = item.content.clone().flatten().and_then(|content| serde_json::to_value(content).ok());
+    let status = item.status.clone().filter(|_| kind == reasoning::SEARCH_ITEM);
     let fields = [
         ("type", Some(kind.into())),
         ("id", item.id.clone().map(Value::from)),
+        ("status", status.map(Value::from)),
+        ("action", item.action.clone()),
         ("summary", item.summary.clone().map(Value::from)),
         ("content", content),
         ("encrypted_content", item.encrypted_content.clone().map(Value::from)),

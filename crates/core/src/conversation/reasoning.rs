@@ -1,5 +1,6 @@
 //! What a model thought before it spoke, in blocks as its provider gave them. A block has a `type`, and what it holds in
-//! fields beside it: `thinking` and `redacted_thinking` are Anthropic's, the others are fields of OpenAI's messages.
+//! fields beside it: `thinking` and `redacted_thinking` are Anthropic's, the others are fields of OpenAI's messages. What its
+//! provider searched for it meanwhile is among them, in its place.
 
 use serde_json::{Map, Value};
 
@@ -19,6 +20,9 @@ pub const EXTRA_CONTENT: &str = "extra_content";
 /// chat completions, which has the same name, has a text.
 const ITEM: &str = "reasoning";
 
+/// The type of an item of the Responses API with which its provider searched the web.
+pub const SEARCH_ITEM: &str = "web_search_call";
+
 /// Says that a secret was hidden in a block. A provider refuses what it did not write, so it does not get it back.
 const MASKED: &str = "masked";
 
@@ -27,9 +31,25 @@ pub(crate) fn kind(block: &Map<String, Value>) -> &str {
     block.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The blocks that Anthropic gets back, as it gave them.
+/// Whether a block of this type is of a tool that Anthropic runs itself, such as a search: its use, or its result.
+pub fn is_of_server(kind: &str) -> bool {
+    kind == "server_tool_use" || (kind.ends_with("_tool_result") && kind != "mcp_tool_result")
+}
+
+/// Whether Anthropic ran a tool.
+pub fn has_server_use(blocks: &[Map<String, Value>]) -> bool {
+    blocks.iter().any(|block| is_of_server(kind(block)))
+}
+
+/// The blocks that Anthropic gets back, as it gave them. A use of its own tools goes with the result, or not at all.
 pub fn for_anthropic(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
-    let is_own = |block: &&Map<String, Value>| ANTHROPIC.contains(&kind(block)) && !block.contains_key(MASKED);
+    let masked = blocks.iter().filter(|block| block.contains_key(MASKED));
+    let hidden: Vec<&str> = masked.filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
+    let is_own = move |block: &&Map<String, Value>| {
+        let id = block.get("id").and_then(Value::as_str);
+        let is_hidden = block.contains_key(MASKED) || hidden.iter().any(|hidden| Some(*hidden) == id);
+        (ANTHROPIC.contains(&kind(block)) || is_of_server(kind(block))) && !is_hidden
+    };
     blocks.iter().filter(is_own).cloned().map(Value::Object)
 }
 
@@ -39,15 +59,22 @@ pub fn for_openai(blocks: &[Map<String, Value>]) -> impl Iterator<Item = (&str, 
     blocks.iter().filter(is_own).filter_map(|block| Some((kind(block), block.get(kind(block))?)))
 }
 
-/// The items that the Responses API gets back, as it gave them.
+/// The items that the Responses API gets back, as it gave them. What was thought before a search goes with it, or not at all.
 pub fn for_responses(blocks: &[Map<String, Value>]) -> impl Iterator<Item = Value> {
-    let is_own = |block: &&Map<String, Value>| is_item(block) && !block.contains_key(MASKED);
+    let is_there = |is: fn(&Map<String, Value>) -> bool| blocks.iter().any(is);
+    let is_torn = is_there(is_search) && is_there(|block| block.contains_key(MASKED));
+    let is_own = move |block: &&Map<String, Value>| is_item(block) && !is_torn && !block.contains_key(MASKED);
     blocks.iter().filter(is_own).cloned().map(Value::Object)
 }
 
 /// Whether a block is an item of the Responses API.
 fn is_item(block: &Map<String, Value>) -> bool {
-    kind(block) == ITEM && !block.contains_key(ITEM)
+    (kind(block) == ITEM && !block.contains_key(ITEM)) || is_search(block)
+}
+
+/// Whether a block is an item with which the web was searched.
+fn is_search(block: &Map<String, Value>) -> bool {
+    kind(block) == SEARCH_ITEM
 }
 
 /// How many bytes blocks have as JSON.

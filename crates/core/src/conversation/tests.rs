@@ -389,10 +389,55 @@ fn messages_are_taken_as_sdks_give_them() {
 }
 
 #[test]
+fn what_a_provider_searched_is_kept_in_its_place() {
+    let items = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "tide"}},
+        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "High."}]},
+        {"type": "web_search_call", "id": "ws_2", "status": "completed"},
+    ]);
+    assert_snapshot!(taken(&items), @r#"Ai [{"type":"output_text","text":"High."}] (thinks reasoning, web_search_call, web_search_call)"#);
+    let searched =
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
+    let blocks = json!([{"type": "text", "text": "I look."}, searched, found, {"type": "text", "text": "High."}]);
+    assert_snapshot!(taken(&json!([{"role": "assistant", "content": blocks}])), @r#"
+    Ai [{"type":"text","text":"I look."}]
+    Ai [{"type":"text","text":"High."}] (thinks server_tool_use, web_search_tool_result)
+    "#);
+}
+
+#[test]
+fn a_provider_gets_no_search_back_without_what_came_of_it() {
+    let block = |block: Value| block.as_object().unwrap().clone();
+    let kinds = |blocks: &[Value]| -> Vec<String> {
+        blocks.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let thought = block(json!({"type": "thinking", "thinking": "Hm.", "signature": "s"}));
+    let used = block(json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}));
+    let found = block(json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}));
+    let hidden =
+        block(json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [], "masked": true}));
+    let of = |blocks: &[serde_json::Map<String, Value>]| {
+        kinds(&super::reasoning::for_anthropic(blocks).collect::<Vec<_>>()).join(" ")
+    };
+    assert_eq!(of(&[thought.clone(), used.clone(), found]), "thinking server_tool_use web_search_tool_result");
+    assert_eq!(of(&[thought, used, hidden]), "thinking");
+    let thought = block(json!({"type": "reasoning", "id": "rs_1", "summary": []}));
+    let searched = block(json!({"type": "web_search_call", "id": "ws_1", "status": "completed"}));
+    let hidden = block(json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "masked": true}));
+    let of = |blocks: &[serde_json::Map<String, Value>]| {
+        kinds(&super::reasoning::for_responses(blocks).collect::<Vec<_>>()).join(" ")
+    };
+    assert_eq!(of(&[thought.clone(), searched]), "reasoning web_search_call");
+    assert_eq!(of(&[thought, hidden]), "");
+}
+
+#[test]
 fn what_is_no_message_is_refused_with_what_to_do() {
     assert_snapshot!(taken(&json!([{"role": "user"}])), @"/messages/0/content: it says nothing: give it `content`, `tool_calls` or parts");
     assert_snapshot!(taken(&json!([{"content": "x"}])), @"/messages/0/role: missing field `role`: say who said it, `user`, `assistant`, `system` or `tool`");
-    assert_snapshot!(taken(&json!([{"type": "web_search_call"}])), @r#"/messages/0/type: items of the type "web_search_call" cannot be kept: leave it out"#);
+    assert_snapshot!(taken(&json!([{"type": "file_search_call"}])), @r#"/messages/0/type: items of the type "file_search_call" cannot be kept: leave it out"#);
     assert_snapshot!(taken(&json!([{"role": "user", "content": "x", "output": "y"}])), @"/messages/0/output: `output` is a field of items of the Responses API: say their `type`");
     assert!(taken(&json!([{"role": "user", "content": "x", "colour": "red"}])).starts_with("unknown field `colour`"));
 }

@@ -213,7 +213,7 @@ fn in_pieces(block: &Value) -> (Map<String, Value>, Vec<Value>) {
             let signature = Some(signature).filter(Value::is_string);
             deltas.extend(signature.map(|signature| json!({"type": "signature_delta", "signature": signature})));
         }
-        Some("tool_use") => {
+        Some("tool_use" | "server_tool_use") => {
             let input = take("input", json!({}));
             deltas.push(json!({"type": "input_json_delta", "partial_json": input.to_string()}));
         }

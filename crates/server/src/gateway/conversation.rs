@@ -6,7 +6,7 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading,
+        self, AddMessages, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading, reasoning,
         settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
@@ -347,8 +347,8 @@ fn call(call: &Value) -> Value {
     json!([call.get("id"), function.get("name"), arguments])
 }
 
-/// The parts of a content; a text is one part, and an empty one none. What a model thought does not count, and texts that stand
-/// behind each other are one. In results of tools and in calls, what keys say to be secret is hidden, as in [`as_json`].
+/// The parts of a content; a text is one part, and an empty one none. What a model thought or had searched does not count, and texts
+/// that stand behind each other are one. In results of tools and in calls, what keys say to be secret is hidden, as in [`as_json`].
 fn parts(content: Option<&Value>, role: &str) -> Vec<Value> {
     let given = match content {
         Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
@@ -360,6 +360,7 @@ fn parts(content: Option<&Value>, role: &str) -> Vec<Value> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
             "thinking" | "redacted_thinking" => continue,
+            kind if reasoning::is_of_server(kind) => continue,
             "text" | "input_text" | "output_text" => {
                 let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
                 let text = match role {

@@ -378,8 +378,8 @@ impl Dialect {
         }
     }
 
-    /// Reads a tool of the client, or those of a namespace. None is what Anthropic itself describes to its models and the client
-    /// executes: it passes as it is.
+    /// Reads a tool of the client, or those of a namespace. None is what a provider itself describes to its models and the client
+    /// executes, or with which the provider searches: it passes as it is.
     fn tools(self, pointer: &str, tool: &Value) -> Result<Vec<Tool>, Complaint> {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
         if self == Self::Responses && kind == "namespace" {
@@ -397,11 +397,17 @@ impl Dialect {
             Self::Anthropic => (tool.get("input_schema").is_some().then_some(tool), "input_schema"),
         };
         let Some(described) = described else {
-            if self == Self::Anthropic && EXECUTED_BY_CLIENTS.iter().any(|begin| kind.starts_with(*begin)) {
+            let passing: &[&str] = match self {
+                Self::OpenAi => &[],
+                Self::Responses => &["web_search"],
+                Self::Anthropic => &PASSING,
+            };
+            if passing.iter().any(|begin| kind.starts_with(*begin)) {
                 return Ok(Vec::new());
             }
-            let why =
-                format!("tools of the type `{kind}` cannot be kept in a conversation, only functions: leave it out");
+            let why = format!(
+                "tools of the type `{kind}` cannot be kept in a conversation: leave it out, or only record with the header `Callboard-Mode: record`"
+            );
             return Err(Complaint::refused(pointer, &why));
         };
         let text = |name: &str| described.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -470,8 +476,8 @@ fn mark_failed(sent: &[Value], messages: &mut [Value]) {
     }
 }
 
-/// How the types of Anthropic's tools begin that clients execute.
-const EXECUTED_BY_CLIENTS: [&str; 4] = ["bash_", "computer_", "memory_", "text_editor_"];
+/// How the types of Anthropic's tools begin that clients execute, and of those with which it searches and fetches itself.
+const PASSING: [&str; 6] = ["bash_", "computer_", "memory_", "text_editor_", "web_fetch_", "web_search_"];
 
 /// A message without fields that say nothing, which clients send of all that there once was.
 pub(super) fn said(message: &Value) -> Value {

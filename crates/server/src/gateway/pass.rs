@@ -313,11 +313,13 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
                 "input",
                 "summary",
                 "encrypted_content",
+                "action",
             ];
             let items = said.get("output").and_then(Value::as_array).into_iter().flatten();
             let items = items.filter(|item| {
                 let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
-                ["message", "function_call", "custom_tool_call", "reasoning", "compaction"].contains(&kind)
+                ["message", "function_call", "custom_tool_call", "reasoning", "web_search_call", "compaction"]
+                    .contains(&kind)
             });
             kept.insert("output".to_owned(), items.map(|item| only(item, &fields)).collect());
         }

@@ -379,19 +379,20 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
         (json!({"model": "m", "input": "x", "background": true}), "/background"),
         (json!({"model": "m", "input": []}), "/input"),
         (json!({"model": "m", "input": [pictured, user("x")]}), "/input/0/content/1"),
-        (json!({"model": "m", "input": "x", "tools": [{"type": "web_search"}]}), "web_search"),
+        (json!({"model": "m", "input": "x", "tools": [{"type": "file_search"}]}), "Callboard-Mode: record"),
+        (json!({"model": "m", "input": "x", "tools": [{"type": "tool_search"}]}), "tool_search"),
         (json!({"model": "m", "input": [user("x"), {"type": "compaction", "encrypted_content": "abc"}]}), "/input/1"),
         (json!({"model": "m", "input": "x", "context_management": [{"type": "compaction"}]}), "/context_management/0"),
     ] {
         let refused = server.send("POST", RESPONSES, body).await.is(400);
         assert!(refused.raw.contains(what), "{}", refused.raw);
     }
-    let searched = json!({"model": "m", "input": [{"type": "web_search_call"}]});
+    let searched = json!({"model": "m", "input": [{"type": "file_search_call"}]});
     let refused = server.send("POST", RESPONSES, searched).await;
-    assert!(refused.status.is_client_error() && refused.raw.contains("web_search_call"), "{}", refused.raw);
+    assert!(refused.status.is_client_error() && refused.raw.contains("file_search_call"), "{}", refused.raw);
     for (body, what) in [
         (json!({"system": [{"type": "image", "source": {}}]}), "/system/0"),
-        (json!({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}), "web_search_20250305"),
+        (json!({"tools": [{"type": "code_execution_20250825", "name": "code_execution"}]}), "code_execution_20250825"),
         (
             json!({"messages": [{"role": "assistant", "content": [{"type": "text"}, {"type": "compaction"}]}]}),
             "/messages/0/content/1",
@@ -696,6 +697,248 @@ async fn tools_that_are_offered_in_an_item_stay_on_offer() {
     let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
     assert_eq!(thread["tools"][0]["name"], "functions__exec", "{thread}");
     assert_eq!(messages(&server, "chat:writer").await.len(), 4);
+}
+
+/// A whole answer of the Responses API, or its stream, as it was asked for.
+fn responded(request: &Value, response: &Value) -> Reply {
+    match request["stream"] == true {
+        true => {
+            let event = json!({"type": "response.completed", "response": response});
+            Reply::raw(200, "text/event-stream", format!("event: response.completed\ndata: {event}\n\n"))
+        }
+        false => Reply::raw(200, "application/json", response.to_string()),
+    }
+}
+
+async fn threads(server: &Server, session: &str) -> usize {
+    let list = server.get(&format!("/v1/sessions/{session}/threads")).await.is(200);
+    list.body["threads"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_search_of_openais_own_passes_and_goes_back_while_calls_go_on() {
+    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"});
+    let searched = json!({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "tide"}});
+    let cited = json!({"type": "url_citation", "start_index": 0, "end_index": 5, "url": "https://tides.example", "title": "Tides"});
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "High.", "annotations": [cited]}]});
+    let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{}", "status": "completed"});
+    let (looks, ends) = (json!([thought, searched, call]), json!([searched, said]));
+    let given = [looks.clone(), ends.clone()];
+    let endpoint = Scripted::start(move |request, nth| {
+        let output = if nth == 0 { &given[0] } else { &given[1] };
+        responded(request, &response(&format!("resp_{nth}"), output.clone()))
+    });
+    let server = with(&endpoint).await;
+    let look = json!({"type": "function", "name": "look", "description": "Looks", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "web_search", "external_web_access": false}, look]);
+    let ask = |input: Value, key: &str, stream: bool| {
+        let body = json!({"model": "gpt-4o", "input": input, "tools": tools, "stream": stream});
+        Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", key).json(&body))
+    };
+    let first = ask(json!([user("Well?")]), "one", false).await.is(200);
+    assert_eq!(first.body["output"], looks, "{}", first.raw);
+    kept(&server, "chat:writer", 2).await;
+    let result = json!({"type": "function_call_output", "call_id": "call_1", "output": "It rises."});
+    let asked = json!([user("Well?"), thought, searched, call, result]);
+    let second = ask(asked, "two", true).await.is(200);
+    assert_eq!(events(&second)[0]["response"]["output"], ends, "{}", second.raw);
+    kept(&server, "chat:writer", 4).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["tools"], tools, "{sent}");
+    let items = sent["input"].as_array().unwrap();
+    let mut nameless = searched.clone();
+    nameless.as_object_mut().unwrap().remove("id");
+    assert_eq!(items[1..3], [thought.clone(), nameless], "{sent}");
+    assert_eq!(types(&items[3..]), ["function_call", "function_call_output"], "{sent}");
+    // Under its key the answer is the same.
+    let again = ask(json!([user("Well?")]), "one", false).await.is(200);
+    let (output, looks) = (&again.body["output"], &looks);
+    assert_eq!((&output[0], &output[1]), (&looks[0], &looks[1]), "{}", again.raw);
+    // Later the search is left out. A client that leaves it out itself goes on in the same conversation.
+    let asked = json!([user("Well?"), thought, searched, call, result, searched, said, user("And now?")]);
+    ask(asked, "three", false).await.is(200);
+    kept(&server, "chat:writer", 6).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    let kinds = sent["input"].to_string();
+    assert!(!kinds.contains("web_search_call") && kinds.contains("High."), "{sent}");
+    ask(json!([user("Well?"), call, result, said, user("And now?"), said, user("Then?")]), "four", false).await.is(200);
+    kept(&server, "chat:writer", 8).await;
+    assert_eq!((threads(&server, "s").await, endpoint.requests().len()), (1, 4));
+}
+
+#[tokio::test]
+async fn a_search_of_anthropics_own_passes_and_goes_back_while_calls_go_on() {
+    let looks = json!([
+        {"type": "text", "text": "I look."},
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "url": "https://tides.example", "title": "Tides", "encrypted_content": "abc==", "page_age": null}]},
+        {"type": "text", "text": "It is "},
+        {"type": "text", "text": "high", "citations": [{"type": "web_search_result_location", "url": "https://tides.example", "title": "Tides", "encrypted_index": "e==", "cited_text": "High."}]},
+        {"type": "text", "text": "."},
+        {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}},
+    ]);
+    let ends = json!([{"type": "text", "text": "It rises."}]);
+    let given = [looks.clone(), ends.clone()];
+    let endpoint = Scripted::start(move |request, nth| {
+        let (content, reason) = if nth == 0 { (&given[0], "tool_use") } else { (&given[1], "end_turn") };
+        let usage = json!({"input_tokens": 9, "output_tokens": 2});
+        let whole = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": reason, "stop_sequence": null, "usage": usage});
+        if request["stream"] != true {
+            return Reply::raw(200, "application/json", whole.to_string());
+        }
+        let mut begun = whole.clone();
+        (begun["content"], begun["stop_reason"]) = (json!([]), json!(null));
+        let mut all = vec![json!({"type": "message_start", "message": begun})];
+        for (index, block) in content.as_array().unwrap().iter().enumerate() {
+            let mut begun = block.clone();
+            let delta = match block["type"].as_str().unwrap() {
+                "server_tool_use" | "tool_use" => {
+                    begun["input"] = json!({});
+                    Some(json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
+                }
+                _ => None,
+            };
+            all.push(json!({"type": "content_block_start", "index": index, "content_block": begun}));
+            let delta = delta.map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta}));
+            all.extend(delta);
+            all.push(json!({"type": "content_block_stop", "index": index}));
+        }
+        all.push(
+            json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": usage}),
+        );
+        all.push(json!({"type": "message_stop"}));
+        let event = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+        Reply::raw(200, "text/event-stream", all.iter().map(event).collect::<String>())
+    });
+    let server = with(&endpoint).await;
+    let look = json!({"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": 8}, {"type": "web_fetch_20250910", "name": "web_fetch"}, look]);
+    let ask = |messages: Value, key: &str| {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": messages, "stream": key == "one"});
+        Answer::of(server.call("POST", ANTHROPIC).header("Idempotency-Key", key).json(&body))
+    };
+    ask(json!([user("Well?")]), "one").await.is(200);
+    // What stands behind the search is a message of its own.
+    kept(&server, "chat:writer", 3).await;
+    let list = server.get("/v1/sessions/s/threads/chat:writer/messages?shape=anthropic").await.is(200);
+    assert_eq!(list.body["messages"][1]["content"], looks, "{}", list.raw);
+    let answered = |content: &Value| json!({"role": "assistant", "content": content});
+    let result =
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "It rises."}]});
+    ask(json!([user("Well?"), answered(&looks), result]), "two").await.is(200);
+    kept(&server, "chat:writer", 5).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["tools"], tools, "{sent}");
+    let mut blocks = sent["messages"][1]["content"].clone();
+    for block in blocks.as_array_mut().unwrap() {
+        block.as_object_mut().unwrap().remove("cache_control");
+    }
+    let said = json!({"type": "text", "text": "It is high."});
+    assert_eq!(blocks, json!([looks[0], looks[1], looks[2], said, looks[6]]), "{sent}");
+    // Under its key the answer is the same.
+    let again = ask(json!([user("Well?")]), "one").await.is(200);
+    let begun: Vec<_> = events(&again).into_iter().filter(|event| event["type"] == "content_block_start").collect();
+    let searched = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}});
+    assert_eq!((&begun[1]["content_block"], &begun[2]["content_block"]), (&searched, &looks[2]), "{}", again.raw);
+    // Later the search is left out. A client that leaves it out itself goes on in the same conversation.
+    ask(json!([user("Well?"), answered(&looks), result, answered(&ends), user("And now?")]), "three").await.is(200);
+    kept(&server, "chat:writer", 7).await;
+    let sent = endpoint.requests().last().unwrap()["messages"].to_string();
+    assert!(!sent.contains("srvtoolu_1") && sent.contains("It is high."), "{sent}");
+    let left = json!([looks[0], looks[3], looks[4], looks[5], looks[6]]);
+    let asked = json!([
+        user("Well?"),
+        answered(&left),
+        result,
+        answered(&ends),
+        user("And now?"),
+        answered(&ends),
+        user("Then?")
+    ]);
+    ask(asked, "four").await.is(200);
+    kept(&server, "chat:writer", 9).await;
+    assert_eq!((threads(&server, "s").await, endpoint.requests().len()), (1, 4));
+}
+
+#[tokio::test]
+async fn a_search_of_anthropics_own_waits_for_the_results_of_calls_beside_it() {
+    let searched =
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let answers = [json!([searched, call("toolu_1")]), json!([found, call("toolu_2")])];
+    let given = answers.clone();
+    let endpoint = Scripted::start(move |_, nth| {
+        let said = json!([{"type": "text", "text": "It rises."}]);
+        let content = given.get(nth).unwrap_or(&said);
+        let usage = json!({"input_tokens": 9, "output_tokens": 2});
+        let whole = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use", "usage": usage});
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let look = json!({"name": "look", "description": "Looks", "input_schema": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "web_search_20250305", "name": "web_search"}, look]);
+    let mut asked = vec![user("Well?")];
+    for (nth, answer) in answers.iter().enumerate() {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": asked});
+        server.send("POST", ANTHROPIC, body).await.is(200);
+        kept(&server, "chat:writer", asked.len() + 1).await;
+        asked.push(json!({"role": "assistant", "content": answer}));
+        let id = format!("toolu_{}", nth + 1);
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": "It rises."});
+        asked.push(json!({"role": "user", "content": [result]}));
+    }
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": asked});
+    server.send("POST", ANTHROPIC, body).await.is(200);
+    let requests = endpoint.requests();
+    let kinds = |request: &Value, at: usize| {
+        let content = request["messages"][at]["content"].as_array().unwrap();
+        content.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&requests[1], 1), ["server_tool_use", "tool_use"], "{}", requests[1]);
+    let last = requests.last().unwrap();
+    assert_eq!(kinds(last, 1), ["server_tool_use", "tool_use"], "{last}");
+    assert_eq!(kinds(last, 3), ["web_search_tool_result", "tool_use"], "{last}");
+    assert_eq!(threads(&server, "s").await, 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_paused_amid_its_search_goes_on_with_what_was_found() {
+    let searched =
+        |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "tide"}});
+    let found = |id: &str| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []});
+    let (one, two) = ("srvtoolu_1", "srvtoolu_2");
+    let so_far = json!({"type": "text", "text": "So far."});
+    let paused = json!([searched(one), found(one), so_far, searched(two), found(two)]);
+    let given = paused.clone();
+    let endpoint = Scripted::start(move |_, nth| {
+        let said = json!([{"type": "text", "text": "It rises."}]);
+        let (content, reason) = if nth == 0 { (given.clone(), "pause_turn") } else { (said, "end_turn") };
+        let usage = json!({"input_tokens": 9, "output_tokens": 2});
+        let whole = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": reason, "usage": usage});
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let tools = json!([{"type": "web_search_20250305", "name": "web_search"}]);
+    let ask = |messages: Value| {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": messages});
+        server.send("POST", ANTHROPIC, body)
+    };
+    let first = ask(json!([user("Well?")])).await.is(200);
+    assert_eq!((&first.body["content"], &first.body["stop_reason"]), (&paused, &json!("pause_turn")), "{}", first.raw);
+    kept(&server, "chat:writer", 3).await;
+    let paused = json!({"role": "assistant", "content": paused});
+    ask(json!([user("Well?"), paused])).await.is(200);
+    kept(&server, "chat:writer", 4).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    let (searched, found) = ("server_tool_use", "web_search_tool_result");
+    let blocks = sent["messages"][1]["content"].as_array().unwrap();
+    assert_eq!(types(blocks), [searched, found, "text", searched, found], "{sent}");
+    ask(json!([user("Well?"), paused, assistant("It rises."), user("And now?")])).await.is(200);
+    kept(&server, "chat:writer", 6).await;
+    let sent = endpoint.requests().last().unwrap()["messages"].to_string();
+    assert!(!sent.contains("srvtoolu_1"), "{sent}");
+    assert_eq!(threads(&server, "s").await, 1);
 }
 
 #[tokio::test]
