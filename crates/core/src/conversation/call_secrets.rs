@@ -345,7 +345,7 @@ mod tests {
             assert_eq!(text, given);
         }
         let deep = format!("{}{{\"token\":\"x\"}}{}", "[".repeat(10_000), "]".repeat(10_000));
-        assert_eq!(hide_in_text(deep.clone()), deep.replace("\"x\"", "\"[hidden]\""));
+        assert_eq!(hide_in_text(deep.clone()), deep.as_str().replace("\"x\"", "\"[hidden]\""));
     }
 
     #[test]
