@@ -6,7 +6,7 @@ use std::{
 };
 
 use callboard_core::{
-    conversation::call_secrets::{is_of_call, is_type},
+    conversation::call_secrets::{is_of_call, secret_looking},
     entry::Hash,
     id::Seq,
     secret::Secrets,
@@ -40,6 +40,8 @@ pub(crate) struct KnownSecret {
     pub(crate) json: Zeroizing<String>,
     /// What is looked for.
     hidden: Vec<Arc<Hidden>>,
+    /// Whether that is all of it.
+    is_looked_for: bool,
 }
 
 impl KnownSecret {
@@ -47,12 +49,15 @@ impl KnownSecret {
     #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
         let json = Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"));
-        let mut hidden = Vec::new();
-        for value in by_pointer.values() {
-            let leaves = leaves(value).into_iter().filter(|text| !is_of_call(&name) || !is_type(text));
-            hidden.extend(leaves.map(Arc::new));
-        }
-        Self { name, json, hidden }
+        let leaves: Vec<_> = by_pointer.values().flat_map(leaves).collect();
+        let count = leaves.len();
+        let leaves = leaves.into_iter().filter_map(|text| match is_of_call(&name) {
+            true => secret_looking(&text).map(|secret| Zeroizing::new(secret.to_owned())),
+            false => Some(text),
+        });
+        let hidden: Vec<_> = leaves.filter(|text| is_looked_for(text)).map(Arc::new).collect();
+        let is_looked_for = hidden.len() == count;
+        Self { name, json, hidden, is_looked_for }
     }
 
     pub(crate) fn read(name: Arc<str>, json: &str) -> Option<Self> {
@@ -69,7 +74,7 @@ impl KnownSecret {
 
     /// Whether all of it is looked for.
     pub(crate) fn is_looked_for(&self) -> bool {
-        self.hidden.iter().all(|value| is_looked_for(value))
+        self.is_looked_for
     }
 
     /// Its secrets by their JSON pointers in the value.
@@ -163,6 +168,6 @@ impl Brought {
         let there = known.secrets.values().flat_map(|secret| secret.hidden());
         let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        hidden.filter(|value| is_looked_for(value) && !there.contains(value.as_str())).cloned().collect()
+        hidden.filter(|value| !there.contains(value.as_str())).cloned().collect()
     }
 }
