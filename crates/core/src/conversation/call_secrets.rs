@@ -92,17 +92,6 @@ fn name_of(id: &str, part: &str) -> String {
     name.parse().map_or(name, |name: VariableName| name.to_string())
 }
 
-/// Shows the arguments or the result of a call to `visitor`, and says what was taken out of it. `at` is its place in the message.
-pub(crate) fn take<'a>(
-    (id, part): (&'a str, &'static str),
-    json: CallJson<'a>,
-    at: &str,
-    visitor: &mut dyn InputVisitor,
-) -> Option<TakenSecrets> {
-    let name = visitor.call(&mut Part { id, part, json })?;
-    Some(TakenSecrets { name, at: at.into() })
-}
-
 /// Where the JSON of a call stands.
 pub(crate) enum CallJson<'a> {
     /// It is this.
@@ -111,13 +100,31 @@ pub(crate) enum CallJson<'a> {
     Text(&'a mut dyn FreeText),
 }
 
-struct Part<'a> {
-    id: &'a str,
-    part: &'static str,
-    json: CallJson<'a>,
+/// The arguments or the result of a call.
+pub(crate) struct Part<'a> {
+    /// See [`CallPart::message`].
+    pub(crate) message: &'a str,
+    /// The id of the call.
+    pub(crate) id: &'a str,
+    /// [`ARGUMENTS`] or [`RESULT`].
+    pub(crate) part: &'static str,
+    /// The JSON in which secrets are looked for.
+    pub(crate) json: CallJson<'a>,
+}
+
+impl Part<'_> {
+    /// Shows it to `visitor`, and says what was taken out of it. `at` is its place in the message.
+    pub(crate) fn take(mut self, at: &str, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
+        let name = visitor.call(&mut self)?;
+        Some(TakenSecrets { name, at: at.into() })
+    }
 }
 
 impl CallPart for Part<'_> {
+    fn message(&self) -> &str {
+        self.message
+    }
+
     fn name(&self) -> String {
         name_of(self.id, self.part)
     }

@@ -95,6 +95,16 @@ fn leaves(value: &Value) -> Vec<Zeroizing<String>> {
     }
 }
 
+/// How many texts and numbers are in a secret.
+pub(crate) fn values_in(value: &Value) -> usize {
+    match value {
+        Value::String(_) | Value::Number(_) => 1,
+        Value::Array(all) => all.iter().map(values_in).sum(),
+        Value::Object(fields) => fields.values().map(values_in).sum(),
+        Value::Null | Value::Bool(_) => 0,
+    }
+}
+
 /// Overwrites the texts of a value.
 pub(crate) fn wipe(value: Value) {
     match value {

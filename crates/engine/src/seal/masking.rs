@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, KnownSecret, wipe},
+        known::{Brought, Known, KnownSecret, values_in, wipe},
         mask::Mask,
         sealer::{Sealer, Unmasked},
     },
@@ -30,6 +30,9 @@ use crate::{
 
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
+
+/// How many secrets are taken out of the calls of one message at most: all that a session holds are looked for in each text.
+const MOST_IN_MESSAGE: usize = 1_000;
 
 /// What is wrong with a name.
 const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";
@@ -78,11 +81,12 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&*known.mask);
-        let (found, numbers, forgotten) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten };
+        let (found, numbers, counts, forgotten) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
+        splitting.check_counts()?;
         let Splitting { found, forgotten, .. } = splitting;
         let (sealed, brought) = self.seal(found, state, known)?;
         let kept = match forgotten.is_empty() {
@@ -175,8 +179,26 @@ struct Splitting<'a> {
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
     /// How many names there are of calls with one id, by the first of them.
     numbers: BTreeMap<String, usize>,
+    /// How many secrets were taken out of the calls of each message.
+    counts: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
     forgotten: BTreeSet<Arc<str>>,
+}
+
+impl Splitting<'_> {
+    /// Refuses messages with too many secrets.
+    fn check_counts(&self) -> Result<(), Refusal> {
+        let many = self.counts.iter().filter(|(_, count)| **count > MOST_IN_MESSAGE);
+        let fault = |(message, count): (&String, &usize)| Fault {
+            pointer: message.clone(),
+            problem: format!(
+                "{count} values in its calls have names of secrets, and {MOST_IN_MESSAGE} is the most in one message: leave some out, or \
+                 add more messages with fewer"
+            ),
+        };
+        let faults: Vec<_> = many.map(fault).collect();
+        if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid(faults)) }
+    }
 }
 
 impl InputVisitor for Splitting<'_> {
@@ -208,6 +230,7 @@ impl InputVisitor for Splitting<'_> {
         if secrets.is_empty() {
             return None;
         }
+        *self.counts.entry(part.message().to_owned()).or_default() += secrets.values().map(values_in).sum::<usize>();
         let name = part.name();
         let name = mask.mask(&name).unwrap_or(name);
         // Some models give several calls of a conversation the same id.

@@ -265,17 +265,41 @@ async fn i6_each_of_many_values_under_one_id_has_a_name_and_comes_back() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
     let value = |nth: usize| json!({"token": format!("canary-{nth:05}")});
-    let given: Vec<_> = (0..2_000).chain([1_999, 0]).map(value).collect();
+    let given: Vec<_> = (0..998).chain([997, 0]).map(value).collect();
     run(&session, calls(given.iter().map(|arguments| call("c1", arguments.clone())).collect())).await;
     assert!(!holds(&store, "canary-").await);
     let kept = newest(&store).await;
-    let names = [0, 1, 1_999, 2_000, 2_001].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
-    let last = "call:c1.arguments 2000";
+    let names = [0, 1, 997, 998, 999].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
+    let last = "call:c1.arguments 998";
     assert_eq!(names, ["call:c1.arguments", "call:c1.arguments 2", last, last, "call:c1.arguments"]);
     assert_eq!(restore(&session, last).await.map(|entries| entries.len()), Ok(1));
     let kept = newest(&store).await;
-    assert_eq!(kept["tool_calls"][1_999]["arguments"], value(1_999));
+    assert_eq!(kept["tool_calls"][997]["arguments"], value(997));
     assert_eq!(kept["tool_calls"][0]["arguments"], json!({"token": "[hidden]"}));
+}
+
+#[tokio::test]
+async fn a_message_with_more_than_1000_secrets_in_its_calls_is_refused_and_nothing_changes() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let keys = |count: usize| json!({"keys": vec![json!({"pin": 1}); count]});
+    let head = session.state().await.unwrap().head.seq;
+    let problem = "/messages/0: 1001 values in its calls have names of secrets, and 1000 is the most in one message: leave some out, or \
+                   add more messages with fewer";
+    for many in [
+        result("c1", &keys(1_001).to_string()),
+        result("c1", &json!({"credentials": vec!["a"; 1_001]}).to_string()),
+        calls(vec![call("c1", keys(500)), call("c2", keys(501))]),
+    ] {
+        let error = session.execute(Viewer::User, many).await.unwrap_err();
+        assert_eq!((error.code(), &*error.to_string()), ("invalid", problem));
+    }
+    let state = session.state().await.unwrap();
+    assert_eq!((state.head.seq, state.secrets.is_empty()), (head, true));
+    let AddMessages { thread, mut messages } = result("c1", &keys(1_000).to_string());
+    messages.extend(result("c2", &keys(1_000).to_string()).messages);
+    run(&session, AddMessages { thread, messages }).await;
+    assert_sound(&session).await;
 }
 
 #[tokio::test]
