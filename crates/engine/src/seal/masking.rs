@@ -81,13 +81,16 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&*known.mask);
-        let (found, numbers, counts, forgotten) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten };
+        let (found, numbers, counts, forgotten, refused) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten, refused };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
         splitting.check_counts()?;
-        let Splitting { found, forgotten, .. } = splitting;
+        let Splitting { found, forgotten, refused, .. } = splitting;
+        if let Some(refused) = refused {
+            return Err(refused.into());
+        }
         let (sealed, brought) = self.seal(found, state, known)?;
         let kept = match forgotten.is_empty() {
             true => Ok(known.mask.clone()),
@@ -183,6 +186,8 @@ struct Splitting<'a> {
     counts: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
     forgotten: BTreeSet<Arc<str>>,
+    /// Why a variable is refused: it has too many secrets.
+    refused: Option<Refusal>,
 }
 
 impl Splitting<'_> {
@@ -214,7 +219,13 @@ impl InputVisitor for Splitting<'_> {
         if secret == Some(false) && *self.by == Actor::User {
             self.forgotten.insert(name.into());
         }
-        let secrets = variable::split(name, value, mark);
+        let secrets = match variable::split(name, value, mark) {
+            Ok(secrets) => secrets,
+            Err(refused) => {
+                self.refused.get_or_insert(refused);
+                return;
+            }
+        };
         if !secrets.is_empty() {
             let found = self.found.entry(name.into()).or_default();
             // What was brought for the same variable before is of the past at once, and a secret all the same.
