@@ -46,9 +46,8 @@ pub(crate) struct KnownSecret {
 
 impl KnownSecret {
     /// These secrets of the variable `name`.
-    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
-        let json = Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"));
+        let json = json_of(by_pointer);
         let leaves: Vec<_> = by_pointer.values().flat_map(leaves).collect();
         let count = leaves.len();
         let leaves = leaves.into_iter().filter_map(|text| match is_of_call(&name) {
@@ -82,6 +81,11 @@ impl KnownSecret {
     pub(crate) fn by_pointer(&self) -> BTreeMap<String, Value> {
         serde_json::from_str(&self.json).expect("it was written from such a map")
     }
+}
+
+#[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
+fn json_of(by_pointer: &BTreeMap<String, Value>) -> Zeroizing<String> {
+    Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"))
 }
 
 /// The texts and numbers in a secret, each of which is one.
@@ -154,6 +158,16 @@ impl Known {
     pub(crate) fn sealed_as(&self, secrets: &Secrets, secret: &KnownSecret) -> Option<Hash> {
         let is_same = |hash: &&Hash| self.secrets.get(*hash).is_some_and(|known| known.json == secret.json);
         secrets.of(&secret.name).iter().find(is_same).copied()
+    }
+
+    /// Under which name these very secrets of a call are sealed already: `name`, or that with a number behind it.
+    pub(crate) fn name_in_call(&self, name: &str, by_pointer: &BTreeMap<String, Value>) -> Option<Arc<str>> {
+        let json = json_of(by_pointer);
+        let is_number =
+            |rest: &str| rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| rest.parse::<usize>().is_ok());
+        let is_same =
+            |secret: &&Arc<KnownSecret>| secret.name.strip_prefix(name).is_some_and(is_number) && secret.json == json;
+        Some(self.secrets.values().find(is_same)?.name.clone())
     }
 
     /// The newest secrets of the variable `name`, and as what they are sealed.

@@ -80,7 +80,7 @@ impl Sealer {
             return Ok(None);
         }
         let mut command = command.clone();
-        let calls = seals_calls.then_some(&*known.mask);
+        let calls = seals_calls.then_some(&**known);
         let (found, numbers, counts, forgotten, refused) = Default::default();
         let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten, refused };
         if probe.has_variables || seals_calls {
@@ -176,11 +176,11 @@ impl InputVisitor for Probe {
 struct Splitting<'a> {
     state: &'a State,
     by: &'a Actor,
-    /// Finds what is known in the names of secrets in calls; `None` where nothing is taken out of calls.
-    calls: Option<&'a Mask>,
+    /// What is known, also in the names of secrets in calls; `None` where nothing is taken out of calls.
+    calls: Option<&'a Known>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
-    /// How many names there are of calls with one id, by the first of them.
+    /// The number of the newest name of calls with one id, by the first of their names.
     numbers: BTreeMap<String, usize>,
     /// How many secrets were taken out of the calls of each message.
     counts: BTreeMap<String, usize>,
@@ -236,25 +236,35 @@ impl InputVisitor for Splitting<'_> {
     }
 
     fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
-        let mask = self.calls?;
+        let known = self.calls?;
         let secrets = part.take_secrets();
         if secrets.is_empty() {
             return None;
         }
         *self.counts.entry(part.message().to_owned()).or_default() += secrets.values().map(values_in).sum::<usize>();
         let name = part.name();
-        let name = mask.mask(&name).unwrap_or(name);
+        let name = known.mask.mask(&name).unwrap_or(name);
+        if let Some(name) = known.name_in_call(&name, &secrets) {
+            self.found.insert(name.clone(), secrets);
+            return Some(name);
+        }
         // Some models give several calls of a conversation the same id.
         let last = self.numbers.entry(name.clone()).or_insert(1);
         let of = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
-        let found = &self.found;
-        let is_free = |name: &String| found.get(name.as_str()).is_none_or(|there| *there == secrets);
+        let (found, state) = (&self.found, self.state);
+        let is_free = |name: &String| match found.get(name.as_str()) {
+            Some(there) => *there == secrets,
+            None => state.secrets.of(name).is_empty(),
+        };
         let name = match [of(1), of(*last)].into_iter().find(is_free) {
             Some(name) => name,
-            None => {
+            None => loop {
                 *last += 1;
-                of(*last)
-            }
+                let name = of(*last);
+                if is_free(&name) {
+                    break name;
+                }
+            },
         };
         let name: Arc<str> = name.into();
         self.found.insert(name.clone(), secrets);

@@ -161,9 +161,11 @@ async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
     run(&session, calls(vec![call("c1", one.clone()), call("c1", other.clone()), call("c2", one.clone())])).await;
     run(&session, calls(vec![call("c1", other.clone())])).await;
     assert!(!holds(&store, CANARY).await && !holds(&store, "another-canary-2").await);
+    assert_eq!(newest(&store).await["secrets"][0]["name"], "call:c1.arguments 2");
     // What has no other value is put back with it.
-    assert_eq!(restore(&session, "call:c2.arguments").await, Err("value_is_secret"));
-    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert_eq!(restore(&session, "call:c2.arguments").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(restore(&session, "call:c1.arguments").await, Err("not_found"), "it was put back, too");
+    assert_eq!(restore(&session, "call:c1.arguments 2").await.map(|entries| entries.len()), Ok(2));
     assert!(session.state().await.unwrap().secrets.is_empty());
     let entries = journal(&store, &id("s")).await;
     let said: Vec<Value> = entries
@@ -176,6 +178,28 @@ async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
         [arguments(0, 0), arguments(0, 1), arguments(0, 2), arguments(1, 0)],
         [one.clone(), other.clone(), one, other]
     );
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn i6_calls_with_one_id_in_several_requests_are_put_back_each_alone() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let value = |nth: usize| json!({"token": format!("canary-{nth}")});
+    let mut names = Vec::new();
+    for nth in [0, 1, 2, 1, 0, 3] {
+        run(&session, calls(vec![call("call_0", value(nth))])).await;
+        names.push(newest(&store).await["secrets"][0]["name"].as_str().unwrap().to_owned());
+    }
+    let [first, second, third, fourth] = ["", " 2", " 3", " 4"].map(|number| format!("call:call_0.arguments{number}"));
+    assert_eq!(names, [&*first, &*second, &*third, &*second, &*first, &*fourth]);
+    assert_eq!(restore(&session, &second).await.map(|entries| entries.len()), Ok(2));
+    assert!(!holds(&store, "canary-0").await && !holds(&store, "canary-2").await && !holds(&store, "canary-3").await);
+    run(&session, ClearVariable { name: third.parse().unwrap(), reason: "done".into() }).await;
+    run(&session, calls(vec![call("call_0", value(4)), call("call_0", value(5))])).await;
+    let kept = newest(&store).await;
+    assert_eq!([&kept["secrets"][0]["name"], &kept["secrets"][1]["name"]], [&*second, &*third], "they are free again");
+    assert_eq!(restore(&session, &first).await.map(|entries| entries.len()), Ok(2));
     assert_sound(&session).await;
 }
 
