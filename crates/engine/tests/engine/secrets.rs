@@ -63,7 +63,7 @@ async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
 async fn a_variable_with_too_many_secrets_is_refused_and_nothing_changes() {
     let store = memory(&clock());
     let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
-    let many = json!(vec![json!({ "password": CANARY }); 10_001]);
+    let many = json!(vec![json!({ "pin": 1 }); 10_001]);
     let head = session.state().await.unwrap().head.seq;
     assert_eq!(code(session.execute(Viewer::User, set("rows", many.clone())).await), "invalid");
     let state = session.state().await.unwrap();
