@@ -63,7 +63,7 @@ fn inexact(json: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// How many bytes a text of JSON has, with its quotes.
-pub(crate) fn text_bytes(json: &[u8]) -> usize {
+pub fn text_bytes(json: &[u8]) -> usize {
     let mut is_escaped = false;
     let ends = |byte: &u8| {
         let ends = *byte == b'"' && !is_escaped;

@@ -34,7 +34,7 @@ use crate::{
         keys::DataKey,
         known::{Known, KnownSecret},
         layer::Hidden,
-        mask::{Mask, is_looked_for},
+        mask::Mask,
         originals::{Original, name_of, originals},
         rewrite::hide,
     },
@@ -246,13 +246,11 @@ impl Known {
         same.map(|secret| secret.name.clone()).chain([name.into()]).collect()
     }
 
-    /// The secret that has a value of one of the secrets `names` too, if there is one. What is too short to be looked for is hidden in
-    /// its own place alone.
+    /// The secret that has a value of one of the secrets `names` too, if there is one. What is not looked for is hidden in its
+    /// own place alone.
     fn other_with_value_of(&self, names: &BTreeSet<Arc<str>>) -> Option<Arc<str>> {
         let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| names.contains(&secret.name));
-        let is_own = |value: &Arc<Hidden>| {
-            is_looked_for(value) && own.iter().any(|secret| secret.hidden().any(|own| own == value))
-        };
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
         Some(others.into_iter().find(|other| other.hidden().any(is_own))?.name.clone())
     }
 }

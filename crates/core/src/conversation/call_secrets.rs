@@ -51,6 +51,12 @@ const OF_SCHEMAS: [&str; 13] = [
     "required",
 ];
 
+/// What stands before a secret in a header of HTTP.
+const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
+
+/// How many characters a value has at least that looks like a secret.
+const SECRET_CHARS: usize = 8;
+
 /// The place of the content in a message, as a JSON pointer.
 pub const CONTENT: &str = "/content";
 
@@ -86,17 +92,6 @@ fn name_of(id: &str, part: &str) -> String {
     name.parse().map_or(name, |name: VariableName| name.to_string())
 }
 
-/// Shows the arguments or the result of a call to `visitor`, and says what was taken out of it. `at` is its place in the message.
-pub(crate) fn take<'a>(
-    (id, part): (&'a str, &'static str),
-    json: CallJson<'a>,
-    at: &str,
-    visitor: &mut dyn InputVisitor,
-) -> Option<TakenSecrets> {
-    let name = visitor.call(&mut Part { id, part, json })?;
-    Some(TakenSecrets { name, at: at.into() })
-}
-
 /// Where the JSON of a call stands.
 pub(crate) enum CallJson<'a> {
     /// It is this.
@@ -105,13 +100,31 @@ pub(crate) enum CallJson<'a> {
     Text(&'a mut dyn FreeText),
 }
 
-struct Part<'a> {
-    id: &'a str,
-    part: &'static str,
-    json: CallJson<'a>,
+/// The arguments or the result of a call.
+pub(crate) struct Part<'a> {
+    /// See [`CallPart::message`].
+    pub(crate) message: &'a str,
+    /// The id of the call.
+    pub(crate) id: &'a str,
+    /// [`ARGUMENTS`] or [`RESULT`].
+    pub(crate) part: &'static str,
+    /// The JSON in which secrets are looked for.
+    pub(crate) json: CallJson<'a>,
+}
+
+impl Part<'_> {
+    /// Shows it to `visitor`, and says what was taken out of it. `at` is its place in the message.
+    pub(crate) fn take(mut self, at: &str, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
+        let name = visitor.call(&mut self)?;
+        Some(TakenSecrets { name, at: at.into() })
+    }
 }
 
 impl CallPart for Part<'_> {
+    fn message(&self) -> &str {
+        self.message
+    }
+
     fn name(&self) -> String {
         name_of(self.id, self.part)
     }
@@ -180,8 +193,25 @@ fn says_nothing(value: &Value) -> bool {
 }
 
 /// Whether a text is the name of a type, as in a schema: nobody's secret.
-pub fn is_type(text: &str) -> bool {
+fn is_type(text: &str) -> bool {
     TYPES.contains(&text.trim())
+}
+
+/// What in a value in the place of a secret looks like one, and so is looked for in all other texts. A value that looks like none
+/// is hidden in its place alone.
+///
+/// A secret has eight characters or more and no white space. In it is a digit, or a sign other than `-`, `_`, `.` and `'`, or a
+/// capital letter behind its first letter beside a small one. Keys name other things than secrets too, such as
+/// `{"token": "return"}`, `{"credentials": "include"}` and `{"errors": {"password": ["is required"]}}`: words that stand there must not
+/// be hidden in all that is said. Before a secret for HTTP may stand its scheme, such as `Bearer`.
+pub fn secret_looking(value: &str) -> Option<&str> {
+    let text = value.trim();
+    let text = SCHEMES.iter().find_map(|scheme| text.strip_prefix(*scheme)).unwrap_or(text).trim();
+    let mut behind = text.chars().filter(|c| c.is_alphabetic()).skip(1);
+    let is_mixed = behind.any(char::is_uppercase) && text.contains(char::is_lowercase);
+    let is_telling = |c: char| !c.is_alphabetic() && !"-_.'".contains(c);
+    let is_long = text.chars().nth(SECRET_CHARS - 1).is_some();
+    (is_long && !text.contains(char::is_whitespace) && (is_mixed || text.contains(is_telling))).then_some(text)
 }
 
 /// Whether it is a JSON schema without values: what a tool that makes forms, tables or APIs is called with.
@@ -370,6 +400,36 @@ mod tests {
         assert_eq!(hidden(kept.clone()), kept);
         for secret in [json!({"type": "string", "value": "x"}), json!({"type": "string", "default": "x"}), json!([0])] {
             assert_eq!(hidden(json!({ "password": secret })), json!({"password": "[hidden]"}));
+        }
+    }
+
+    #[test]
+    fn words_look_like_no_secrets() {
+        for word in [
+            "function",
+            "return",
+            "is required",
+            "Function",
+            "FUNCTION",
+            "same-origin",
+            "snake_case_word",
+            "doesn't-matter",
+            "a.b.c.d.e",
+            "1234567",
+            "hunter2",
+            "Must have 8 characters!",
+            "Bearer token",
+            "Bearer authentication",
+            "",
+            "Überprüfen",
+            "パスワードのことば",
+        ] {
+            assert_eq!(secret_looking(word), None, "{word}");
+        }
+        for secret in ["hunter22", "12345678", "correct+horse", "aBcdefgh", "zq/hunter-ß", "same-origin-2", "-----(-)"]
+        {
+            assert_eq!(secret_looking(&format!(" {secret}\n")), Some(secret));
+            assert_eq!(secret_looking(&format!("Bearer {secret}")), Some(secret));
         }
     }
 

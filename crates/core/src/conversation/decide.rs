@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    conversation::call_secrets::{self, CONTENT, CallJson, CallSecrets, RESULT},
+    conversation::call_secrets::{CONTENT, CallJson, CallSecrets, Part, RESULT},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
@@ -124,7 +124,7 @@ impl Command for AddMessages {
 
 impl NewMessage {
     pub(crate) fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
-        self.take_secrets(visitor);
+        self.take_secrets(&format!("/messages/{at}"), visitor);
         let Self { message_id, thread_id: _, role: _, content, timestamp: _, metadata, .. } = self;
         if let Some(id) = message_id {
             visitor.name(format_args!("/messages/{at}/message_id"), id.as_str());
@@ -153,25 +153,26 @@ impl NewMessage {
         }
     }
 
-    /// Shows the calls in it, or the result that it is.
-    fn take_secrets(&mut self, visitor: &mut dyn InputVisitor) {
+    /// Shows the calls in it, or the result that it is. `message` is its place in what was brought.
+    fn take_secrets(&mut self, message: &str, visitor: &mut dyn InputVisitor) {
         let Self { role, content, tool_calls, tool_call_id, secrets, .. } = self;
         for (number, call) in tool_calls.iter_mut().enumerate() {
-            secrets.extend(call.take_secrets(number, visitor));
+            secrets.extend(call.take_secrets(message, number, visitor));
         }
         if *role != Role::Tool {
             return;
         }
-        let part = (tool_call_id.as_deref().unwrap_or_default(), RESULT);
+        let id = tool_call_id.as_deref().unwrap_or_default();
         match content {
             Some(NewContent::Text(text)) => {
-                secrets.extend(call_secrets::take(part, CallJson::Text(text), CONTENT, visitor));
+                let part = Part { message, id, part: RESULT, json: CallJson::Text(text) };
+                secrets.extend(part.take(CONTENT, visitor));
             }
             Some(NewContent::Parts(parts)) => {
                 for (number, of_content) in parts.iter_mut().enumerate() {
                     if let Some(Value::String(text)) = of_content.get_mut("text") {
-                        let at = format!("{CONTENT}/{number}/text");
-                        secrets.extend(call_secrets::take(part, CallJson::Text(text), &at, visitor));
+                        let part = Part { message, id, part: RESULT, json: CallJson::Text(text) };
+                        secrets.extend(part.take(&format!("{CONTENT}/{number}/text"), visitor));
                     }
                 }
             }

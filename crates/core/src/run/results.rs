@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::call_secrets::{self, CONTENT, CallJson, RESULT, TakenSecrets},
+    conversation::call_secrets::{CONTENT, CallJson, Part, RESULT, TakenSecrets},
     conversation::{self, MessageReceipt, NewMessage, ToolCall, ToolResult},
     entry::Actor,
     erasure::Erased,
@@ -147,8 +147,9 @@ impl Command for ToolResults {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         for (at, (id, result)) in self.results.iter_mut().enumerate() {
-            let taken = call_secrets::take((id.as_str(), RESULT), CallJson::Text(result), CONTENT, visitor);
-            self.taken.extend(taken.map(|taken| (at, taken)));
+            let message = format!("/results/{at}");
+            let part = Part { message: &message, id, part: RESULT, json: CallJson::Text(result) };
+            self.taken.extend(part.take(CONTENT, visitor).map(|taken| (at, taken)));
             visitor.text(result);
         }
     }

@@ -109,7 +109,7 @@ impl Board {
     /// Where it is refused.
     pub fn set_variable(&mut self, name: &str, mut value: Value) {
         let name: VariableName = name.parse().unwrap();
-        let secrets = variable::split(name.as_str(), &mut value, self.state.variables.mark(&name, None));
+        let secrets = variable::split(name.as_str(), &mut value, self.state.variables.mark(&name, None)).unwrap();
         let mut sealed = SealedInput::default();
         if !secrets.is_empty() {
             let stored = (Hash::of(format!("{secrets:?}").as_bytes()), "sealed".into());

@@ -16,7 +16,7 @@ use crate::{
     agent::{DIRECTOR, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::ToolCall,
-    conversation::call_secrets::{self, ARGUMENTS, CallJson, TakenSecrets},
+    conversation::call_secrets::{ARGUMENTS, CallJson, Part, TakenSecrets},
     error::Error,
     exact::quote_inexact,
     input::InputVisitor,
@@ -263,8 +263,13 @@ impl ToolCall {
     }
 
     /// Shows the arguments where the tool is the caller's own, and says what was taken out of them. It is call `number` of its
-    /// message.
-    pub(crate) fn take_secrets(&mut self, number: usize, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
+    /// message, which is at `message` in what was brought.
+    pub(crate) fn take_secrets(
+        &mut self,
+        message: &str,
+        number: usize,
+        visitor: &mut dyn InputVisitor,
+    ) -> Option<TakenSecrets> {
         if own_tool(&self.name).is_ok() {
             return None;
         }
@@ -272,7 +277,8 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        call_secrets::take((self.id.as_str(), ARGUMENTS), json, &format!("/tool_calls/{number}/arguments"), visitor)
+        let part = Part { message, id: &self.id, part: ARGUMENTS, json };
+        part.take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 

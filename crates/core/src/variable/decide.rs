@@ -56,7 +56,8 @@ impl Command for SetVariable {
             (Some(origins), _) => origins.clone(),
             (None, before) => before.map(|before| before.origins.clone()).unwrap_or_default(),
         };
-        check_sealed(name, &find_secrets(name.as_str(), value, marked), sealed)?;
+        let found = find_secrets(name.as_str(), value, marked).map_err(|error| error.within("/value"))?;
+        check_sealed(name, &found, sealed)?;
         let text: Arc<str> = json::text_of(value).into();
         let kept = Text::keep(&text, "the value", &mut decision.values)?;
         let is_long = kept.stored().is_some();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::display::{HIDDEN, is_placeholder};
-use crate::{id::is_control, text::first_chars};
+use crate::{error::Error, id::is_control, text::first_chars};
 
 /// What the name of a secret ends with.
 const SECRETS: [&str; 13] = [
@@ -33,6 +33,12 @@ const KEYS: [&str; 5] = ["api", "access", "private", "secret", "signing"];
 /// How many characters of a path a placeholder has at most.
 const PATH_CHARS: usize = 200;
 
+/// How many secrets a value has at most, with those that were taken out of it before.
+const MOST_SECRETS: usize = 10_000;
+
+/// How many bytes their JSON pointers have together at most: each has all keys on its way, however long they are.
+const MOST_POINTER_BYTES: usize = 1024 * 1024;
+
 /// The secrets in a value, as JSON pointers to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundSecrets {
@@ -47,26 +53,40 @@ pub struct FoundSecrets {
 /// A part of the value is a secret if the key that it stands under [is a name of a secret](is_secret_name), however deep
 /// it is. The whole value is one if the name of the variable is such a name, or if the variable is marked as secret. One
 /// that is marked as not secret has none.
-pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> FoundSecrets {
-    let mut found = FoundSecrets::default();
-    if marked.unwrap_or_else(|| is_secret_name(name)) {
-        found.add(value, &Path::Whole);
+///
+/// # Errors
+/// There are more than 10,000, or their JSON pointers have more than 1 MiB.
+pub fn find_secrets(name: &str, value: &Value, marked: Option<bool>) -> Result<FoundSecrets, Error> {
+    let mut search = Search::default();
+    let searched = if marked.unwrap_or_else(|| is_secret_name(name)) {
+        search.add(value, &Path::Whole)
     } else if marked.is_none() {
-        found.search(value, &Path::Whole);
-    }
-    found
+        search.search(value, &Path::Whole)
+    } else {
+        Some(())
+    };
+    let problem = || {
+        format!(
+            "{name} has more than {MOST_SECRETS} secrets, or the keys on the way to them have more than {MOST_POINTER_BYTES} bytes \
+             together: split it, use shorter keys, or keep it in a variable that is marked as secret as a whole"
+        )
+    };
+    searched.map(|()| search.found).ok_or_else(|| Error::invalid("", problem()))
 }
 
 /// Takes the secrets that [are found](find_secrets) out of a value, and says what they are, by their JSON pointers. In
 /// the place of each it leaves [`HIDDEN`]. What was split once has no secrets.
-pub fn split(name: &str, value: &mut Value, marked: Option<bool>) -> BTreeMap<String, Value> {
-    let found = find_secrets(name, value, marked);
+///
+/// # Errors
+/// There are too many of them. The value is as it was then.
+pub fn split(name: &str, value: &mut Value, marked: Option<bool>) -> Result<BTreeMap<String, Value>, Error> {
+    let found = find_secrets(name, value, marked)?;
     let take = |pointer: String| {
         let place = value.pointer_mut(&pointer)?;
         let secret = std::mem::replace(place, Value::String(HIDDEN.to_owned()));
         Some((pointer, secret))
     };
-    found.secrets.into_iter().filter_map(take).collect()
+    Ok(found.secrets.into_iter().filter_map(take).collect())
 }
 
 /// Whether what is called `name` is a secret: its last word is `password`, `token` or the like, or `key` after `api`,
@@ -115,30 +135,51 @@ enum Path<'a> {
     Index(&'a Path<'a>, usize),
 }
 
-impl FoundSecrets {
-    fn search(&mut self, value: &Value, path: &Path<'_>) {
+/// A search for secrets. It ends with `None` where there are too many.
+#[derive(Default)]
+struct Search {
+    found: FoundSecrets,
+    /// How many bytes the pointers in it have.
+    bytes: usize,
+}
+
+impl Search {
+    fn search(&mut self, value: &Value, path: &Path<'_>) -> Option<()> {
         match value {
             Value::Array(all) => {
-                all.iter().enumerate().for_each(|(at, inner)| self.search(inner, &Path::Index(path, at)));
+                all.iter().enumerate().try_for_each(|(at, inner)| self.search(inner, &Path::Index(path, at)))
             }
-            Value::Object(fields) => {
-                for (key, inner) in fields {
-                    let path = Path::Key(path, key);
-                    if is_secret_name(key) { self.add(inner, &path) } else { self.search(inner, &path) }
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            Value::Object(fields) => fields.iter().try_for_each(|(key, inner)| {
+                let path = Path::Key(path, key);
+                if is_secret_name(key) { self.add(inner, &path) } else { self.search(inner, &path) }
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(()),
         }
     }
 
-    fn add(&mut self, value: &Value, path: &Path<'_>) {
+    fn add(&mut self, value: &Value, path: &Path<'_>) -> Option<()> {
+        let FoundSecrets { secrets, placeholders } = &mut self.found;
+        self.bytes += path.bytes();
+        if secrets.len() + placeholders.len() == MOST_SECRETS || self.bytes > MOST_POINTER_BYTES {
+            return None;
+        }
         let is_hidden = value.as_str().is_some_and(is_placeholder);
-        let places = if is_hidden { &mut self.placeholders } else { &mut self.secrets };
+        let places = if is_hidden { placeholders } else { secrets };
         places.push(path.pointer());
+        Some(())
     }
 }
 
 impl Path<'_> {
+    /// How many bytes its pointer has.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Whole => 0,
+            Self::Key(outer, key) => outer.bytes() + 1 + key.len() + key.matches(['~', '/']).count(),
+            Self::Index(outer, at) => outer.bytes() + 1 + at.to_string().len(),
+        }
+    }
+
     fn pointer(&self) -> String {
         match self {
             Self::Whole => String::new(),

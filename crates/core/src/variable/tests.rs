@@ -22,7 +22,7 @@ fn name(name: &str) -> VariableName {
 
 /// The value of a variable without its secrets, and the secrets.
 fn split_of(variable: &str, mut value: Value, marked: Option<bool>) -> (Value, BTreeMap<String, Value>) {
-    let secrets = split(variable, &mut value, marked);
+    let secrets = split(variable, &mut value, marked).unwrap();
     (value, secrets)
 }
 
@@ -163,7 +163,33 @@ fn what_was_split_has_no_more_secrets() {
     let (once, secrets) = split_of("db", json!({"password": 1, "a": [{"token": ""}]}), None);
     assert_eq!(secrets.len(), 2);
     assert_eq!(split_of("db", once.clone(), None), (once.clone(), BTreeMap::new()));
-    assert_eq!(find_secrets("db", &once, None).placeholders, ["/password", "/a/0/token"]);
+    assert_eq!(find_secrets("db", &once, None).unwrap().placeholders, ["/password", "/a/0/token"]);
+}
+
+#[test]
+fn a_value_with_too_many_secrets_or_too_long_ways_to_them_is_refused_as_it_is() {
+    let many = |count: usize| json!(vec![json!({"pin": 1}); count]);
+    let long = |key: usize, count: usize| json!({ "~".repeat(key): many(count) });
+    for (mut value, is_taken) in [
+        (many(10_000), true),
+        (many(10_001), false),
+        (long(50_000, 10), true),
+        (long(50_000, 11), false),
+        (long(500_000, 50_000), false),
+    ] {
+        let before = value.clone();
+        match split("db", &mut value, None) {
+            Ok(secrets) => assert!(is_taken && !secrets.is_empty() && value != before),
+            Err(error) => assert!(!is_taken && value == before && error.code() == "invalid", "{error}"),
+        }
+        assert_eq!(split("db", &mut before.clone(), Some(true)).unwrap().len(), 1, "as a whole it is one");
+    }
+    let error = Board::team("lead").user(set("db", many(10_001))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/value: db has more than 10000 secrets, or the keys on the way to them have more than 1048576 bytes together: split it, use \
+         shorter keys, or keep it in a variable that is marked as secret as a whole"
+    );
 }
 
 #[test]
@@ -269,7 +295,7 @@ fn marked(variable: &str, value: Value, secret: Option<bool>) -> SetVariable {
 /// Sets a variable whose secrets somebody seals, as an engine does.
 fn set_sealed(board: &Board, mut command: SetVariable) -> State {
     let mark = board.state.variables.mark(&command.name, command.put.secret);
-    let secrets = split(command.name.as_str(), &mut command.put.value, mark);
+    let secrets = split(command.name.as_str(), &mut command.put.value, mark).unwrap();
     let stored = (Hash::of(json!(secrets).to_string().as_bytes()), "sealed".into());
     let sealed = SealedInput { values: [(command.name.as_str().into(), stored)].into(), ..SealedInput::default() };
     let (by, lookups) = (&Actor::User, &Lookups::default());

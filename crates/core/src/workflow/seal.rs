@@ -42,7 +42,7 @@ pub(super) fn sealed(
     before: Option<&Value>,
     pointer: &str,
 ) -> Result<Option<SealedPart>, Error> {
-    let found = find_secrets(&name, value, None);
+    let found = find_secrets(&name, value, None).map_err(|error| error.within(pointer))?;
     if !found.secrets.is_empty() {
         return Err(Error::Sealed {
             what: format!("{pointer} holds secrets, and they could not be sealed"),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callboard_core::{
-    conversation::call_secrets::{is_of_call, is_type},
+    conversation::call_secrets::{is_of_call, secret_looking},
     entry::Hash,
     id::Seq,
     secret::Secrets,
@@ -40,19 +40,23 @@ pub(crate) struct KnownSecret {
     pub(crate) json: Zeroizing<String>,
     /// What is looked for.
     hidden: Vec<Arc<Hidden>>,
+    /// Whether that is all of it.
+    is_looked_for: bool,
 }
 
 impl KnownSecret {
     /// These secrets of the variable `name`.
-    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
-        let json = Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"));
-        let mut hidden = Vec::new();
-        for value in by_pointer.values() {
-            let leaves = leaves(value).into_iter().filter(|text| !is_of_call(&name) || !is_type(text));
-            hidden.extend(leaves.map(Arc::new));
-        }
-        Self { name, json, hidden }
+        let json = json_of(by_pointer);
+        let leaves: Vec<_> = by_pointer.values().flat_map(leaves).collect();
+        let count = leaves.len();
+        let leaves = leaves.into_iter().filter_map(|text| match is_of_call(&name) {
+            true => secret_looking(&text).map(|secret| Zeroizing::new(secret.to_owned())),
+            false => Some(text),
+        });
+        let hidden: Vec<_> = leaves.filter(|text| is_looked_for(text)).map(Arc::new).collect();
+        let is_looked_for = hidden.len() == count;
+        Self { name, json, hidden, is_looked_for }
     }
 
     pub(crate) fn read(name: Arc<str>, json: &str) -> Option<Self> {
@@ -69,7 +73,7 @@ impl KnownSecret {
 
     /// Whether all of it is looked for.
     pub(crate) fn is_looked_for(&self) -> bool {
-        self.hidden.iter().all(|value| is_looked_for(value))
+        self.is_looked_for
     }
 
     /// Its secrets by their JSON pointers in the value.
@@ -77,6 +81,11 @@ impl KnownSecret {
     pub(crate) fn by_pointer(&self) -> BTreeMap<String, Value> {
         serde_json::from_str(&self.json).expect("it was written from such a map")
     }
+}
+
+#[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
+fn json_of(by_pointer: &BTreeMap<String, Value>) -> Zeroizing<String> {
+    Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"))
 }
 
 /// The texts and numbers in a secret, each of which is one.
@@ -87,6 +96,16 @@ fn leaves(value: &Value) -> Vec<Zeroizing<String>> {
         Value::Array(all) => all.iter().flat_map(leaves).collect(),
         Value::Object(fields) => fields.values().flat_map(leaves).collect(),
         Value::Null | Value::Bool(_) => Vec::new(),
+    }
+}
+
+/// How many texts and numbers are in a secret.
+pub(crate) fn values_in(value: &Value) -> usize {
+    match value {
+        Value::String(_) | Value::Number(_) => 1,
+        Value::Array(all) => all.iter().map(values_in).sum(),
+        Value::Object(fields) => fields.values().map(values_in).sum(),
+        Value::Null | Value::Bool(_) => 0,
     }
 }
 
@@ -141,6 +160,16 @@ impl Known {
         secrets.of(&secret.name).iter().find(is_same).copied()
     }
 
+    /// Under which name these very secrets of a call are sealed already: `name`, or that with a number behind it.
+    pub(crate) fn name_in_call(&self, name: &str, by_pointer: &BTreeMap<String, Value>) -> Option<Arc<str>> {
+        let json = json_of(by_pointer);
+        let is_number =
+            |rest: &str| rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| rest.parse::<usize>().is_ok());
+        let is_same =
+            |secret: &&Arc<KnownSecret>| secret.name.strip_prefix(name).is_some_and(is_number) && secret.json == json;
+        Some(self.secrets.values().find(is_same)?.name.clone())
+    }
+
     /// The newest secrets of the variable `name`, and as what they are sealed.
     pub(crate) fn newest(&self, secrets: &Secrets, name: &str) -> Option<(Hash, &Arc<KnownSecret>)> {
         let hash = secrets.newest(name)?;
@@ -163,6 +192,6 @@ impl Brought {
         let there = known.secrets.values().flat_map(|secret| secret.hidden());
         let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        hidden.filter(|value| is_looked_for(value) && !there.contains(value.as_str())).cloned().collect()
+        hidden.filter(|value| !there.contains(value.as_str())).cloned().collect()
     }
 }

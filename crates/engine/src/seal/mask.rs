@@ -1,5 +1,7 @@
 //! Masks: they find known values in texts, and put `[hidden]` in their places.
 
+mod written;
+
 use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
 use callboard_core::{api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, variable::HIDDEN};
@@ -164,20 +166,15 @@ impl Mask {
         true
     }
 
-    /// What a model answered with known values hidden; `None` where there are none. JSON in it is JSON.
+    /// What a model answered with known values hidden; `None` where there are none. JSON in it is JSON, and stays as it is written.
     pub fn mask_answer(&self, text: &str) -> Option<String> {
         if !self.finds(text) {
             return None;
         }
-        let Some((json, mut value)) = json_in(text) else { return self.mask(text) };
+        let Some(json) = json_in(text) else { return self.mask(text) };
         let (before, after) = text.split_once(json)?;
-        let is_masked = self.mask_json(&mut value);
-        let whole = value.to_string();
-        // Of two fields with one key, the value has the last alone.
-        let is_same = !is_masked && self.found(&whole).len() == self.found(json).len();
-        let json = if is_same { json.to_owned() } else { whole };
         let masked = |text: &str| self.mask(text).unwrap_or_else(|| text.to_owned());
-        Some(masked(before) + &json + &masked(after))
+        Some(masked(before) + &self.mask_written(json) + &masked(after))
     }
 }
 
@@ -188,12 +185,13 @@ impl fmt::Debug for Mask {
 }
 
 /// The JSON that a text is or holds: an object, or a list that is the whole text.
-fn json_in(text: &str) -> Option<(&str, Value)> {
+fn json_in(text: &str) -> Option<&str> {
     let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
-    [Some(text.trim()), object].into_iter().flatten().find_map(|json| {
-        let value: Value = serde_json::from_str(&quote_inexact(json)).ok()?;
-        (value.is_object() || value.is_array()).then_some((json, value))
-    })
+    let is_json = |json: &&str| {
+        let value = serde_json::from_str::<Value>(&quote_inexact(json));
+        value.is_ok_and(|value| value.is_object() || value.is_array())
+    };
+    [Some(text.trim()), object].into_iter().flatten().find(is_json)
 }
 
 /// Whether a value is looked for. What stands in every placeholder cannot be.

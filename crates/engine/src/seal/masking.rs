@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, KnownSecret, wipe},
+        known::{Brought, Known, KnownSecret, values_in, wipe},
         mask::Mask,
         sealer::{Sealer, Unmasked},
     },
@@ -30,6 +30,9 @@ use crate::{
 
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
+
+/// How many secrets are taken out of the calls of one message at most: all that a session holds are looked for in each text.
+const MOST_IN_MESSAGE: usize = 1_000;
 
 /// What is wrong with a name.
 const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";
@@ -77,13 +80,17 @@ impl Sealer {
             return Ok(None);
         }
         let mut command = command.clone();
-        let calls = seals_calls.then_some(&*known.mask);
-        let (found, numbers, forgotten) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten };
+        let calls = seals_calls.then_some(&**known);
+        let (found, numbers, counts, forgotten, refused) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten, refused };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
-        let Splitting { found, forgotten, .. } = splitting;
+        splitting.check_counts()?;
+        let Splitting { found, forgotten, refused, .. } = splitting;
+        if let Some(refused) = refused {
+            return Err(refused.into());
+        }
         let (sealed, brought) = self.seal(found, state, known)?;
         let kept = match forgotten.is_empty() {
             true => Ok(known.mask.clone()),
@@ -169,14 +176,34 @@ impl InputVisitor for Probe {
 struct Splitting<'a> {
     state: &'a State,
     by: &'a Actor,
-    /// Finds what is known in the names of secrets in calls; `None` where nothing is taken out of calls.
-    calls: Option<&'a Mask>,
+    /// What is known, also in the names of secrets in calls; `None` where nothing is taken out of calls.
+    calls: Option<&'a Known>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
-    /// How many names there are of calls with one id, by the first of them.
+    /// The number of the newest name of calls with one id, by the first of their names.
     numbers: BTreeMap<String, usize>,
+    /// How many secrets were taken out of the calls of each message.
+    counts: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
     forgotten: BTreeSet<Arc<str>>,
+    /// Why a variable is refused: it has too many secrets.
+    refused: Option<Refusal>,
+}
+
+impl Splitting<'_> {
+    /// Refuses messages with too many secrets.
+    fn check_counts(&self) -> Result<(), Refusal> {
+        let many = self.counts.iter().filter(|(_, count)| **count > MOST_IN_MESSAGE);
+        let fault = |(message, count): (&String, &usize)| Fault {
+            pointer: message.clone(),
+            problem: format!(
+                "{count} values in its calls have names of secrets, and {MOST_IN_MESSAGE} is the most in one message: leave some out, or \
+                 add more messages with fewer"
+            ),
+        };
+        let faults: Vec<_> = many.map(fault).collect();
+        if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid(faults)) }
+    }
 }
 
 impl InputVisitor for Splitting<'_> {
@@ -192,7 +219,13 @@ impl InputVisitor for Splitting<'_> {
         if secret == Some(false) && *self.by == Actor::User {
             self.forgotten.insert(name.into());
         }
-        let secrets = variable::split(name, value, mark);
+        let secrets = match variable::split(name, value, mark) {
+            Ok(secrets) => secrets,
+            Err(refused) => {
+                self.refused.get_or_insert(refused);
+                return;
+            }
+        };
         if !secrets.is_empty() {
             let found = self.found.entry(name.into()).or_default();
             // What was brought for the same variable before is of the past at once, and a secret all the same.
@@ -203,24 +236,35 @@ impl InputVisitor for Splitting<'_> {
     }
 
     fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
-        let mask = self.calls?;
+        let known = self.calls?;
         let secrets = part.take_secrets();
         if secrets.is_empty() {
             return None;
         }
+        *self.counts.entry(part.message().to_owned()).or_default() += secrets.values().map(values_in).sum::<usize>();
         let name = part.name();
-        let name = mask.mask(&name).unwrap_or(name);
+        let name = known.mask.mask(&name).unwrap_or(name);
+        if let Some(name) = known.name_in_call(&name, &secrets) {
+            self.found.insert(name.clone(), secrets);
+            return Some(name);
+        }
         // Some models give several calls of a conversation the same id.
         let last = self.numbers.entry(name.clone()).or_insert(1);
         let of = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
-        let found = &self.found;
-        let is_free = |name: &String| found.get(name.as_str()).is_none_or(|there| *there == secrets);
+        let (found, state) = (&self.found, self.state);
+        let is_free = |name: &String| match found.get(name.as_str()) {
+            Some(there) => *there == secrets,
+            None => state.secrets.of(name).is_empty(),
+        };
         let name = match [of(1), of(*last)].into_iter().find(is_free) {
             Some(name) => name,
-            None => {
+            None => loop {
                 *last += 1;
-                of(*last)
-            }
+                let name = of(*last);
+                if is_free(&name) {
+                    break name;
+                }
+            },
         };
         let name: Arc<str> = name.into();
         self.found.insert(name.clone(), secrets);

@@ -121,9 +121,9 @@ async fn i6_results_in_parts_are_searched_and_texts_that_are_no_json_are_not() {
     assert_eq!(newest(&store).await["secrets"][0]["at"], "/content/1/text");
     assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(1));
     assert_eq!(newest(&store).await["content"], json!(parts));
-    run(&session, result("c2", "the password: another-canary")).await;
-    say(&session, r#"{"password": "another-canary"}"#).await;
-    assert_eq!(newest(&store).await["content"], r#"{"password": "another-canary"}"#, "this is no result of a tool");
+    run(&session, result("c2", "the password: another-canary-2")).await;
+    say(&session, r#"{"password": "another-canary-2"}"#).await;
+    assert_eq!(newest(&store).await["content"], r#"{"password": "another-canary-2"}"#, "this is no result of a tool");
 }
 
 #[tokio::test]
@@ -157,13 +157,15 @@ async fn i6_a_turn_outside_of_runs_is_searched_and_its_prompts_and_exports_show_
 async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
-    let (one, other) = (json!({ "token": CANARY }), json!({"token": "another-canary"}));
+    let (one, other) = (json!({ "token": CANARY }), json!({"token": "another-canary-2"}));
     run(&session, calls(vec![call("c1", one.clone()), call("c1", other.clone()), call("c2", one.clone())])).await;
     run(&session, calls(vec![call("c1", other.clone())])).await;
-    assert!(!holds(&store, CANARY).await && !holds(&store, "another-canary").await);
+    assert!(!holds(&store, CANARY).await && !holds(&store, "another-canary-2").await);
+    assert_eq!(newest(&store).await["secrets"][0]["name"], "call:c1.arguments 2");
     // What has no other value is put back with it.
-    assert_eq!(restore(&session, "call:c2.arguments").await, Err("value_is_secret"));
-    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert_eq!(restore(&session, "call:c2.arguments").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(restore(&session, "call:c1.arguments").await, Err("not_found"), "it was put back, too");
+    assert_eq!(restore(&session, "call:c1.arguments 2").await.map(|entries| entries.len()), Ok(2));
     assert!(session.state().await.unwrap().secrets.is_empty());
     let entries = journal(&store, &id("s")).await;
     let said: Vec<Value> = entries
@@ -180,6 +182,28 @@ async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
 }
 
 #[tokio::test]
+async fn i6_calls_with_one_id_in_several_requests_are_put_back_each_alone() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let value = |nth: usize| json!({"token": format!("canary-{nth}")});
+    let mut names = Vec::new();
+    for nth in [0, 1, 2, 1, 0, 3] {
+        run(&session, calls(vec![call("call_0", value(nth))])).await;
+        names.push(newest(&store).await["secrets"][0]["name"].as_str().unwrap().to_owned());
+    }
+    let [first, second, third, fourth] = ["", " 2", " 3", " 4"].map(|number| format!("call:call_0.arguments{number}"));
+    assert_eq!(names, [&*first, &*second, &*third, &*second, &*first, &*fourth]);
+    assert_eq!(restore(&session, &second).await.map(|entries| entries.len()), Ok(2));
+    assert!(!holds(&store, "canary-0").await && !holds(&store, "canary-2").await && !holds(&store, "canary-3").await);
+    run(&session, ClearVariable { name: third.parse().unwrap(), reason: "done".into() }).await;
+    run(&session, calls(vec![call("call_0", value(4)), call("call_0", value(5))])).await;
+    let kept = newest(&store).await;
+    assert_eq!([&kept["secrets"][0]["name"], &kept["secrets"][1]["name"]], [&*second, &*third], "they are free again");
+    assert_eq!(restore(&session, &first).await.map(|entries| entries.len()), Ok(2));
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
 async fn a_message_that_comes_again_is_the_same_and_nothing_is_sealed_twice() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
@@ -189,10 +213,10 @@ async fn a_message_that_comes_again_is_the_same_and_nothing_is_sealed_twice() {
         AddMessages { thread, messages }
     };
     let first = run(&session, messages("one", CANARY)).await.answer;
-    run(&session, messages("two", "another-canary")).await;
+    run(&session, messages("two", "another-canary-2")).await;
     assert_eq!(run(&session, messages("one", CANARY)).await.answer, first);
     assert_eq!(session.state().await.unwrap().secrets.iter().count(), 2);
-    assert_eq!(code(session.execute(Viewer::User, messages("one", "a-third-canary")).await), "message_exists");
+    assert_eq!(code(session.execute(Viewer::User, messages("one", "a-third-canary-3")).await), "message_exists");
     assert_sound(&session).await;
 }
 
@@ -211,12 +235,12 @@ async fn a_variable_with_the_same_value_has_to_be_restored_for_the_call_and_rest
 
 #[tokio::test]
 async fn what_was_put_back_in_a_call_stays_when_another_secret_in_it_is_put_back() {
-    let arguments = json!({"password": CANARY, "note": "it is another-canary"});
+    let arguments = json!({"password": CANARY, "note": "it is another-canary-2"});
     for first in ["call:c1.arguments", "note"] {
         let store = memory(&clock());
         let session = board(&store).create(new("s")).await.unwrap();
         run(&session, calls(vec![call("c1", arguments.clone())])).await;
-        let value = json!("another-canary");
+        let value = json!("another-canary-2");
         run(&session, SetVariable::new("note".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
         let hidden = json!({"password": "[hidden]", "note": "it is [hidden]"});
         assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], hidden);
@@ -233,7 +257,7 @@ async fn what_was_put_back_in_a_call_stays_when_another_secret_in_it_is_put_back
 async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_stay() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
-    run(&session, calls(vec![call("c1", json!({"password": "messages", "pin": 17}))])).await;
+    run(&session, calls(vec![call("c1", json!({"password": "messageTo", "pin": 17}))])).await;
     let own = ToolCall { name: "recall".to_owned(), ..call("c2", json!({"token": "of-the-tool"})) };
     run(&session, calls(vec![own])).await;
     assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({"token": "of-the-tool"}));
@@ -243,8 +267,8 @@ async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_st
     assert_eq!(newest(&store).await["content"], "17 is too short to be looked for");
     run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
     assert!(session.state().await.unwrap().secrets.is_empty());
-    say(&session, "all messages").await;
-    assert_eq!(newest(&store).await["content"], "all messages");
+    say(&session, "all of messageTo").await;
+    assert_eq!(newest(&store).await["content"], "all of messageTo");
     assert_eq!(restore(&session, "call:c1.arguments").await, Err("not_found"));
 }
 
@@ -265,30 +289,88 @@ async fn i6_each_of_many_values_under_one_id_has_a_name_and_comes_back() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
     let value = |nth: usize| json!({"token": format!("canary-{nth:05}")});
-    let given: Vec<_> = (0..2_000).chain([1_999, 0]).map(value).collect();
+    let given: Vec<_> = (0..998).chain([997, 0]).map(value).collect();
     run(&session, calls(given.iter().map(|arguments| call("c1", arguments.clone())).collect())).await;
     assert!(!holds(&store, "canary-").await);
     let kept = newest(&store).await;
-    let names = [0, 1, 1_999, 2_000, 2_001].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
-    let last = "call:c1.arguments 2000";
+    let names = [0, 1, 997, 998, 999].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
+    let last = "call:c1.arguments 998";
     assert_eq!(names, ["call:c1.arguments", "call:c1.arguments 2", last, last, "call:c1.arguments"]);
     assert_eq!(restore(&session, last).await.map(|entries| entries.len()), Ok(1));
     let kept = newest(&store).await;
-    assert_eq!(kept["tool_calls"][1_999]["arguments"], value(1_999));
+    assert_eq!(kept["tool_calls"][997]["arguments"], value(997));
     assert_eq!(kept["tool_calls"][0]["arguments"], json!({"token": "[hidden]"}));
+}
+
+#[tokio::test]
+async fn a_message_with_more_than_1000_secrets_in_its_calls_is_refused_and_nothing_changes() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let keys = |count: usize| json!({"keys": vec![json!({"pin": 1}); count]});
+    let head = session.state().await.unwrap().head.seq;
+    let problem = "/messages/0: 1001 values in its calls have names of secrets, and 1000 is the most in one message: leave some out, or \
+                   add more messages with fewer";
+    for many in [
+        result("c1", &keys(1_001).to_string()),
+        result("c1", &json!({"credentials": vec!["a"; 1_001]}).to_string()),
+        calls(vec![call("c1", keys(500)), call("c2", keys(501))]),
+    ] {
+        let error = session.execute(Viewer::User, many).await.unwrap_err();
+        assert_eq!((error.code(), &*error.to_string()), ("invalid", problem));
+    }
+    let state = session.state().await.unwrap();
+    assert_eq!((state.head.seq, state.secrets.is_empty()), (head, true));
+    let AddMessages { thread, mut messages } = result("c1", &keys(1_000).to_string());
+    messages.extend(result("c2", &keys(1_000).to_string()).messages);
+    run(&session, AddMessages { thread, messages }).await;
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn words_in_the_place_of_a_secret_are_hidden_in_their_place_alone() {
+    let words = [
+        (r#"{"password":"function"}"#, "function", r#"{"password":"[hidden]"}"#),
+        (r#"{"errors":{"password":["is required"]}}"#, "is required", r#"{"errors":{"password":"[hidden]"}}"#),
+        (r#"{"credentials":"include"}"#, "include", r#"{"credentials":"[hidden]"}"#),
+        (r#"[{"token":"return"}]"#, "return", r#"[{"token":"[hidden]"}]"#),
+    ];
+    for (text, word, kept) in words {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        let said = format!("It says {word}.");
+        say(&session, &said).await;
+        run(&session, result("c1", text)).await;
+        assert_eq!(newest(&store).await["content"], kept);
+        say(&session, &said).await;
+        assert_eq!(texts(&store, &id("s")).await, [&*said, kept, &*said]);
+        assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(1));
+        assert_eq!(texts(&store, &id("s")).await, [&*said, text, &*said]);
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn a_word_beside_a_secret_is_not_put_back_with_another_call_that_has_the_secret_alone() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let both = json!({"password": "function", "token": format!("Bearer {CANARY}")});
+    run(&session, calls(vec![call("c1", both), call("c2", json!({ "token": CANARY }))])).await;
+    say(&session, &format!("The function has {CANARY}.")).await;
+    assert_eq!(newest(&store).await["content"], "The function has [hidden].");
+    assert_eq!(restore(&session, "call:c2.arguments").await, Err("value_is_secret"));
 }
 
 #[tokio::test]
 async fn the_name_of_a_type_is_not_looked_for_and_numbers_beside_a_secret_keep_their_digits() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
-    let text = r#"{ "id": 123456789012345678901, "price": 1.10, "password": {"type":"string","value":"a-canary"} }"#;
+    let text = r#"{ "id": 123456789012345678901, "price": 1.10, "password": {"type":"string","value":"a-canary-4"} }"#;
     let kept = r#"{ "id": 123456789012345678901, "price": 1.10, "password": "[hidden]" }"#;
     run(&session, result("c1", text)).await;
     assert_eq!(newest(&store).await["content"], kept);
-    say(&session, "a string, but no a-canary").await;
+    say(&session, "a string, but no a-canary-4").await;
     assert_eq!(newest(&store).await["content"], "a string, but no [hidden]");
     assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(2));
-    assert_eq!(texts(&store, &id("s")).await, [text, "a string, but no a-canary"]);
+    assert_eq!(texts(&store, &id("s")).await, [text, "a string, but no a-canary-4"]);
     assert_sound(&session).await;
 }

@@ -60,6 +60,20 @@ async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
 }
 
 #[tokio::test]
+async fn a_variable_with_too_many_secrets_is_refused_and_nothing_changes() {
+    let store = memory(&clock());
+    let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();
+    let many = json!(vec![json!({ "pin": 1 }); 10_001]);
+    let head = session.state().await.unwrap().head.seq;
+    assert_eq!(code(session.execute(Viewer::User, set("rows", many.clone())).await), "invalid");
+    let state = session.state().await.unwrap();
+    assert_eq!((state.head.seq, state.secrets.is_empty()), (head, true));
+    let whole = SetVariable::new("rows".parse().unwrap(), many.clone(), Some(true), "needed".into()).unwrap();
+    run(&session, whole).await;
+    assert_eq!(reveal(&session, "rows").await, Ok(many));
+}
+
+#[tokio::test]
 async fn i6_a_secret_is_sealed_and_masked_in_the_input_that_brings_it_and_in_all_that_comes_later() {
     let store = memory(&clock());
     let session = board(&store, &[key(1)]).create(new("s")).await.unwrap();

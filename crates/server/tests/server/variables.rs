@@ -325,7 +325,7 @@ async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_
     let function = json!({"name": "log_in", "arguments": arguments});
     let said = json!([
         {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": function}]},
-        {"role": "tool", "tool_call_id": "c1", "content": "{\"access_token\": \"other-canary\", \"next_page_token\": \"p2\"}"},
+        {"role": "tool", "tool_call_id": "c1", "content": "{\"access_token\": \"other-canary-2\", \"next_page_token\": \"p2\"}"},
     ]);
     server.send("POST", &messages, json!({"messages": said})).await.is(200);
     let own = json!({"role": "user", "content": "I am ann, with canary12345."});
@@ -334,7 +334,7 @@ async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_
     let [journal, list, export] = ["journal", "threads/main/messages", "export"].map(|path| format!("{team}/{path}"));
     for shown in [prompt, server.get(&journal).await, server.get(&list).await, server.get(&export).await] {
         let shown = shown.is(200);
-        assert!(!shown.raw.contains("canary12345") && !shown.raw.contains("other-canary"), "{}", shown.raw);
+        assert!(!shown.raw.contains("canary12345") && !shown.raw.contains("other-canary-2"), "{}", shown.raw);
     }
     let kept = server.get(&list).await.is(200).body["messages"].clone();
     assert_eq!(kept[0]["tool_calls"][0]["arguments"], r#"{"user":"ann","password":"[hidden]"}"#);

@@ -76,19 +76,45 @@ fn arguments_that_are_the_text_of_json_stay_json() {
     let mask = mask(&[("pin", "482913"), ("pw", "hunter22"), ("end", "ndefgh")]);
     let mut call = json!({"arguments": r#"{"pin": 482913, "to": ["x hunter22"], "n": 14829130, "text": "\ndefgh"}"#});
     assert!(mask.mask_json(&mut call));
-    let masked = r#"{"pin":"[hidden]","to":["x [hidden]"],"n":14829130,"text":"\ndefgh"}"#;
+    let masked = r#"{"pin": "[hidden]", "to": ["x [hidden]"], "n": 14829130, "text": "\ndefgh"}"#;
     assert_eq!(call, json!({ "arguments": masked }));
     // What looks like a value is the end of an escape and the text behind it.
     assert!(!mask.mask_json(&mut json!({"arguments": r#"[{"text": "\ndefgh"}, {"a": 1}]"#})));
     let mut list = json!({"arguments": r#"[{"pin": 482913}, 18446744073709551616]"#});
     assert!(mask.mask_json(&mut list));
-    assert_eq!(list, json!({"arguments": r#"[{"pin":"[hidden]"},"18446744073709551616"]"#}));
+    assert_eq!(list, json!({"arguments": r#"[{"pin": "[hidden]"}, 18446744073709551616]"#}));
     let mut twice = json!({"arguments": r#"{"to": "hunter22", "to": "x"}"#});
     assert!(mask.mask_json(&mut twice));
-    assert_eq!(twice, json!({"arguments": r#"{"to":"x"}"#}));
+    assert_eq!(twice, json!({"arguments": r#"{"to": "[hidden]", "to": "x"}"#}));
     let mut broken = json!({"arguments": "{broken hunter22"});
     assert!(mask.mask_json(&mut broken));
     assert_eq!(broken, json!({"arguments": "{broken [hidden]"}));
+}
+
+#[test]
+fn all_else_in_json_stays_as_it_is_written() {
+    let mask = mask(&[("pin", "482913"), ("pw", "hunter22"), ("long", "123456789012345678901")]);
+    for (json, kept) in [
+        (
+            r#" { "f" : 1.10, "e": 1E3, "z":-0,"a":[[ ]], "pw": "hunter22" } "#,
+            r#" { "f" : 1.10, "e": 1E3, "z":-0,"a":[[ ]], "pw": "[hidden]" } "#,
+        ),
+        (
+            r#"[{"n": 123456789012345678901}, 123456789012345678902, 482913 ]"#,
+            r#"[{"n": "[hidden]"}, 123456789012345678902, "[hidden]" ]"#,
+        ),
+        (
+            r#"{"b": "\u00e4", "a": "hunter22 \u00e4", "b": {"x": 1}}"#,
+            r#"{"b": "\u00e4", "a": "[hidden] ä", "b": {"x": 1}}"#,
+        ),
+        (
+            r#"{"hunter22": 1, "hunter22": 2, "x": {"[hidden]": 3, "hunter22": 4}, "[hidden]": 5}"#,
+            r#"{"[hidden]": 1, "[hidden] 2": 2, "x": {"[hidden]": 3, "[hidden] 2": 4}, "[hidden] 3": 5}"#,
+        ),
+    ] {
+        assert_eq!(mask.mask_answer(json).as_deref(), Some(kept));
+        assert!(!mask.finds(kept), "{kept}");
+    }
 }
 
 #[test]
@@ -254,7 +280,7 @@ fn words_of_the_api_stay_where_they_mean_something() {
     let phases = json!([{"status": "completed", "phase_name": "[hidden]"}]);
     assert_eq!(masked, json!({"phases": phases, "messageTo": "[hidden]"}));
     let answer = r#"I share it: ```{"contextSets": "x completed"}``` completed"#;
-    let hidden = r#"I share it: ```{"contextSets":"x [hidden]"}``` [hidden]"#;
+    let hidden = r#"I share it: ```{"contextSets": "x [hidden]"}``` [hidden]"#;
     assert_eq!(mask.mask_answer(answer).as_deref(), Some(hidden));
     assert_eq!(mask.mask_answer(r#"{"contextSets": "x"}"#).as_deref().unwrap(), r#"{"contextSets": "x"}"#);
 }
