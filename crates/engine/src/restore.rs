@@ -87,7 +87,9 @@ impl Session {
                 let calls = calls.remove(&entry.header.seq).unwrap_or_default();
                 let (mut original, was_rewritten) = match original {
                     Some(mut original) => {
-                        original.take_over(&entry, &state)?;
+                        if *entry.header.kind == *MessageAdded::TYPE {
+                            original.take_over(&entry, &self.as_it_is(&entry).await?, &state)?;
+                        }
                         (original, true)
                     }
                     None if calls.is_empty() => continue,
@@ -185,20 +187,24 @@ impl Restoring {
 }
 
 impl Original {
-    /// Takes over what was put back in the calls of a message since it was sealed: nobody else has it any more.
-    fn take_over(&mut self, entry: &Entry, state: &State) -> Result<(), Error> {
-        if *entry.header.kind != *MessageAdded::TYPE {
-            return Ok(());
-        }
+    /// Takes over what was put back in the calls of a message since it was sealed: only the message as it is `now` has it.
+    fn take_over(&mut self, entry: &Entry, now: &Self, state: &State) -> Result<(), Error> {
         let MessageAdded(message) = fact::read(entry)?;
         let read = |data: &str| serde_json::from_str::<Value>(data).map_err(|error| damaged(entry, &error));
-        let (mut data, now) = (read(&self.data)?, read(&entry.json())?);
+        let (mut data, data_now) = (read(&self.data)?, read(&now.data)?);
         for CallSecrets { name, at, sha256 } in &message.secrets {
-            if !state.secrets.of(name).contains(sha256)
-                && let (Some(place), Some(now)) = (data.pointer_mut(at), now.pointer(at))
-            {
-                fill(place, now);
+            if state.secrets.of(name).contains(sha256) {
+                continue;
             }
+            let (Some(place), Some(place_now)) = (data.pointer_mut(at), data_now.pointer(at)) else { continue };
+            let whole_now = match content_at(at, place_now) {
+                Some(content) => {
+                    let Ok(whole) = content.whole(&now.texts) else { continue };
+                    Value::from(&**whole)
+                }
+                None => place_now.clone(),
+            };
+            change(entry, at, place, &mut self.texts, |json| fill(json, &whole_now))?;
         }
         self.data = data.to_string();
         Ok(())
@@ -213,23 +219,37 @@ impl Original {
         let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
         for CallSecrets { at, sha256, .. } in calls {
             let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
-            let content = if **at == *CONTENT { Text::deserialize(&*place).ok() } else { None };
-            match content {
-                Some(content) => {
-                    // A text that is not there any more was erased.
-                    let Ok(whole) = content.whole(&self.texts) else { continue };
-                    let mut whole = Value::from(&**whole);
-                    put_back(&mut whole, &secret.by_pointer());
-                    let whole: Arc<str> = whole.as_str().unwrap_or_default().into();
-                    let kept = Text::keep(&whole, "the message", &mut self.texts)?;
-                    *place = serde_json::to_value(kept).map_err(|error| damaged(entry, &error))?;
-                }
-                None => put_back(place, &secret.by_pointer()),
-            }
+            change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.by_pointer()))?;
         }
         let before = std::mem::replace(&mut self.data, data.to_string());
         Ok(self.data != before)
     }
+}
+
+/// The content of a message, if it stands at this place and is a text.
+fn content_at(at: &str, place: &Value) -> Option<Text> {
+    if *at == *CONTENT { Text::deserialize(place).ok() } else { None }
+}
+
+/// Changes the JSON of a call at its place in a message. A long text that is not there any more was erased, and stays so.
+fn change(
+    entry: &Entry,
+    at: &str,
+    place: &mut Value,
+    texts: &mut Values,
+    change: impl FnOnce(&mut Value),
+) -> Result<(), Error> {
+    let Some(content) = content_at(at, place) else {
+        change(place);
+        return Ok(());
+    };
+    let Ok(whole) = content.whole(texts) else { return Ok(()) };
+    let mut whole = Value::from(&**whole);
+    change(&mut whole);
+    let whole: Arc<str> = whole.as_str().unwrap_or_default().into();
+    let kept = Text::keep(&whole, "the message", texts)?;
+    *place = serde_json::to_value(kept).map_err(|error| damaged(entry, &error))?;
+    Ok(())
 }
 
 impl Known {

@@ -254,6 +254,25 @@ async fn what_was_put_back_in_a_call_stays_when_another_secret_in_it_is_put_back
 }
 
 #[tokio::test]
+async fn what_was_put_back_in_a_long_result_stays_when_another_secret_in_it_is_put_back() {
+    let page = "word ".repeat(20_000);
+    let text = json!({"password": CANARY, "note": "it is another-canary-2", "page": page}).to_string();
+    for names in [["call:c1.result", "note"], ["note", "call:c1.result"]] {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        run(&session, result("c1", &text)).await;
+        let value = json!("another-canary-2");
+        run(&session, SetVariable::new("note".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
+        for name in names {
+            assert_eq!(restore(&session, name).await.map(|entries| entries.len()), Ok(1), "{names:?} {name}");
+        }
+        let page = session.messages(&Viewer::User, &ThreadId::main(), Default::default()).await.unwrap();
+        assert_eq!(page.messages[0].content, text, "{names:?}");
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
 async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_stay() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
