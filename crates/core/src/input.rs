@@ -48,9 +48,6 @@ pub trait InputVisitor {
 
 /// The JSON of the arguments of a call, or of its result.
 pub trait CallPart {
-    /// The message that it is of, as a JSON pointer in what was brought; empty where that is one message as a whole.
-    fn message(&self) -> &str;
-
     /// What secrets in it are called, in the place of the name of a variable.
     fn name(&self) -> String;
 

@@ -102,8 +102,6 @@ pub(crate) enum CallJson<'a> {
 
 /// The arguments or the result of a call.
 pub(crate) struct Part<'a> {
-    /// See [`CallPart::message`].
-    pub(crate) message: &'a str,
     /// The id of the call.
     pub(crate) id: &'a str,
     /// [`ARGUMENTS`] or [`RESULT`].
@@ -121,10 +119,6 @@ impl Part<'_> {
 }
 
 impl CallPart for Part<'_> {
-    fn message(&self) -> &str {
-        self.message
-    }
-
     fn name(&self) -> String {
         name_of(self.id, self.part)
     }

@@ -124,7 +124,7 @@ impl Command for AddMessages {
 
 impl NewMessage {
     pub(crate) fn input(&mut self, at: usize, visitor: &mut dyn InputVisitor) {
-        self.take_secrets(&format!("/messages/{at}"), visitor);
+        self.take_secrets(visitor);
         let Self { message_id, thread_id: _, role: _, content, timestamp: _, metadata, .. } = self;
         if let Some(id) = message_id {
             visitor.name(format_args!("/messages/{at}/message_id"), id.as_str());
@@ -153,11 +153,11 @@ impl NewMessage {
         }
     }
 
-    /// Shows the calls in it, or the result that it is. `message` is its place in what was brought.
-    fn take_secrets(&mut self, message: &str, visitor: &mut dyn InputVisitor) {
+    /// Shows the calls in it, or the result that it is.
+    fn take_secrets(&mut self, visitor: &mut dyn InputVisitor) {
         let Self { role, content, tool_calls, tool_call_id, secrets, .. } = self;
         for (number, call) in tool_calls.iter_mut().enumerate() {
-            secrets.extend(call.take_secrets(message, number, visitor));
+            secrets.extend(call.take_secrets(number, visitor));
         }
         if *role != Role::Tool {
             return;
@@ -165,13 +165,13 @@ impl NewMessage {
         let id = tool_call_id.as_deref().unwrap_or_default();
         match content {
             Some(NewContent::Text(text)) => {
-                let part = Part { message, id, part: RESULT, json: CallJson::Text(text) };
+                let part = Part { id, part: RESULT, json: CallJson::Text(text) };
                 secrets.extend(part.take(CONTENT, visitor));
             }
             Some(NewContent::Parts(parts)) => {
                 for (number, of_content) in parts.iter_mut().enumerate() {
                     if let Some(Value::String(text)) = of_content.get_mut("text") {
-                        let part = Part { message, id, part: RESULT, json: CallJson::Text(text) };
+                        let part = Part { id, part: RESULT, json: CallJson::Text(text) };
                         secrets.extend(part.take(&format!("{CONTENT}/{number}/text"), visitor));
                     }
                 }

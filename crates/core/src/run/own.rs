@@ -173,7 +173,7 @@ impl Command for AnswerTurn {
         }
         visitor.text_if_any(error);
         for (number, call) in tool_calls.iter_mut().enumerate() {
-            secrets.extend(call.take_secrets("", number, visitor));
+            secrets.extend(call.take_secrets(number, visitor));
             // A model's answer is not refused for what it calls things: it would be paid for once more.
             visitor.text(&mut call.id);
             visitor.text(&mut call.name);

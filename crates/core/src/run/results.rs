@@ -147,8 +147,7 @@ impl Command for ToolResults {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         for (at, (id, result)) in self.results.iter_mut().enumerate() {
-            let message = format!("/results/{at}");
-            let part = Part { message: &message, id, part: RESULT, json: CallJson::Text(result) };
+            let part = Part { id, part: RESULT, json: CallJson::Text(result) };
             self.taken.extend(part.take(CONTENT, visitor).map(|taken| (at, taken)));
             visitor.text(result);
         }

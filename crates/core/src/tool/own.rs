@@ -263,13 +263,8 @@ impl ToolCall {
     }
 
     /// Shows the arguments where the tool is the caller's own, and says what was taken out of them. It is call `number` of its
-    /// message, which is at `message` in what was brought.
-    pub(crate) fn take_secrets(
-        &mut self,
-        message: &str,
-        number: usize,
-        visitor: &mut dyn InputVisitor,
-    ) -> Option<TakenSecrets> {
+    /// message.
+    pub(crate) fn take_secrets(&mut self, number: usize, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
         if own_tool(&self.name).is_ok() {
             return None;
         }
@@ -277,7 +272,7 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        let part = Part { message, id: &self.id, part: ARGUMENTS, json };
+        let part = Part { id: &self.id, part: ARGUMENTS, json };
         part.take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }

@@ -20,6 +20,10 @@ use crate::seal::{
     mask::{Mask, is_looked_for},
 };
 
+/// How many values of the arguments or of the result of one call are looked for at most. All that a session holds are looked for in
+/// each text, and a tool may give a list with a `token` in each line: the others are hidden in their places alone.
+const MOST_OF_CALL: usize = 1_000;
+
 /// The secrets of a session as of an entry.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
@@ -54,7 +58,8 @@ impl KnownSecret {
             true => secret_looking(&text).map(|secret| Zeroizing::new(secret.to_owned())),
             false => Some(text),
         });
-        let hidden: Vec<_> = leaves.filter(|text| is_looked_for(text)).map(Arc::new).collect();
+        let most = if is_of_call(&name) { MOST_OF_CALL } else { usize::MAX };
+        let hidden: Vec<_> = leaves.filter(|text| is_looked_for(text)).take(most).map(Arc::new).collect();
         let is_looked_for = hidden.len() == count;
         Self { name, json, hidden, is_looked_for }
     }
@@ -96,16 +101,6 @@ fn leaves(value: &Value) -> Vec<Zeroizing<String>> {
         Value::Array(all) => all.iter().flat_map(leaves).collect(),
         Value::Object(fields) => fields.values().flat_map(leaves).collect(),
         Value::Null | Value::Bool(_) => Vec::new(),
-    }
-}
-
-/// How many texts and numbers are in a secret.
-pub(crate) fn values_in(value: &Value) -> usize {
-    match value {
-        Value::String(_) | Value::Number(_) => 1,
-        Value::Array(all) => all.iter().map(values_in).sum(),
-        Value::Object(fields) => fields.values().map(values_in).sum(),
-        Value::Null | Value::Bool(_) => 0,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, KnownSecret, values_in, wipe},
+        known::{Brought, Known, KnownSecret, wipe},
         mask::Mask,
         sealer::{Sealer, Unmasked},
     },
@@ -30,9 +30,6 @@ use crate::{
 
 /// What stands in the place of a text that could not be searched for secrets.
 const UNSEARCHED: &str = "[left out: it could not be searched for secrets]";
-
-/// How many secrets are taken out of the calls of one message at most: all that a session holds are looked for in each text.
-const MOST_IN_MESSAGE: usize = 1_000;
 
 /// What is wrong with a name.
 const HOLDS_SECRET: &str = "it holds the value of a secret: use another name";
@@ -81,12 +78,11 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&**known);
-        let (found, numbers, counts, forgotten, refused) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, counts, forgotten, refused };
+        let (found, numbers, forgotten, refused) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten, refused };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
-        splitting.check_counts()?;
         let Splitting { found, forgotten, refused, .. } = splitting;
         if let Some(refused) = refused {
             return Err(refused.into());
@@ -182,28 +178,10 @@ struct Splitting<'a> {
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
     /// The number of the newest name of calls with one id, by the first of their names.
     numbers: BTreeMap<String, usize>,
-    /// How many secrets were taken out of the calls of each message.
-    counts: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
     forgotten: BTreeSet<Arc<str>>,
     /// Why a variable is refused: it has too many secrets.
     refused: Option<Refusal>,
-}
-
-impl Splitting<'_> {
-    /// Refuses messages with too many secrets.
-    fn check_counts(&self) -> Result<(), Refusal> {
-        let many = self.counts.iter().filter(|(_, count)| **count > MOST_IN_MESSAGE);
-        let fault = |(message, count): (&String, &usize)| Fault {
-            pointer: message.clone(),
-            problem: format!(
-                "{count} values in its calls have names of secrets, and {MOST_IN_MESSAGE} is the most in one message: leave some out, or \
-                 add more messages with fewer"
-            ),
-        };
-        let faults: Vec<_> = many.map(fault).collect();
-        if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid(faults)) }
-    }
 }
 
 impl InputVisitor for Splitting<'_> {
@@ -241,7 +219,6 @@ impl InputVisitor for Splitting<'_> {
         if secrets.is_empty() {
             return None;
         }
-        *self.counts.entry(part.message().to_owned()).or_default() += secrets.values().map(values_in).sum::<usize>();
         let name = part.name();
         let name = known.mask.mask(&name).unwrap_or(name);
         if let Some(name) = known.name_in_call(&name, &secrets) {

@@ -322,26 +322,25 @@ async fn i6_each_of_many_values_under_one_id_has_a_name_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_message_with_more_than_1000_secrets_in_its_calls_is_refused_and_nothing_changes() {
+async fn i6_all_of_more_than_1000_values_in_a_result_are_hidden_in_their_places_and_come_back() {
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
-    let keys = |count: usize| json!({"keys": vec![json!({"pin": 1}); count]});
-    let head = session.state().await.unwrap().head.seq;
-    let problem = "/messages/0: 1001 values in its calls have names of secrets, and 1000 is the most in one message: leave some out, or \
-                   add more messages with fewer";
-    for many in [
-        result("c1", &keys(1_001).to_string()),
-        result("c1", &json!({"credentials": vec!["a"; 1_001]}).to_string()),
-        calls(vec![call("c1", keys(500)), call("c2", keys(501))]),
-    ] {
-        let error = session.execute(Viewer::User, many).await.unwrap_err();
-        assert_eq!((error.code(), &*error.to_string()), ("invalid", problem));
-    }
-    let state = session.state().await.unwrap();
-    assert_eq!((state.head.seq, state.secrets.is_empty()), (head, true));
-    let AddMessages { thread, mut messages } = result("c1", &keys(1_000).to_string());
-    messages.extend(result("c2", &keys(1_000).to_string()).messages);
-    run(&session, AddMessages { thread, messages }).await;
+    let rows = |token: &dyn Fn(usize) -> Value| {
+        json!((0..1_200).map(|nth| json!({ "token": token(nth) })).collect::<Vec<_>>())
+    };
+    let given = rows(&|nth| json!(format!("canary-{nth:05}"))).to_string();
+    let kept = rows(&|_| json!("[hidden]")).to_string();
+    run(&session, result("c1", &given)).await;
+    assert_eq!(newest(&store).await["content"], kept);
+    assert!(!holds(&store, "canary-").await);
+    // In the order of their places, in which `/999` is the last.
+    say(&session, "first canary-00000, last canary-00999").await;
+    assert_eq!(newest(&store).await["content"], "first [hidden], last canary-00999");
+    run(&session, calls(vec![call("c2", json!({ "token": "canary-00999" }))])).await;
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({ "token": "[hidden]" }));
+    assert_eq!(restore(&session, "call:c2.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert_eq!(restore(&session, "call:c1.result").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(texts(&store, &id("s")).await[..2], [&*given, "first [hidden], last canary-00999"]);
     assert_sound(&session).await;
 }
 
