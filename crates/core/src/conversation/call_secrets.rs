@@ -352,6 +352,7 @@ mod tests {
             ),
             (r#"{"b": 1, "a": {"to\u006ben": "x"}, "b": 2}"#, r#"{"b": 1, "a": {"to\u006ben": "[hidden]"}, "b": 2}"#),
             (r#"{"cut": "\ud83d", "otp": {"a":["}","\""]}}"#, r#"{"cut": "\ud83d", "otp": "[hidden]"}"#),
+            ("\u{feff} {\"pin\": 1}", "\u{feff} {\"pin\": \"[hidden]\"}"),
             (r#"[{"token": "x", "token": "y"}, []]"#, r#"[{"token": "[hidden]", "token": "[hidden]"}, []]"#),
             (
                 r#"[{"a": {"pin": 1}, "a": {"pin": 2}}, "{", {"pin": 3}]"#,

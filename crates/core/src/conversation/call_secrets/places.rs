@@ -26,9 +26,13 @@ struct Open {
     index: Option<usize>,
 }
 
+/// What some programs begin a text with: the mark of the order of its bytes.
+const MARK: char = '\u{feff}';
+
 /// The places in a text that is an object or a list, in order.
 pub(super) fn places(text: &str) -> Vec<Place> {
-    let is_json = text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let json = text.strip_prefix(MARK).unwrap_or(text);
+    let is_json = json.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(json).is_ok();
     if !is_json {
         return Vec::new();
     }
