@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
+    conversation::call_secrets::is_of_call,
     entry::{Actor, Hash},
     error::{Error, Fault},
     id::VariableName,
@@ -44,6 +45,10 @@ impl Command for SetVariable {
         }
         if let Some(number) = name.node().filter(|number| decision.state.workflow.is_gone(*number)) {
             let problem = format!("there is no node_{number} any more, and its variables went with it");
+            return Err(Error::invalid("/name", problem).into());
+        }
+        if is_of_call(name.as_str()) && decision.state.variables.get(name).is_none() {
+            let problem = "names of secrets in calls begin with `call:`: use another name";
             return Err(Error::invalid("/name", problem).into());
         }
         let reason = checked(reason)?;

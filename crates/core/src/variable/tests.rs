@@ -167,6 +167,12 @@ fn what_was_split_has_no_more_secrets() {
 }
 
 #[test]
+fn a_variable_is_not_called_as_secrets_in_calls_are() {
+    let error = Board::team("lead").user(set("call:c1.arguments", json!("a value"))).unwrap_err();
+    assert_eq!(error.to_string(), "/name: names of secrets in calls begin with `call:`: use another name");
+}
+
+#[test]
 fn a_value_with_too_many_secrets_or_too_long_ways_to_them_is_refused_as_it_is() {
     let many = |count: usize| json!(vec![json!({"pin": 1}); count]);
     let long = |key: usize, count: usize| json!({ "~".repeat(key): many(count) });
