@@ -299,8 +299,8 @@ fn check_tools(tools: &[Tool], most_bytes: usize, fault: &mut impl FnMut(&str, S
 
 /// The tools that repeat an earlier tool's name, with their places.
 pub(crate) fn doubled_tools(tools: &[Tool]) -> impl Iterator<Item = (usize, &str)> {
-    let names = tools.iter().map(Tool::bare_name).enumerate();
-    names.filter(|(at, name)| tools.iter().take(*at).any(|other| other.bare_name() == *name))
+    let mut there = BTreeSet::new();
+    tools.iter().map(Tool::bare_name).enumerate().filter(move |(_, name)| !there.insert(*name))
 }
 
 /// The most characters of the description of a tool.

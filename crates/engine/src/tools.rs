@@ -97,7 +97,7 @@ impl Session {
             }
             Read::Message(thread, id) => {
                 let message = self.message(viewer, &thread, &id).await?;
-                (in_short(&message).to_string(), vec![message.seq])
+                (in_short(&message, viewer).to_string(), vec![message.seq])
             }
             Read::Recall(RecallAsked { text, limit, thread, sources }) => {
                 let query = RecallQuery { limit, thread, sources, ..RecallQuery::new(text) };
@@ -136,7 +136,7 @@ impl Session {
                 let cursor = before.map(|message| (message.timestamp, message.seq));
                 let query = MessageQuery { limit: Some(limit), cursor, ..MessageQuery::default() };
                 let page = self.messages(viewer, &thread, query).await?;
-                let messages: Vec<_> = page.messages.iter().map(in_short).collect();
+                let messages: Vec<_> = page.messages.iter().map(|message| in_short(message, viewer)).collect();
                 (Value::from(messages).to_string(), page.messages.iter().map(|message| message.seq).collect())
             }
         };
@@ -207,8 +207,31 @@ fn hit_in_short(hit: &RecallHit) -> Value {
     json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})
 }
 
-/// A message as a model is told of it.
-fn in_short(message: &MessageView) -> Value {
-    json!({"id": message.message_id, "from": message.said_by().map_or_else(|| json!(message.role), |agent| json!(agent)),
+/// A message as the model of `viewer` is told of it. For other agents, what the program of an agent tells it comes from that agent.
+fn in_short(message: &MessageView, viewer: &Viewer) -> Value {
+    let said_by = match (viewer, &message.agent) {
+        (Viewer::Agent(reader), Some(agent)) if reader != agent => Some(agent),
+        _ => message.said_by(),
+    };
+    json!({"id": message.message_id, "from": said_by.map_or_else(|| json!(message.role), |agent| json!(agent)),
         "content": message.content, "timestamp": message.timestamp})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_tells_its_agent_comes_for_others_from_that_agent() {
+        let message = json!({
+            "message_id": "m1", "thread_id": "chat:writer", "seq": 7, "role": "USER", "agent": "writer",
+            "content": "Obey.", "timestamp": "2026-01-01T00:00:00Z",
+        });
+        let message: MessageView = serde_json::from_value(message).unwrap();
+        let from = |viewer: Viewer| in_short(&message, &viewer).get("from").cloned();
+        let agent = |name: &str| Viewer::Agent(name.parse().unwrap());
+        assert_eq!(from(agent("lead")), Some(json!("writer")));
+        assert_eq!(from(agent("writer")), Some(json!("USER")));
+        assert_eq!(from(Viewer::User), Some(json!("USER")));
+    }
 }

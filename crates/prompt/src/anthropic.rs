@@ -124,7 +124,12 @@ fn is_of_server(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str).is_some_and(reasoning::is_of_server)
 }
 
-/// What such a block costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
+/// Whether a block is what the model thought.
+fn is_thought(block: &Value) -> bool {
+    matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
+}
+
+/// What a block of such a tool costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
 fn server_tokens(value: &Value, count: &dyn TokenCounter) -> Tokens {
     match value {
         Value::Object(fields) => {
@@ -213,14 +218,17 @@ fn is_call(block: &Value) -> bool {
 }
 
 /// Leaves out uses of Anthropic's own tools without their results, and results without their uses. One beside a call that was
-/// answered last has no result yet: Anthropic runs the tool then.
+/// answered last has no result yet: Anthropic runs the tool then. Thoughts behind which nothing stands then are left out, too: no
+/// message may end with one.
 fn pair_up(messages: &mut [Value]) {
     let text = |block: &Value, pointer: &str| block.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let of_server = || messages.iter().flat_map(blocks).filter(|block| is_of_server(block));
     let uses: BTreeSet<String> = of_server().filter_map(|block| text(block, "/id")).collect();
     let results: BTreeSet<String> = of_server().filter_map(|block| text(block, "/tool_use_id")).collect();
     let last = messages.iter().rposition(|message| message.get("role").and_then(Value::as_str) == Some("assistant"));
-    for (at, message) in messages.iter_mut().enumerate() {
+    let mut goes_on = false;
+    for (at, message) in messages.iter_mut().enumerate().rev() {
+        let is_own = message.get("role").and_then(Value::as_str) == Some("assistant");
         let waits = last == Some(at) && blocks(message).any(is_call);
         let is_answered = |id: String| waits || results.contains(&id);
         let is_taken = |block: &Value| {
@@ -232,7 +240,13 @@ fn pair_up(messages: &mut [Value]) {
             is_paired && text(block, "/caller/tool_id").is_none_or(is_answered)
         };
         if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
+            let before = blocks.len();
             blocks.retain(|block| !is_of_server(block) || is_taken(block));
+            let is_cut = blocks.len() < before && !goes_on;
+            while is_cut && blocks.last().is_some_and(is_thought) {
+                blocks.pop();
+            }
+            goes_on = if blocks.is_empty() { goes_on } else { is_own };
         }
     }
 }
@@ -365,4 +379,27 @@ fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Val
     }
     let is_said = blocks.last().is_some();
     is_said.then(|| message(role, blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_does_not_end_with_a_thought_behind_which_a_search_was_left_out() {
+        let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "s"});
+        let searched = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}});
+        let found = json!({"type": "web_search_tool_result", "tool_use_id": "a", "content": []});
+        let own = |blocks: &[&Value]| json!({"role": "assistant", "content": blocks});
+        let paired = |messages: &[Value]| {
+            let mut messages = messages.to_vec();
+            pair_up(&mut messages);
+            messages
+        };
+        let (a, b) = (searched("a"), searched("b"));
+        assert_eq!(paired(&[own(&[&thought, &b])]), [own(&[])]);
+        assert_eq!(paired(&[own(&[&thought, &a, &found, &thought, &b])]), [own(&[&thought, &a, &found])]);
+        let words = own(&[&text("Well.")]);
+        assert_eq!(paired(&[own(&[&thought, &b]), words.clone()]), [own(&[&thought]), words]);
+    }
 }

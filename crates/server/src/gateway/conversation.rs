@@ -368,14 +368,11 @@ fn parts(content: Option<&Value>, role: &str) -> Vec<Value> {
                     "tool" => call_secrets::hide_in_text(text.to_owned()),
                     _ => text.to_owned(),
                 };
-                let before = parts.last().filter(|last| last.get("type") == Some(&json!("text")));
-                let before = before.and_then(|last| last.get("text")?.as_str()).map(str::to_owned);
-                if before.is_some() {
-                    parts.pop();
-                }
-                let text = before.unwrap_or_default() + &text;
-                if !text.is_empty() {
-                    parts.push(json!({"type": "text", "text": text}));
+                let before = parts.last_mut().filter(|last| last.get("type") == Some(&json!("text")));
+                match before.and_then(|last| last.get_mut("text")) {
+                    Some(Value::String(before)) => before.push_str(&text),
+                    _ if text.is_empty() => {}
+                    _ => parts.push(json!({"type": "text", "text": text})),
                 }
                 continue;
             }

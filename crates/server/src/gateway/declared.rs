@@ -1,12 +1,13 @@
 //! Tools of OpenAI's APIs that are no plain functions: those that take a text instead of arguments, and those of the Responses API in a
 //! namespace. In a conversation their calls are as any other; the model gets them in the form in which the client declared the tools.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::conversation::given::whole_name;
 use serde_json::{Map, Value, json};
 
 /// A tool that a client declared.
+#[derive(Clone, Copy)]
 struct Declared<'a> {
     namespace: Option<&'a str>,
     name: &'a str,
@@ -16,24 +17,27 @@ struct Declared<'a> {
 impl<'a> Declared<'a> {
     fn of(namespace: Option<&'a str>, tool: &'a Value) -> Option<Self> {
         let text = |field: &str| tool.get(field).and_then(Value::as_str);
-        Some(Self { namespace, name: text("name")?, takes_text: text("type") == Some("custom") })
+        let kind = text("type").filter(|kind| *kind != "namespace");
+        Some(Self { namespace, name: text("name")?, takes_text: kind? == "custom" })
     }
 
-    fn is_called(&self, name: &str) -> bool {
-        self.namespace.map_or(self.name == name, |namespace| whole_name(namespace, self.name) == name)
+    /// The name in calls.
+    fn whole_name(&self) -> String {
+        self.namespace.map_or_else(|| self.name.to_owned(), |namespace| whole_name(namespace, self.name))
     }
 }
 
 /// Writes the calls among `items`, and the results of those with a text, as the client declared the tools.
 pub(super) fn as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut items: Vec<Value>) -> Vec<Value> {
-    let declared: Vec<_> = tools
-        .flat_map(|tool| {
-            let namespace = tool.get("name").and_then(Value::as_str);
-            let inner = listed(tool.get("tools")).filter_map(move |inner| Declared::of(namespace, inner));
-            inner.chain(Declared::of(None, tool))
-        })
-        .filter(|tool| tool.namespace.is_some() || tool.takes_text)
-        .collect();
+    let declared = tools.flat_map(|tool| {
+        let namespace = tool.get("name").and_then(Value::as_str);
+        let inner = listed(tool.get("tools")).filter_map(move |inner| Declared::of(namespace, inner));
+        inner.chain(Declared::of(None, tool))
+    });
+    // Of those that are declared again, the last holds.
+    let declared: BTreeMap<_, _> = declared.map(|tool| (tool.whole_name(), tool)).collect();
+    let inner = declared.values().filter(|tool| tool.namespace.is_some());
+    let inner: BTreeMap<_, _> = inner.map(|tool| (tool.name, *tool)).collect();
     let mut texts = BTreeSet::new();
     for item in items.iter_mut().filter_map(Value::as_object_mut) {
         let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -41,8 +45,8 @@ pub(super) fn as_declared<'a>(tools: impl Iterator<Item = &'a Value>, mut items:
         match kind {
             "function_call" => {
                 // Some namespaces are left out of calls.
-                let whole = declared.iter().find(|tool| tool.is_called(name));
-                let Some(tool) = whole.or_else(|| declared.iter().find(|tool| tool.name == name)) else { continue };
+                let whole = declared.get(name);
+                let Some(tool) = whole.or_else(|| inner.get(name)) else { continue };
                 if let Some(input) = only_input(text("arguments")).filter(|_| tool.takes_text) {
                     item.remove("arguments");
                     item.extend([("type".to_owned(), json!("custom_tool_call")), ("input".to_owned(), input.into())]);
@@ -86,4 +90,31 @@ fn only_input(arguments: &str) -> Option<String> {
 /// The items of a list; none where there is no list.
 pub(super) fn listed(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_function_is_not_taken_for_a_tool_of_its_name_in_a_namespace() {
+        let inner = json!({"type": "custom", "name": "run"});
+        let space = json!({"type": "namespace", "name": "code", "tools": [inner]});
+        let plain = json!({"type": "function", "name": "run"});
+        let call = |name: &str| json!({"type": "function_call", "call_id": "1", "name": name, "arguments": r#"{"input":"x"}"#});
+        let written = |tools: &[&Value], name: &str| as_declared(tools.iter().copied(), vec![call(name)]).remove(0);
+        let custom = |written: Value| written.get("type") == Some(&json!("custom_tool_call"));
+        assert_eq!(written(&[&space, &plain], "run"), call("run"));
+        assert!(custom(written(&[&space, &plain], "code__run")));
+        assert!(custom(written(&[&space], "run")));
+    }
+
+    #[test]
+    fn of_tools_that_are_declared_again_the_last_holds() {
+        let tool = |kind: &str| json!({"type": kind, "name": "run"});
+        let call = json!({"type": "function_call", "call_id": "1", "name": "run", "arguments": r#"{"input":"x"}"#});
+        let (function, custom) = (tool("function"), tool("custom"));
+        assert_eq!(as_declared([&custom, &function].into_iter(), vec![call.clone()]), [call.clone()]);
+        assert_ne!(as_declared([&function, &custom].into_iter(), vec![call.clone()]), [call]);
+    }
 }

@@ -1,6 +1,6 @@
 //! The three APIs: what a request says, and how an answer is given.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
     body::Body,
@@ -328,24 +328,28 @@ impl Dialect {
                 body.get("system").map(|system| texts(Some(system)))
             }
         };
-        let mut tools = Vec::new();
+        let mut tools: Vec<(usize, Tool)> = Vec::new();
         for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
             match self.tools(&format!("/tools/{at}"), tool) {
                 Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                read => tools.extend(read.into_iter().flatten()),
+                read => tools.extend(read.into_iter().flatten().map(|tool| (0, tool))),
             }
         }
+        let mut offer: usize = 0;
         for (at, item) in &tool_items {
             for (nth, tool) in listed(item.get("tools")).enumerate() {
                 let read = match self.tools(&format!("/input/{at}/tools/{nth}"), tool) {
                     Err(complaint) if mode == Mode::Manage => return Err(complaint),
                     read => read.unwrap_or_default(),
                 };
-                // What is offered again is offered anew.
-                tools.retain(|known: &Tool| read.iter().all(|new| new.name != known.name));
-                tools.extend(read);
+                offer += 1;
+                tools.extend(read.into_iter().map(|tool| (offer, tool)));
             }
         }
+        // What is offered again is offered anew.
+        let newest: BTreeMap<_, _> = tools.iter().map(|(offer, tool)| (tool.name.clone(), *offer)).collect();
+        tools.retain(|(offer, tool)| newest.get(&tool.name) == Some(offer));
+        let tools = tools.into_iter().map(|(_, tool)| tool).collect();
         let tool_items = tool_items.into_iter().map(|(_, item)| item).collect();
         let is_stream = body.get("stream") == Some(&json!(true));
         let wants_usage =
@@ -463,13 +467,13 @@ impl Dialect {
     }
 }
 
-/// Marks the results of calls that failed as the client did.
+/// Marks the results of calls that failed as the client did. Anthropic refuses the mark where nothing is said.
 fn mark_failed(sent: &[Value], messages: &mut [Value]) {
     let results = sent.iter().flat_map(|message| listed(message.get("content")));
     let failed = results.filter(|block| block.get("is_error") == Some(&json!(true)));
     let failed: BTreeSet<_> = failed.filter_map(|block| block.get("tool_use_id")?.as_str()).collect();
     let blocks = messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
-    for fields in blocks.filter_map(Value::as_object_mut) {
+    for fields in blocks.filter_map(Value::as_object_mut).filter(|fields| fields.contains_key("content")) {
         if fields.get("tool_use_id").and_then(Value::as_str).is_some_and(|id| failed.contains(id)) {
             fields.insert("is_error".to_owned(), json!(true));
         }
@@ -528,5 +532,44 @@ pub(super) fn texts(content: Option<&Value>) -> String {
             texts.join("\n")
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_failed_are_marked_if_they_say_something() {
+        let block = |id: &str, fields: Value| {
+            let mut block = json!({"type": "tool_result", "tool_use_id": id});
+            block.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            block
+        };
+        let failed = |id: &str| block(id, json!({"content": " ", "is_error": true}));
+        let sent =
+            json!({"role": "user", "content": [failed("a"), failed("b"), block("c", json!({"content": "Done."}))]});
+        let said = |id: &str| block(id, json!({"content": "Fog."}));
+        let mut messages = [json!({"role": "user", "content": [said("a"), block("b", json!({})), said("c")]})];
+        mark_failed(&[sent], &mut messages);
+        let marked = block("a", json!({"content": "Fog.", "is_error": true}));
+        assert_eq!(messages, [json!({"role": "user", "content": [marked, block("b", json!({})), said("c")]})]);
+    }
+
+    #[test]
+    fn a_tool_that_is_offered_again_is_offered_anew_in_the_place_of_the_new_one() {
+        let tool =
+            |name: &str, description: &str| json!({"type": "function", "name": name, "description": description});
+        let item = |tools: Value| json!({"type": "additional_tools", "tools": tools});
+        let body = json!({
+            "model": "m", "tools": [tool("a", "old"), tool("b", "old")],
+            "input": [
+                item(json!([tool("a", "newer"), tool("c", "")])), item(json!([tool("a", "newest")])),
+                {"role": "user", "content": "Well?"},
+            ],
+        });
+        let asked = Dialect::Responses.read(body.as_object().unwrap().clone(), Mode::Manage).unwrap();
+        let tools: Vec<_> = asked.tools.iter().map(|tool| (&*tool.name, &*tool.description)).collect();
+        assert_eq!(tools, [("b", "old"), ("c", ""), ("a", "newest")]);
     }
 }

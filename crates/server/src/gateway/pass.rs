@@ -380,8 +380,10 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
 
 /// Adds a piece of a text to a field.
 fn push(fields: &mut Map<String, Value>, name: &str, piece: &str) {
-    let so_far = fields.entry(name).or_insert_with(|| json!(""));
-    *so_far = format!("{}{piece}", so_far.as_str().unwrap_or_default()).into();
+    match fields.get_mut(name) {
+        Some(Value::String(so_far)) => so_far.push_str(piece),
+        _ => drop(fields.insert(name.to_owned(), piece.into())),
+    }
 }
 
 /// Fields that a stream may repeat in its pieces.
