@@ -195,7 +195,7 @@ fn is_type(text: &str) -> bool {
 /// is hidden in its place alone.
 ///
 /// A secret has eight characters or more and no white space. In it is a digit, or a sign other than `-`, `_`, `.` and `'`, or a
-/// capital letter behind its first letter beside a small one. Keys name other things than secrets too, such as
+/// capital letter behind its first letter beside a small one. An address of the web is none. Keys name other things than secrets too, such as
 /// `{"token": "return"}`, `{"credentials": "include"}` and `{"errors": {"password": ["is required"]}}`: words that stand there must not
 /// be hidden in all that is said. Before a secret for HTTP may stand its scheme, such as `Bearer`.
 pub fn secret_looking(value: &str) -> Option<&str> {
@@ -205,7 +205,8 @@ pub fn secret_looking(value: &str) -> Option<&str> {
     let is_mixed = behind.any(char::is_uppercase) && text.contains(char::is_lowercase);
     let is_telling = |c: char| !c.is_alphabetic() && !"-_.'".contains(c);
     let is_long = text.chars().nth(SECRET_CHARS - 1).is_some();
-    (is_long && !text.contains(char::is_whitespace) && (is_mixed || text.contains(is_telling))).then_some(text)
+    let looks_so = is_long && !text.contains(char::is_whitespace) && (is_mixed || text.contains(is_telling));
+    (looks_so && !text.contains("://")).then_some(text)
 }
 
 /// Whether it is a JSON schema without values: what a tool that makes forms, tables or APIs is called with.
@@ -417,6 +418,7 @@ mod tests {
             "Bearer authentication",
             "",
             "Überprüfen",
+            "https://api.github.com",
             "パスワードのことば",
         ] {
             assert_eq!(secret_looking(word), None, "{word}");
