@@ -1589,9 +1589,13 @@ async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     server.send("POST", ANTHROPIC, asked).await.is(200);
     kept(&server, "chat:writer", 2).await;
     server.send("PUT", "/v1/sessions/s/context-sets/Notes", json!({"content": "The board knows."})).await.is(200);
-    let next = body(json!([user("Well?"), assistant("High."), user("And now?")]));
+    let marked = json!([{"type": "text", "text": "And now?", "cache_control": {"type": "ephemeral"}}]);
+    let next = body(json!([user("Well?"), assistant("High."), {"role": "user", "content": marked}]));
     server.send("POST", count, next).await.is(200);
-    let sent = endpoint.requests().last().unwrap().to_string();
+    let sent = endpoint.requests().last().unwrap().clone();
+    let last = sent["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["content"], json!([{"type": "text", "text": "And now?"}]), "Callboard sets its own marks: {sent}");
+    let sent = sent.to_string();
     assert!(["The board knows.", "High.", "And now?"].iter().all(|text| sent.contains(text)), "{sent}");
     assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
