@@ -292,6 +292,11 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
             let wanted = wanted(&place, dialect, &asked.model, placed.thread);
             let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
             let mut new = asked.messages.split_off(placed.known);
+            // Callboard's own marks for the cache are in the prompt.
+            let said = new.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+            for fields in said.filter_map(Value::as_object_mut) {
+                fields.remove("cache_control");
+            }
             // The calls of these results may be in the prompt in another form.
             let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());
             for block in blocks.into_iter().flatten() {

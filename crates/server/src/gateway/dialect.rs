@@ -427,21 +427,10 @@ impl Dialect {
             Self::Anthropic => {
                 let mut messages = prompt.messages.unwrap_or_default();
                 mark_failed(&asked.messages, &mut messages);
+                let mut system = prompt.system.unwrap_or_default();
+                fit_marks(body, &mut system, &mut messages);
                 body.insert("messages".to_owned(), messages.into());
-                if let Some(mut system) = prompt.system.filter(|system| !system.is_empty()) {
-                    // How long the client wants its instructions to be cached.
-                    let blocks = body.get("system").and_then(Value::as_array).into_iter().flatten();
-                    let mark = blocks.filter_map(|block| block.get("cache_control")).next_back().cloned();
-                    if let Some(mark) = mark {
-                        let marked = system.iter().rposition(|block| block.get("cache_control").is_some());
-                        let block = match marked {
-                            Some(at) => system.get_mut(at),
-                            None => system.last_mut(),
-                        };
-                        if let Some(fields) = block.and_then(Value::as_object_mut) {
-                            fields.insert("cache_control".to_owned(), mark);
-                        }
-                    }
+                if !system.is_empty() {
                     body.insert("system".to_owned(), system.into());
                 }
             }
@@ -463,6 +452,46 @@ impl Dialect {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The largest number of marks for its cache that Anthropic takes in a request.
+const MARKS: usize = 4;
+
+/// What is cached up to here, as a client or Callboard marked it.
+fn mark(block: &Value) -> Option<&Value> {
+    block.get("cache_control").filter(|mark| mark.is_object())
+}
+
+/// Makes the marks that Callboard set for Anthropic's cache fit those of the client, which go on in its tools and for the request
+/// as a whole.
+///
+/// They last as long as the client's. Anthropic refuses a mark behind one that lasts shorter, in the order of tools, system and
+/// messages: a mark takes its `ttl` from the client's last one up to where its list ends, or else from the first behind it.
+///
+/// Where there would be too many, the first of Callboard's are left out: what is cached up to a later mark holds what is cached up to
+/// an earlier one, which is read only where something between the two has changed.
+fn fit_marks(body: &Map<String, Value>, system: &mut [Value], messages: &mut [Value]) {
+    let in_messages = listed(body.get("messages")).flat_map(|message| listed(message.get("content")));
+    let of_all = body.get("cache_control").filter(|mark| mark.is_object());
+    let in_tools: Vec<_> = listed(body.get("tools")).filter_map(mark).collect();
+    let before: Vec<_> = in_tools.iter().copied().chain(listed(body.get("system")).filter_map(mark)).collect();
+    let behind: Vec<_> = in_messages.filter_map(mark).chain(of_all).collect();
+    let ttl = |mark: Option<&&Value>| mark.and_then(|mark| mark.get("ttl")).filter(|ttl| ttl.is_string()).cloned();
+    let of_system = ttl(before.last().or(behind.first()));
+    let of_messages = ttl(behind.last().or(before.last()));
+    let said = messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+    let blocks = system.iter_mut().map(|block| (block, &of_system)).chain(said.map(|block| (block, &of_messages)));
+    let own: Vec<_> = blocks.filter(|(block, _)| mark(block).is_some()).collect();
+    let room = MARKS.saturating_sub(in_tools.len() + usize::from(of_all.is_some()));
+    let too_many = own.len().saturating_sub(room);
+    for (at, (block, ttl)) in own.into_iter().enumerate() {
+        let Some(fields) = block.as_object_mut() else { continue };
+        if at < too_many {
+            fields.remove("cache_control");
+        } else if let Some(ttl) = ttl {
+            fields.insert("cache_control".to_owned(), json!({"type": "ephemeral", "ttl": ttl}));
         }
     }
 }

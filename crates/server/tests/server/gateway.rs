@@ -516,6 +516,81 @@ async fn an_answer_is_kept_as_its_provider_gave_it() {
     assert_eq!(sent["tools"][0]["type"], "memory_20250818", "{sent}");
 }
 
+/// Where a request is marked for Anthropic's cache, in the order that Anthropic takes, and how long each mark lasts.
+fn marks(request: &Value) -> Vec<(String, Value)> {
+    let listed = |pointer: &str| -> Vec<(String, Value)> {
+        let blocks = request.pointer(pointer).and_then(Value::as_array).into_iter().flatten().enumerate();
+        blocks.map(|(at, block)| (format!("{pointer}/{at}"), block.clone())).collect()
+    };
+    let mut blocks = [listed("/tools"), listed("/system")].concat();
+    blocks.extend(listed("/messages").iter().flat_map(|(at, _)| listed(&format!("{at}/content"))));
+    let marked = blocks.into_iter().filter(|(_, block)| block.get("cache_control").is_some());
+    marked.map(|(at, block)| (at, block["cache_control"]["ttl"].clone())).collect()
+}
+
+/// The marks of the second request of a conversation with a context set, where the client says these fields.
+async fn marks_with(fields: Value) -> Vec<(String, Value)> {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let ask = |messages: Value| {
+        let mut body = json!({"model": "m", "max_tokens": 9, "system": "Be brief.", "messages": messages});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        Answer::of(server.call("POST", ANTHROPIC).json(&body))
+    };
+    ask(json!([user("Well?")])).await.is(200);
+    kept(&server, "chat:writer", 2).await;
+    server.send("PUT", "/v1/sessions/s/context-sets/Notes", json!({"content": "The board knows."})).await.is(200);
+    let mark = json!({"type": "ephemeral"});
+    let last = json!([{"type": "text", "text": "And now?", "cache_control": mark}]);
+    ask(json!([user("Well?"), assistant("High."), {"role": "user", "content": last}])).await.is(200);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert!(sent["system"].to_string().contains("The board knows."), "{sent}");
+    marks(&sent)
+}
+
+#[tokio::test]
+async fn with_the_clients_marks_for_the_cache_there_are_no_more_than_anthropic_takes() {
+    let mark = json!({"type": "ephemeral"});
+    let plain = |name: &str| json!({"name": name, "description": "Looks", "input_schema": {"type": "object"}});
+    let marked = |name: &str| {
+        let mut tool = plain(name);
+        tool["cache_control"] = mark.clone();
+        tool
+    };
+    let own = marks_with(json!({"tools": [plain("look"), plain("find")]})).await;
+    assert!(own.len() == 4 && own[0].0 == "/system/0" && own[1].0 == "/system/1", "{own:?}");
+    let tool = |at: usize| (format!("/tools/{at}"), Value::Null);
+    let one = marks_with(json!({"tools": [plain("look"), marked("find")]})).await;
+    assert_eq!(one, [&[tool(1)][..], &own[1..]].concat());
+    let two = marks_with(json!({"tools": [marked("look"), marked("find")]})).await;
+    assert_eq!(two, [&[tool(0), tool(1)][..], &own[2..]].concat());
+    // One for the request as a whole counts, too.
+    let whole = marks_with(json!({"tools": [plain("look"), marked("find")], "cache_control": mark})).await;
+    assert_eq!(whole, [&[tool(1)][..], &own[2..]].concat());
+}
+
+#[tokio::test]
+async fn no_mark_for_the_cache_stands_behind_one_that_lasts_shorter() {
+    let hour = json!({"type": "ephemeral", "ttl": "1h"});
+    let system = json!([{"type": "text", "text": "Be brief.", "cache_control": hour}]);
+    let lasting = |marks: Vec<(String, Value)>| -> Vec<(String, Value)> {
+        marks.into_iter().map(|(at, ttl)| (at.split('/').nth(1).unwrap().to_owned(), ttl)).collect()
+    };
+    let each = |lists: [(&str, Value); 4]| lists.map(|(list, ttl)| (list.to_owned(), ttl)).to_vec();
+    // The client's own message is to be cached for five minutes.
+    let marks = lasting(marks_with(json!({"system": system})).await);
+    let short = ("messages", Value::Null);
+    let long = ("system", json!("1h"));
+    assert_eq!(marks, each([long.clone(), long.clone(), short.clone(), short.clone()]));
+    let tool =
+        json!({"name": "look", "description": "Looks", "input_schema": {"type": "object"}, "cache_control": hour});
+    let marks = lasting(marks_with(json!({"tools": [tool]})).await);
+    assert_eq!(marks, each([("tools", json!("1h")), long.clone(), short.clone(), short]));
+    // What it caches as a whole is to be cached for an hour.
+    let marks = lasting(marks_with(json!({"system": system, "cache_control": hour})).await);
+    assert_eq!(marks, each([long.clone(), long, ("messages", json!("1h")), ("messages", json!("1h"))])[1..]);
+}
+
 /// A response of the Responses API.
 fn response(id: &str, output: Value) -> Value {
     json!({"id": id, "object": "response", "status": "completed", "error": null, "output": output, "usage": {"input_tokens": 9, "output_tokens": 2}})
@@ -1514,9 +1589,13 @@ async fn tokens_are_counted_of_the_prompt_that_would_be_sent() {
     server.send("POST", ANTHROPIC, asked).await.is(200);
     kept(&server, "chat:writer", 2).await;
     server.send("PUT", "/v1/sessions/s/context-sets/Notes", json!({"content": "The board knows."})).await.is(200);
-    let next = body(json!([user("Well?"), assistant("High."), user("And now?")]));
+    let marked = json!([{"type": "text", "text": "And now?", "cache_control": {"type": "ephemeral"}}]);
+    let next = body(json!([user("Well?"), assistant("High."), {"role": "user", "content": marked}]));
     server.send("POST", count, next).await.is(200);
-    let sent = endpoint.requests().last().unwrap().to_string();
+    let sent = endpoint.requests().last().unwrap().clone();
+    let last = sent["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["content"], json!([{"type": "text", "text": "And now?"}]), "Callboard sets its own marks: {sent}");
+    let sent = sent.to_string();
     assert!(["The board knows.", "High.", "And now?"].iter().all(|text| sent.contains(text)), "{sent}");
     assert_eq!(messages(&server, "chat:writer").await.len(), 2);
 }
