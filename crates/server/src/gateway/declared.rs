@@ -114,7 +114,7 @@ mod tests {
         let tool = |kind: &str| json!({"type": kind, "name": "run"});
         let call = json!({"type": "function_call", "call_id": "1", "name": "run", "arguments": r#"{"input":"x"}"#});
         let (function, custom) = (tool("function"), tool("custom"));
-        assert_eq!(as_declared([&custom, &function].into_iter(), vec![call.clone()]), [call.clone()]);
+        assert_eq!(as_declared([&custom, &function].into_iter(), vec![call.clone()]), std::slice::from_ref(&call));
         assert_ne!(as_declared([&function, &custom].into_iter(), vec![call.clone()]), [call]);
     }
 }
