@@ -409,6 +409,14 @@ fn parse_line(what: &'static str, text: &str, most: usize, rule: &'static str) -
     Ok(name)
 }
 
+/// What the names of secrets in calls of tools begin with. No variable is called so.
+pub(crate) const CALL: &str = "call:";
+
+/// Whether `name` is what secrets in a call of a tool are called.
+pub fn is_of_call(name: &str) -> bool {
+    name.starts_with(CALL)
+}
+
 /// Whether it is a control character, or one that ends a line or changes the direction of text.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -7,14 +7,14 @@ use std::{
 
 use callboard_core::{
     conversation::{
-        call_secrets::{CONTENT, CallSecrets, fill, is_of_call, put_back},
+        call_secrets::{CONTENT, CallSecrets, fill, put_back},
         facts::MessageAdded,
     },
     entry::{Actor, Entry, Hash},
     error::{ConflictKind, Error as Refusal},
     event::EventType,
     fact::{self, Fact as _},
-    id::{Seq, VariableName},
+    id::{Seq, VariableName, is_of_call},
     rewriting::rewritten,
     sealed::Rewritten,
     secret::{RestoreSecret, RestoredSecret},

@@ -13,14 +13,11 @@ use self::places::{Place, places};
 use crate::{
     entry::Hash,
     exact::quote_inexact,
-    id::{VariableName, is_control},
+    id::{CALL, VariableName, is_control},
     input::{CallPart, FreeText, InputVisitor},
     text::first_chars,
     variable::{HIDDEN, is_placeholder},
 };
-
-/// What the names of secrets in calls begin with.
-const CALL: &str = "call:";
 
 /// How many characters of the id of a call are in such a name at most.
 const ID_CHARS: usize = 150;
@@ -78,11 +75,6 @@ pub struct TakenSecrets {
     pub name: Arc<str>,
     /// See [`CallSecrets::at`].
     pub at: Arc<str>,
-}
-
-/// Whether `name` is what secrets in a call are called.
-pub fn is_of_call(name: &str) -> bool {
-    name.starts_with(CALL)
 }
 
 /// What the secrets in a part of the call with this id are called.
@@ -435,7 +427,7 @@ mod tests {
         assert_eq!(name_of("c1", ARGUMENTS), "call:c1.arguments");
         for id in ["", "a b/c", "line\nbreak", &"ä".repeat(500)] {
             let name = name_of(id, RESULT);
-            assert!(is_of_call(&name), "{name}");
+            assert!(crate::id::is_of_call(&name), "{name}");
             assert_eq!(name.parse::<VariableName>().unwrap().as_str(), name);
         }
     }

@@ -9,10 +9,9 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::call_secrets::is_of_call,
     entry::{Actor, Hash},
     error::{Error, Fault},
-    id::VariableName,
+    id::{VariableName, is_of_call},
     input::InputVisitor,
     json,
     rights::Right,

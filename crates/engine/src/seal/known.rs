@@ -6,9 +6,9 @@ use std::{
 };
 
 use callboard_core::{
-    conversation::call_secrets::{is_of_call, secret_looking},
+    conversation::call_secrets::secret_looking,
     entry::Hash,
-    id::Seq,
+    id::{Seq, is_of_call},
     secret::Secrets,
 };
 use serde_json::Value;
@@ -182,11 +182,13 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
-    /// The values that are to be looked for in what was said before: those that were not known.
+    /// The values that are to be looked for in what was said before: those that were not known. They are in the order of their
+    /// texts, since the hashes differ each time that a command is decided.
     pub(crate) fn wanted(&self, known: &Known) -> Vec<Arc<Hidden>> {
         let there = known.secrets.values().flat_map(|secret| secret.hidden());
         let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        hidden.filter(|value| !there.contains(value.as_str())).cloned().collect()
+        let wanted = hidden.filter(|value| !there.contains(value.as_str())).map(|value| (value.as_str(), value));
+        wanted.collect::<BTreeMap<_, _>>().into_values().cloned().collect()
     }
 }
