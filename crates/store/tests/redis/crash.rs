@@ -155,7 +155,7 @@ async fn what_is_appended_though_the_answer_was_lost_is_named_to_watchers() {
 
 #[tokio::test]
 async fn a_server_that_was_restarted_is_found_again_and_has_everything() {
-    let mut server = RedisServer::start();
+    let mut server = RedisServer::durable();
     let store = fixtures::open(&server.url("x"), &fixtures::clock()).await;
     let mut journal = JournalWriter::with(&store, "s", "a").await;
     server.restart();
