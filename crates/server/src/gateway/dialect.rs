@@ -428,7 +428,7 @@ impl Dialect {
                 let mut messages = prompt.messages.unwrap_or_default();
                 mark_failed(&asked.messages, &mut messages);
                 let mut system = prompt.system.unwrap_or_default();
-                fit_marks(body, &mut system, &mut messages);
+                fit_marks(body, &asked.messages, &mut system, &mut messages);
                 body.insert("messages".to_owned(), messages.into());
                 if !system.is_empty() {
                     body.insert("system".to_owned(), system.into());
@@ -465,15 +465,17 @@ fn mark(block: &Value) -> Option<&Value> {
 }
 
 /// Makes the marks that Callboard set for Anthropic's cache fit those of the client, which go on in its tools and for the request
-/// as a whole.
+/// as a whole. Those in the messages that the client `sent` only say how long Callboard's are to last.
 ///
 /// They last as long as the client's. Anthropic refuses a mark behind one that lasts shorter, in the order of tools, system and
 /// messages: a mark takes its `ttl` from the client's last one up to where its list ends, or else from the first behind it.
 ///
 /// Where there would be too many, the first of Callboard's are left out: what is cached up to a later mark holds what is cached up to
 /// an earlier one, which is read only where something between the two has changed.
-fn fit_marks(body: &Map<String, Value>, system: &mut [Value], messages: &mut [Value]) {
-    let in_messages = listed(body.get("messages")).flat_map(|message| listed(message.get("content")));
+fn fit_marks(body: &Map<String, Value>, sent: &[Value], system: &mut [Value], messages: &mut [Value]) {
+    let said_by_client = sent.iter().flat_map(|message| listed(message.get("content")));
+    // What is in the result of a tool stands before its own mark.
+    let in_messages = said_by_client.flat_map(|block| listed(block.get("content")).chain([block]));
     let of_all = body.get("cache_control").filter(|mark| mark.is_object());
     let in_tools: Vec<_> = listed(body.get("tools")).filter_map(mark).collect();
     let before: Vec<_> = in_tools.iter().copied().chain(listed(body.get("system")).filter_map(mark)).collect();
@@ -583,6 +585,19 @@ mod tests {
         mark_failed(&[sent], &mut messages);
         let marked = block("a", json!({"content": "Fog.", "is_error": true}));
         assert_eq!(messages, [json!({"role": "user", "content": [marked, block("b", json!({})), said("c")]})]);
+    }
+
+    #[test]
+    fn marks_in_messages_say_how_long_those_of_callboard_last() {
+        let (short, hour) = (json!({"type": "ephemeral"}), json!({"type": "ephemeral", "ttl": "1h"}));
+        let block = |mark: &Value| json!({"type": "text", "text": "Fog.", "cache_control": mark});
+        let said = |block: Value| json!({"role": "user", "content": [block]});
+        let result = json!({"type": "tool_result", "tool_use_id": "a", "content": [block(&hour)]});
+        for sent in [said(block(&hour)), said(result)] {
+            let (mut system, mut messages) = ([block(&short)], [said(block(&short))]);
+            fit_marks(&Map::new(), &[sent], &mut system, &mut messages);
+            assert_eq!((&system, &messages), (&[block(&hour)], &[said(block(&hour))]));
+        }
     }
 
     #[test]
