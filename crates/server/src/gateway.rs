@@ -6,6 +6,7 @@ mod conversation;
 mod declared;
 mod dialect;
 mod keyed;
+mod known;
 mod pass;
 
 use axum::{

@@ -457,6 +457,48 @@ async fn what_is_asked_again_stays_in_its_thread() {
 }
 
 #[tokio::test]
+async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_sends_most() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let (high, one) = (assistant("High."), user("One?"));
+    chat(&server, json!([one])).await.is(200);
+    chat(&server, json!([one, high, user("Two?")])).await.is(200);
+    // Another begins as it did, and gets the same answer.
+    chat(&server, json!([one])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "High."]);
+    chat(&server, json!([one, high, user("Two?"), high, user("Three?")])).await.is(200);
+    let all = ["One?", "High.", "Two?", "High.", "Three?", "High."];
+    assert_eq!(messages(&server, "chat:writer").await, all);
+    assert_eq!(messages(&server, "chat:writer:2").await.len(), 2);
+    // What both begin with goes on in the one that ends there.
+    chat(&server, json!([one, high, user("Four?")])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "High.", "Four?", "High."]);
+}
+
+#[tokio::test]
+async fn a_long_conversation_goes_on_behind_others() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let mut long: Vec<_> = (0..8).flat_map(|nth| [user(&format!("Q{nth}?")), assistant(&format!("A{nth}."))]).collect();
+    long.push(user("Well?"));
+    chat(&server, json!(long)).await.is(200);
+    chat(&server, json!([user("Something else?")])).await.is(200);
+    // It says all of it, or leaves out what is old.
+    long.extend([assistant("answer 0"), user("And now?")]);
+    chat(&server, json!(long)).await.is(200);
+    chat(&server, json!([user("Something else?"), assistant("answer 1"), user("And?")])).await.is(200);
+    long.extend([assistant("answer 2"), user("Then?")]);
+    chat(&server, json!(long[10..])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 22);
+    assert_eq!(threads(&server, "s").await, 2);
+    // A branch of it is one, although it does not go on with its end.
+    chat(&server, json!([long[0], long[1], long[2], assistant("No."), user("Well?")])).await.is(200);
+    let list = server.get("/v1/sessions/s/threads/chat:writer:3/messages").await.is(200);
+    let branch = &list.body["messages"][0]["metadata"]["branch"];
+    assert_eq!(*branch, json!({"of": "chat:writer", "common_messages": 3}), "{}", list.raw);
+}
+
+#[tokio::test]
 async fn an_answer_is_kept_as_its_provider_gave_it() {
     let endpoint = Scripted::start(|request, _| match request.get("max_tokens").is_some() {
         true => {
