@@ -103,7 +103,8 @@ impl Complaint {
         Self { code: ConflictKind::AnswerErased.code().to_owned(), ..Self::new(StatusCode::GONE, message) }
     }
 
-    fn refused(pointer: &str, why: &str) -> Self {
+    /// Something in the request is wrong.
+    pub(super) fn refused(pointer: &str, why: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, format!("{pointer}: {why}"))
     }
 
@@ -254,9 +255,15 @@ impl Dialect {
         }
         let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());
         let text = |name: &str| body.get(name).and_then(Value::as_str);
-        let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
-        let own = format!("{}:", self.provider().as_str());
-        let model = model.strip_prefix(&own).unwrap_or(model).to_owned();
+        let Some(model) = text("model") else {
+            let why = match (is_there("model"), mode) {
+                (true, _) => "it is a text, such as `gpt-4o`",
+                (false, Mode::Manage) => "name the model, give the agent one, or set CALLBOARD_MODEL",
+                (false, Mode::Record) => "name the model: what is only recorded goes on as it is",
+            };
+            return Err(Complaint::refused("/model", why));
+        };
+        let model = self.own_name(model, mode)?.to_owned();
         if mode == Mode::Manage {
             if is_there("n") && body.get("n") != Some(&json!(1)) {
                 return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
@@ -357,6 +364,25 @@ impl Dialect {
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
+    }
+
+    /// The name of a model at the provider of this API. One of the other API is not asked here.
+    fn own_name(self, model: &str, mode: Mode) -> Result<&str, Complaint> {
+        let (own, other) = match self {
+            Self::OpenAi | Self::Responses => ("openai", "anthropic"),
+            Self::Anthropic => ("anthropic", "openai"),
+        };
+        match model.split_once(':') {
+            Some((word, name)) if word == own => Ok(name),
+            Some((word, _)) if word == other && mode == Mode::Manage => {
+                let model: String = model.chars().take(80).collect();
+                let why = format!(
+                    "`{model}` is asked at a base URL that ends with `/{other}`, in the form of that API: name another model, or say `{own}:{model}` if that is its name here"
+                );
+                Err(Complaint::refused("/model", &why))
+            }
+            _ => Ok(model),
+        }
     }
 
     /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.

@@ -1306,6 +1306,64 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_model_that_is_not_named_is_the_agents_or_the_usual_one() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let (openai_base_url, anthropic_base_url) = (Some(endpoint.base_url()), Some(endpoint.base_url()));
+    let models = ModelSettings { openai_base_url, anthropic_base_url, ..ModelSettings::default() };
+    let mut settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    settings.runs.model = Some("usual".to_owned());
+    let server = Server::with(memory().await, settings).await;
+    let asked_last = || endpoint.requests().last().unwrap()["model"].clone();
+    server.send("POST", OPENAI, json!({"messages": [user("One?")]})).await.is(200);
+    assert_eq!(asked_last(), "usual");
+    server.send("POST", OPENAI, json!({"model": null, "messages": [user("Two?")]})).await.is(200);
+    assert_eq!(asked_last(), "usual");
+    // It is one of OpenAI's API.
+    let body = json!({"max_tokens": 9, "messages": [user("Three?")]});
+    let refused = server.send("POST", ANTHROPIC, body.clone()).await.is(400);
+    assert!(refused.raw.contains("/model: `openai:usual`"), "{}", refused.raw);
+    let agents = json!([{"name": "writer", "role": "worker", "model": "anthropic:own"}]);
+    server.send("POST", "/v1/sessions", json!({"id": "own", "agents": agents})).await.is(201);
+    let path = "/gateway/own/writer/anthropic/v1/messages";
+    server.send("POST", path, body.clone()).await.is(200);
+    assert_eq!(asked_last(), "own");
+    // So it is where tokens are counted, of what is known and of what is not.
+    server.send("POST", &format!("{path}/count_tokens"), body).await.is(200);
+    assert_eq!(asked_last(), "own");
+    let unknown = json!({"messages": [user("Four?")]});
+    server.send("POST", &format!("{path}/count_tokens"), unknown.clone()).await.is(200);
+    assert_eq!(asked_last(), "own");
+    // What is only recorded goes on as it is.
+    let recorded = server.call("POST", OPENAI).header("Callboard-Mode", "record").json(&unknown);
+    let refused = Answer::of(recorded).await.is(400);
+    assert!(refused.raw.contains("/model: "), "{}", refused.raw);
+}
+
+#[tokio::test]
+async fn a_model_of_the_other_api_is_refused_by_its_name() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    for (path, model, door) in [
+        (OPENAI, "anthropic:claude", "`/anthropic`"),
+        (ANTHROPIC, "openai:gpt-4o", "`/openai`"),
+        ("/gateway/s/writer/anthropic/v1/messages/count_tokens", "openai:gpt-4o", "`/openai`"),
+    ] {
+        let body = json!({"model": model, "max_tokens": 9, "messages": [user("Well?")]});
+        let refused = server.send("POST", path, body).await.is(400);
+        let told = format!("/model: `{model}`");
+        assert!(refused.raw.contains(&told) && refused.raw.contains(door), "{}", refused.raw);
+    }
+    let refused = server.send("POST", RESPONSES, json!({"model": "anthropic:claude", "input": "Well?"})).await.is(400);
+    assert!(refused.raw.contains("/model: `anthropic:claude`"), "{}", refused.raw);
+    assert!(endpoint.requests().is_empty());
+    server.get("/v1/sessions/s").await.is(404);
+    // Whoever calls a model of its own so says which API it has.
+    let body = json!({"model": "openai:anthropic:claude", "messages": [user("Well?")]});
+    server.send("POST", OPENAI, body).await.is(200);
+    assert_eq!(endpoint.requests()[0]["model"], "anthropic:claude");
+}
+
+#[tokio::test]
 async fn pictures_go_on_in_the_form_of_each_api() {
     let endpoint = Scripted::start(|request, _| match request.get("input").is_some() {
         true => {
