@@ -243,6 +243,9 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
     let mut asked = understood(app, &place, (dialect, mode), object).await?;
+    if options.request.is_some() {
+        dialect.check_key(&asked)?;
+    }
     let open = app.asking.begin().await?;
     let session = entered(app, &place).await?;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };

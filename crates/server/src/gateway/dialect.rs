@@ -408,6 +408,27 @@ impl Dialect {
         }
     }
 
+    /// Refuses what an answer could not have that is given again under its idempotency key.
+    pub(super) fn check_key(self, asked: &Asked) -> Result<(), Complaint> {
+        let nothing = [json!(null), json!(false), json!(0)];
+        let given = |name: &str| asked.body.get(name).filter(|value| !nothing.contains(value));
+        let pointer = match self {
+            Self::OpenAi => {
+                let several = given("n").filter(|n| **n != json!(1));
+                given("logprobs").map(|_| "/logprobs".to_owned()).or_else(|| several.map(|_| "/n".to_owned()))
+            }
+            Self::Responses => {
+                let is_logprobs = |value: &Value| value.as_str() == Some("message.output_text.logprobs");
+                let at = listed(asked.body.get("include")).position(is_logprobs);
+                at.map(|at| format!("/include/{at}"))
+                    .or_else(|| given("top_logprobs").map(|_| "/top_logprobs".to_owned()))
+            }
+            Self::Anthropic => None,
+        };
+        let why = "it is not kept, and so would not be there where the answer is given again under its Idempotency-Key: leave one of the two out";
+        pointer.map_or(Ok(()), |pointer| Err(Complaint::refused(&pointer, why)))
+    }
+
     /// Reads a tool of the client, or those of a namespace. None is what a provider itself describes to its models and the client
     /// executes, or with which the provider searches: it passes as it is.
     fn tools(self, pointer: &str, tool: &Value) -> Result<Vec<Tool>, Complaint> {

@@ -1093,6 +1093,46 @@ async fn the_same_request_under_its_key_is_asked_once() {
 }
 
 #[tokio::test]
+async fn log_probabilities_pass_and_are_refused_under_a_key() {
+    let token = json!({"token": "High.", "logprob": -0.25, "bytes": null, "top_logprobs": []});
+    let message = json!({"role": "assistant", "content": "High.", "refusal": null});
+    let choice = json!({"index": 0, "finish_reason": "stop", "logprobs": {"content": [token], "refusal": null}, "message": message});
+    let whole = json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice]}).to_string();
+    let part = json!({"type": "output_text", "text": "High.", "annotations": [], "logprobs": [token]});
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]});
+    let responded = response("resp_1", json!([said])).to_string();
+    let given = (whole.clone(), responded.clone());
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", given.1.clone()),
+        false => Reply::raw(200, "application/json", given.0.clone()),
+    });
+    let server = with(&endpoint).await;
+    let chat = json!({"model": "m", "messages": [user("One?")], "logprobs": true, "top_logprobs": 2});
+    assert_eq!(server.send("POST", OPENAI, chat.clone()).await.is(200).raw, whole);
+    let include = json!(["reasoning.encrypted_content", "message.output_text.logprobs"]);
+    let respond = json!({"model": "m", "input": "Two?", "include": include});
+    assert_eq!(server.send("POST", RESPONSES, respond.clone()).await.is(200).raw, responded);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High."]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["Two?", "High."]);
+    let several = json!({"model": "m", "messages": [user("One?")], "n": 2});
+    let top = json!({"model": "m", "input": "Two?", "top_logprobs": 2});
+    for (path, mode, body, pointer) in [
+        (OPENAI, "manage", chat, "/logprobs: "),
+        (OPENAI, "record", several, "/n: "),
+        (RESPONSES, "manage", respond, "/include/1: "),
+        (RESPONSES, "record", top, "/top_logprobs: "),
+    ] {
+        let ask = server.call("POST", path).header("Idempotency-Key", "key").header("Callboard-Mode", mode);
+        let refused = Answer::of(ask.json(&body)).await.is(400);
+        assert!(refused.raw.contains(pointer) && refused.raw.contains("Idempotency-Key"), "{}", refused.raw);
+    }
+    assert_eq!(endpoint.requests().len(), 2);
+    // What asks for nothing of this has a key.
+    let nothing = json!({"model": "m", "messages": [user("Three?")], "logprobs": false, "top_logprobs": null, "n": 1});
+    Answer::of(server.call("POST", OPENAI).header("Idempotency-Key", "key").json(&nothing)).await.is(200);
+}
+
+#[tokio::test]
 async fn an_answer_under_a_key_says_nothing_that_was_hidden_or_erased_since() {
     let endpoint = Scripted::start(|request, _| match request["messages"].to_string().contains("Code?") {
         true => Reply::text("The code is quokkafish."),
