@@ -1246,6 +1246,42 @@ async fn an_answer_is_given_again_in_the_form_of_its_api() {
 }
 
 #[tokio::test]
+async fn a_call_with_a_text_is_given_again_in_the_form_of_its_api() {
+    let call = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "apply_patch", "input": "*** Begin"});
+    let whole = response("resp_1", json!([call]));
+    let endpoint = Scripted::start(move |request, _| responded(request, &whole));
+    let server = with(&endpoint).await;
+    let body = json!({"model": "m", "input": "Well?", "stream": true, "tools": [{"type": "custom", "name": "apply_patch"}]});
+    let ask = || Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", "one").json(&body));
+    ask().await.is(200);
+    let again = ask().await.is(200);
+    assert_eq!(endpoint.requests().len(), 1);
+    let streamed = events(&again);
+    let all = [
+        "response.created",
+        "response.output_item.added",
+        "response.custom_tool_call_input.delta",
+        "response.custom_tool_call_input.done",
+        "response.output_item.done",
+        "response.completed",
+    ];
+    assert_eq!(types(&streamed), all, "{}", again.raw);
+    let [_, added, delta, done, whole, _] = streamed.as_slice() else { panic!("{}", again.raw) };
+    let id = whole["item"]["id"].as_str().unwrap();
+    assert!(id.starts_with("ctc_"), "{id}");
+    for (event, item_id, field) in [
+        (added, &added["item"]["id"], &added["item"]["input"]),
+        (delta, &delta["item_id"], &delta["delta"]),
+        (done, &done["item_id"], &done["input"]),
+        (whole, &whole["item"]["id"], &whole["item"]["input"]),
+    ] {
+        let text = if event["type"] == "response.output_item.added" { "" } else { "*** Begin" };
+        assert_eq!((item_id, field), (&json!(id), &json!(text)), "{event}");
+    }
+    assert_eq!(whole["item"]["type"], "custom_tool_call", "{whole}");
+}
+
+#[tokio::test]
 async fn an_answer_that_came_as_a_whole_is_kept_however_its_stream_ends() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => {
