@@ -740,6 +740,30 @@ async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were
 }
 
 #[tokio::test]
+async fn a_tool_whose_name_is_too_long_with_its_namespace_is_called_as_it_was_declared() {
+    let (space, name) = ("n".repeat(64), "s".repeat(100));
+    let call =
+        json!({"type": "function_call", "call_id": "call_1", "namespace": space, "name": name, "arguments": "{}"});
+    let given = json!([call]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let inner = json!({"type": "function", "name": name, "description": "Searches", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "namespace", "name": space, "description": "Notes", "tools": [inner]}]);
+    let ask = |input: Value| server.send("POST", RESPONSES, json!({"model": "gpt-4o", "input": input, "tools": tools}));
+    ask(json!([user("Well?")])).await.is(200);
+    let result = json!({"type": "function_call_output", "call_id": "call_1", "output": "Found."});
+    ask(json!([user("Well?"), call, result])).await.is(200);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!((&sent["tools"], &sent["input"][1], &sent["input"][2]), (&tools, &call, &result), "{sent}");
+    assert_eq!(messages(&server, "chat:writer").await.len(), 4);
+}
+
+#[tokio::test]
 async fn tools_of_chat_completions_that_take_a_text_are_called_as_they_were_declared() {
     let call = |id: &str| json!({"id": id, "type": "custom", "custom": {"name": "apply_patch", "input": "*** Begin"}});
     let (first, second) = (call("call_1"), call("call_2"));
@@ -1251,7 +1275,8 @@ async fn a_call_with_a_text_is_given_again_in_the_form_of_its_api() {
     let whole = response("resp_1", json!([call]));
     let endpoint = Scripted::start(move |request, _| responded(request, &whole));
     let server = with(&endpoint).await;
-    let body = json!({"model": "m", "input": "Well?", "stream": true, "tools": [{"type": "custom", "name": "apply_patch"}]});
+    let body =
+        json!({"model": "m", "input": "Well?", "stream": true, "tools": [{"type": "custom", "name": "apply_patch"}]});
     let ask = || Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", "one").json(&body));
     ask().await.is(200);
     let again = ask().await.is(200);
