@@ -1138,6 +1138,8 @@ async fn log_probabilities_pass_and_are_refused_under_a_key() {
     assert_eq!(server.send("POST", RESPONSES, respond.clone()).await.is(200).raw, responded);
     assert_eq!(messages(&server, "chat:writer").await, ["One?", "High."]);
     assert_eq!(messages(&server, "chat:writer:2").await, ["Two?", "High."]);
+    let list = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await.is(200);
+    assert!(!list.raw.contains("-0.25"), "{}", list.raw);
     let several = json!({"model": "m", "messages": [user("One?")], "n": 2});
     let top = json!({"model": "m", "input": "Two?", "top_logprobs": 2});
     for (path, mode, body, pointer) in [
