@@ -8,6 +8,7 @@ mod dialect;
 mod keyed;
 mod known;
 mod pass;
+mod unknown;
 
 use axum::{
     Router,

@@ -21,7 +21,10 @@ use callboard_core::{
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use super::declared::{as_declared, calls_as_declared, listed};
+use super::{
+    declared::{as_declared, calls_as_declared, listed},
+    unknown,
+};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -251,6 +254,12 @@ impl Dialect {
             && let Some(pointer) = self.compacted(&body)
         {
             let why = "the conversation is kept and compressed here, not by the provider: leave it out";
+            return Err(Complaint::refused(&pointer, why));
+        }
+        if mode == Mode::Manage
+            && let Some(pointer) = unknown::field(&body, self.list())
+        {
+            let why = "the model would not be told of it: leave it out, or only record with the header `Callboard-Mode: record`";
             return Err(Complaint::refused(&pointer, why));
         }
         let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());

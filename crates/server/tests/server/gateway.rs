@@ -430,6 +430,34 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
 }
 
 #[tokio::test]
+async fn fields_that_the_model_would_not_be_told_are_refused_by_their_names() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let with_field = |mut message: Value, pointer: &str| {
+        message.pointer_mut(pointer).unwrap()["spoken"] = json!(true);
+        message
+    };
+    let parts = |kind: &str| json!({"role": "user", "content": [{"type": kind, "text": "Well?"}]});
+    let result =
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Fog."}]});
+    for (path, list, message, told) in [
+        (OPENAI, "messages", with_field(user("Well?"), ""), "`spoken`"),
+        (OPENAI, "messages", with_field(parts("text"), "/content/0"), "/messages/0/content/0/spoken: "),
+        (RESPONSES, "input", with_field(user("Well?"), ""), "`spoken`"),
+        (RESPONSES, "input", with_field(parts("input_text"), "/content/0"), "/input/0/content/0/spoken: "),
+        (ANTHROPIC, "messages", with_field(user("Well?"), ""), "`spoken`"),
+        (ANTHROPIC, "messages", with_field(parts("text"), "/content/0"), "/messages/0/content/0/spoken: "),
+        (ANTHROPIC, "messages", with_field(result, "/content/0"), "/messages/0/content/0/spoken: "),
+    ] {
+        let mut body = json!({"model": "m", "max_tokens": 9});
+        body[list] = json!([message]);
+        let refused = server.send("POST", path, body).await.is(400);
+        assert!(refused.raw.contains(told), "{}", refused.raw);
+    }
+    assert!(endpoint.requests().is_empty());
+}
+
+#[tokio::test]
 async fn what_is_asked_again_stays_in_its_thread() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
