@@ -1,6 +1,6 @@
 //! The base URL for programs with OpenAI's or Anthropic's clients: their conversations are kept, and go on within the budget.
 
-use std::sync::Arc;
+use std::{net::Ipv4Addr, sync::Arc};
 
 use callboard_engine::{MasterKey, Measure, Settings as BoardSettings};
 use callboard_model::{
@@ -9,6 +9,10 @@ use callboard_model::{
 };
 use callboard_server::Settings;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use crate::{
     erasure::is_in_a_file,
@@ -455,6 +459,33 @@ async fn fields_that_the_model_would_not_be_told_are_refused_by_their_names() {
         assert!(refused.raw.contains(told), "{}", refused.raw);
     }
     assert!(endpoint.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_model_is_shown_what_of_the_board_the_agent_sees() {
+    let said = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "High."}]}]);
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", response("resp_1", said.clone()).to_string()),
+        false => Reply::text("High."),
+    });
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    for (name, set) in [
+        ("open", json!({"content": "The board knows."})),
+        ("own", json!({"content": "The writer knows.", "visible_to": ["writer"]})),
+        ("critics", json!({"content": "The critic knows.", "visible_to": ["critic"]})),
+    ] {
+        server.send("PUT", &format!("{team}/context-sets/{name}"), set).await.is(200);
+    }
+    let asked = json!([user("Well?")]);
+    for (path, list) in [(OPENAI, "messages"), (RESPONSES, "input"), (ANTHROPIC, "messages")] {
+        let mut body = json!({"model": "m", "max_tokens": 9});
+        body[list] = asked.clone();
+        server.send("POST", path, body).await.is(200);
+        let sent = endpoint.requests().last().unwrap().to_string();
+        assert!(sent.contains("The board knows.") && sent.contains("The writer knows."), "{sent}");
+        assert!(!sent.contains("The critic knows."), "{sent}");
+    }
 }
 
 #[tokio::test]
@@ -1384,6 +1415,41 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
     until("the request", async || !endpoint.requests().is_empty()).await;
     asking.abort();
     until("the turn that failed", async || turns(&server).await.iter().any(|turn| turn["failed"] == true)).await;
+}
+
+#[tokio::test]
+async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let openai_base_url = Some(format!("http://{}/v1", listener.local_addr().unwrap()));
+    let models = ModelSettings { openai_base_url, ..ModelSettings::default() };
+    let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    let server = Server::with(memory().await, settings).await;
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    let begun = format!("{head}data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": "High"}}]}));
+    for (text, given) in [("Before?", None), ("Amid?", Some(begun))] {
+        let body = json!({"model": "m", "messages": [user(text)], "stream": true});
+        let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
+        let (mut provider, _) = soon("the request", listener.accept()).await.unwrap();
+        let mut asked = Vec::new();
+        while !String::from_utf8_lossy(&asked).contains(text) {
+            let read = soon("the whole request", provider.read_buf(&mut asked)).await.unwrap();
+            assert!(read > 0, "the request ended before it said all");
+        }
+        match given {
+            None => asking.abort(),
+            Some(begun) => {
+                provider.write_all(begun.as_bytes()).await.unwrap();
+                let mut open = soon("the answer", asking).await.unwrap().unwrap();
+                soon("its first piece", open.chunk()).await.unwrap();
+            }
+        }
+        // The end of its connection, or that it broke off.
+        let _ = soon("the end of the request", provider.read_to_end(&mut asked)).await;
+    }
+    until("the turns that failed", async || {
+        turns(&server).await.iter().filter(|turn| turn["failed"] == true).count() == 2
+    })
+    .await;
 }
 
 #[tokio::test]
