@@ -6,7 +6,9 @@ mod conversation;
 mod declared;
 mod dialect;
 mod keyed;
+mod known;
 mod pass;
+mod unknown;
 
 use axum::{
     Router,
@@ -25,12 +27,12 @@ use callboard_core::{
     run::own::AnswerTurn,
 };
 use callboard_engine::{PromptSpec, Session};
-use callboard_model::Forwarded;
+use callboard_model::{Forwarded, ModelError, ModelName};
 use serde_json::{Map, Value};
 
 use self::{
     conversation::Conversation,
-    dialect::{Complaint, Dialect, Mode, texts},
+    dialect::{Asked, Complaint, Dialect, Mode, texts},
 };
 use crate::{
     app::App,
@@ -188,32 +190,63 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
     Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
 }
 
+/// The session, if it is there. Only the user may ask where it is not.
+async fn present(app: &App, place: &Place) -> Result<Option<Session>, Complaint> {
+    match Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await {
+        Err(error) if error.code == "not_found" && place.is_user => Ok(None),
+        entered => Ok(Some(entered?.session)),
+    }
+}
+
 /// The session, which the user's first request makes.
 async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
-    let entered = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await;
-    let session = match entered {
-        Err(error) if error.code == "not_found" && place.is_user => {
-            let server = AuthorizedOnServer::<CreateSession>::enter(app, &place.caller).await?;
-            let agents = serde_json::json!([{"name": place.agent, "role": "worker"}]);
-            let new = serde_json::json!({"id": place.session, "agents": agents});
-            let new: api::NewSession =
-                serde_json::from_value(new).map_err(|error| CallError::invalid("", error.to_string()))?;
-            match session::create(server, RequestBody { body: new, options: WriteOptions::default() }).await {
-                // Somebody else was faster.
-                Err(error) if error.code != "session_exists" => return Err(error.into()),
-                _ => Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session,
+    if let Some(session) = present(app, place).await? {
+        return Ok(session);
+    }
+    let server = AuthorizedOnServer::<CreateSession>::enter(app, &place.caller).await?;
+    let agents = serde_json::json!([{"name": place.agent, "role": "worker"}]);
+    let new = serde_json::json!({"id": place.session, "agents": agents});
+    let new: api::NewSession =
+        serde_json::from_value(new).map_err(|error| CallError::invalid("", error.to_string()))?;
+    match session::create(server, RequestBody { body: new, options: WriteOptions::default() }).await {
+        // Somebody else was faster.
+        Err(error) if error.code != "session_exists" => Err(error.into()),
+        _ => Ok(Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session),
+    }
+}
+
+/// What a client asks for. If it names no model, the agent's is asked, or else the usual one of the server.
+async fn understood(
+    app: &App,
+    place: &Place,
+    (dialect, mode): (Dialect, Mode),
+    mut object: Map<String, Value>,
+) -> Result<Asked, Complaint> {
+    if mode == Mode::Manage && object.get("model").is_none_or(Value::is_null) {
+        let of_agent = match present(app, place).await? {
+            Some(session) => {
+                let state = session.state().await?;
+                state.team.agent(&place.agent).ok().and_then(|agent| agent.model.clone())
             }
+            None => None,
+        };
+        if let Some(model) = of_agent.or_else(|| app.settings.runs.model.clone()) {
+            let model: ModelName =
+                model.parse().map_err(|error: ModelError| Complaint::refused("/model", &error.to_string()))?;
+            object.insert("model".to_owned(), model.to_string().into());
         }
-        entered => entered?.session,
-    };
-    Ok(session)
+    }
+    dialect.read(object, mode)
 }
 
 /// One request of a conversation.
 async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
-    let mut asked = dialect.read(object, mode)?;
+    let mut asked = understood(app, &place, (dialect, mode), object).await?;
+    if options.request.is_some() {
+        dialect.check_key(&asked)?;
+    }
     let open = app.asking.begin().await?;
     let session = entered(app, &place).await?;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
@@ -280,38 +313,51 @@ fn wanted(place: &Place, dialect: Dialect, model: &str, thread: ThreadId) -> Pro
 /// on as it is.
 async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { mut bytes, object } } = call;
-    let mut asked = dialect.read(object, mode)?;
-    let session = match Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await {
-        Err(error) if error.code == "not_found" && place.is_user => None,
-        entered => Some(entered?.session),
-    };
-    if let (Some(session), Mode::Manage) = (&session, mode) {
-        let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
-        if let Some(placed) = conversation.known_of(&asked).await? {
-            let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-            let wanted = wanted(&place, dialect, &asked.model, placed.thread);
-            let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
-            let mut new = asked.messages.split_off(placed.known);
-            // Callboard's own marks for the cache are in the prompt.
-            let said = new.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
-            for fields in said.filter_map(Value::as_object_mut) {
-                fields.remove("cache_control");
+    let mut asked = understood(app, &place, (dialect, mode), object).await?;
+    let session = present(app, &place).await?;
+    if mode == Mode::Manage {
+        let placed = match &session {
+            Some(session) => {
+                let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
+                conversation.known_of(&asked).await?
             }
-            // The calls of these results may be in the prompt in another form.
-            let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());
-            for block in blocks.into_iter().flatten() {
-                if block.get("type").and_then(Value::as_str) == Some("tool_result") {
-                    *block = serde_json::json!({"type": "text", "text": texts(block.get("content"))});
+            None => None,
+        };
+        match placed {
+            Some(placed) => {
+                let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
+                let wanted = wanted(&place, dialect, &asked.model, placed.thread);
+                let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
+                let new = asked.messages.split_off(placed.known);
+                dialect.fill(&mut asked, prompt);
+                if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {
+                    messages.extend(to_count(new));
                 }
             }
-            dialect.fill(&mut asked, prompt);
-            if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {
-                messages.append(&mut new);
+            None => {
+                asked.body.insert(dialect.list().to_owned(), asked.messages.into());
             }
-            bytes = Value::Object(asked.body).to_string().into();
         }
+        bytes = Value::Object(asked.body).to_string().into();
     }
     pass_on(app, dialect, path, &parts.headers, Some(bytes)).await
+}
+
+/// New messages as they are counted behind a prompt.
+fn to_count(mut new: Vec<Value>) -> Vec<Value> {
+    // Callboard's own marks for the cache are in the prompt.
+    let said = new.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+    for fields in said.filter_map(Value::as_object_mut) {
+        fields.remove("cache_control");
+    }
+    // The calls of these results may be in the prompt in another form.
+    let blocks = new.first_mut().and_then(|first| first.get_mut("content")?.as_array_mut());
+    for block in blocks.into_iter().flatten() {
+        if block.get("type").and_then(Value::as_str) == Some("tool_result") {
+            *block = serde_json::json!({"type": "text", "text": texts(block.get("content"))});
+        }
+    }
+    new
 }
 
 /// A request that has nothing to do with a conversation.

@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, reasoning};
 use crate::{
+    agent::TOOL_NAME_CHARS,
+    entry::Hash,
     error::{Error, Fault},
     id::{MessageId, ThreadId},
     time::Timestamp,
@@ -402,10 +404,19 @@ impl GivenMessage {
 /// The field of what a message was given as that has what only a whole answer has. No request has it back.
 pub(super) const ANSWER: &str = "answer";
 
-/// The name that a tool of a namespace has in a conversation.
+/// The name that a tool of a namespace has in a conversation. Where it would be too long, it ends with a hash.
 pub fn whole_name(namespace: &str, name: &str) -> String {
-    format!("{namespace}__{name}")
+    let whole = format!("{namespace}__{name}");
+    if whole.chars().count() <= TOOL_NAME_CHARS {
+        return whole;
+    }
+    let hash = Hash::of(whole.as_bytes()).to_string();
+    let begin = whole.chars().take(TOOL_NAME_CHARS - 1 - HASH_CHARS);
+    begin.chain(['_']).chain(hash.chars().take(HASH_CHARS)).collect()
 }
+
+/// How much of a hash tells names apart.
+const HASH_CHARS: usize = 16;
 
 /// The argument that has the text with which a tool is called that takes no arguments.
 pub(super) const CUSTOM_INPUT: &str = "input";

@@ -271,7 +271,13 @@ impl Again {
                 }));
             }
         }
-        as_declared(self.offered.iter(), items)
+        let mut items = as_declared(self.offered.iter(), items);
+        for item in items.iter_mut().filter(|item| item.get("type") == Some(&json!("custom_tool_call"))) {
+            let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+            let id = id.replacen("fc_", "ctc_", 1);
+            set(item, [("id", id.into())]);
+        }
+        items
     }
 
     fn response_events(&self) -> Vec<Value> {
@@ -318,15 +324,19 @@ fn item_events(at: usize, item: &Value) -> Vec<Value> {
                 pieces.push(event("content_part.done", "part", part));
             }
         }
-        Some("function_call") => {
-            let event = |kind: &str, name: &str| {
+        Some(kind @ ("function_call" | "custom_tool_call")) => {
+            let (events, field) = match kind {
+                "function_call" => ("function_call_arguments", "arguments"),
+                _ => ("custom_tool_call_input", "input"),
+            };
+            let event = |end: &str, name: &str| {
                 json!({
-                    "type": format!("response.function_call_arguments.{kind}"), "item_id": id, "output_index": at,
-                    name: item.get("arguments"),
+                    "type": format!("response.{events}.{end}"), "item_id": id, "output_index": at,
+                    name: item.get(field),
                 })
             };
-            pieces.extend([event("delta", "delta"), event("done", "arguments")]);
-            set(&mut begun, [("arguments", json!("")), ("status", json!("in_progress"))]);
+            pieces.extend([event("delta", "delta"), event("done", field)]);
+            set(&mut begun, [(field, json!("")), ("status", json!("in_progress"))]);
         }
         _ => {}
     }

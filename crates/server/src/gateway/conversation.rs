@@ -6,8 +6,8 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading, reasoning,
-        settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
+        self, AddMessages, MessageView, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading,
+        reasoning, settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -18,7 +18,20 @@ use callboard_core::{
 use callboard_engine::{MessageQuery, Session};
 use serde_json::{Value, json};
 
-use super::dialect::{Asked, Complaint, Dialect, said, texts};
+use super::{
+    dialect::{Asked, Complaint, Dialect, said, texts},
+    known::{Fit, Known, Wanted},
+};
+
+/// How many messages are read of the end of a thread to see whether a client goes on with it.
+const END: usize = 8;
+
+/// In how many long threads that a client does not go on with it is looked up how much it says of their beginning.
+const MAX_LOOKED_UP: usize = 20;
+
+/// How many messages are compared at most to find where a client goes on that leaves out what is old. More are only compared
+/// in long conversations that repeat themselves; there it may begin a branch.
+const MAX_COMPARED: usize = 1_000_000;
 
 /// A client's conversations with one agent.
 pub(super) struct Conversation<'a> {
@@ -36,12 +49,6 @@ pub(super) struct Placed {
     pub(super) before_answer: Option<Seq>,
     /// How many of its messages are known there.
     pub(super) known: usize,
-}
-
-/// A message that is known, as what counts of it.
-struct Known {
-    seq: Seq,
-    essence: Value,
 }
 
 /// What a client sends, in comparison with what is known of all its conversations.
@@ -95,15 +102,67 @@ impl Conversation<'_> {
         if self.dialect == Dialect::Responses { placed.known } else { 0 }
     }
 
-    /// Looks for what a client sends in its threads, first in the one that was used last.
+    /// Looks for the thread of which the client sends most; of several, for the one that was used last.
+    ///
+    /// Of long threads only the end is read, unless what was asked there last is among what the client sends. With which of
+    /// them another conversation begins, is looked up in a few.
     async fn find(&self, state: &State, asked: &Asked) -> Result<Found, Complaint> {
         // What is known has placeholders for secrets, also where the client sends them.
         let mask = self.session.mask_of_input().await?;
-        let mut wanted = self.wanted(asked)?;
-        for essence in &mut wanted {
+        let mut essences = self.wanted(asked)?;
+        for essence in &mut essences {
             mask.mask_json(essence);
         }
-        let (mut there, mut free) = (Vec::new(), None);
+        let wanted = Wanted::of(essences);
+        let (there, mut free) = self.there(state)?;
+        let mut best: Option<Placed> = None;
+        let mut parted: Option<(ThreadId, usize)> = None;
+        let (mut effort, mut looked_up) = (MAX_COMPARED, 0);
+        for thread in there {
+            let (end, is_whole) = self.known(&thread, &wanted, Some(END)).await?;
+            let known = if is_whole {
+                end
+            } else {
+                if !wanted.may_fit(&end) {
+                    let common = parted.as_ref().map_or(0, |(_, count)| *count);
+                    if best.is_some() || common == wanted.count() || looked_up == MAX_LOOKED_UP {
+                        continue;
+                    }
+                    looked_up += 1;
+                }
+                self.known(&thread, &wanted, None).await?.0
+            };
+            if known.is_empty() {
+                // Nothing was said in it yet.
+                free = Some(thread);
+                continue;
+            }
+            let (_, common) = wanted.common(&known);
+            if common > parted.as_ref().map_or(0, |(_, count)| *count) {
+                parted = Some((thread.clone(), common));
+            }
+            let is_unchanged = || self.patch(state, &thread, asked) == ThreadPatch::default();
+            let Some(Fit { count, before_answer }) = wanted.fit(&known, &mut effort, is_unchanged) else { continue };
+            if best.as_ref().is_none_or(|best| best.known < count) {
+                best = Some(Placed { thread, before_answer, known: count });
+                // What is left is new.
+                if wanted.has_all_answers_in(count) {
+                    break;
+                }
+            }
+        }
+        if let Some(placed) = best {
+            return Ok(Found::There(placed));
+        }
+        // There is always a free one.
+        let none = || Complaint::new(http::StatusCode::CONFLICT, "there are too many branches");
+        Ok(Found::New { free: free.ok_or_else(none)?, parted })
+    }
+
+    /// The threads of this agent's conversations, first the one that was used last, and a free one.
+    fn there(&self, state: &State) -> Result<(Vec<ThreadId>, Option<ThreadId>), Complaint> {
+        let mut there = Vec::new();
+        let mut free = None;
         for thread in self.threads() {
             let thread = thread?;
             match state.threads.get(&thread) {
@@ -118,43 +177,10 @@ impl Conversation<'_> {
         }
         // Those with the same time stay in the order of their numbers.
         there.sort_by_key(|(last_at, _)| *last_at);
-        let mut parted: Option<(ThreadId, usize)> = None;
-        for (_, thread) in there {
-            let known = self.known(&thread).await?;
-            if known.is_empty() {
-                // Nothing was said in it yet.
-                free = Some(thread);
-                continue;
-            }
-            for begin in 0..known.len() {
-                let rest = known.get(begin..).unwrap_or_default();
-                let (through, count) = common(rest, &wanted);
-                // A client may leave out what is old. One message alone does not show that it did.
-                if begin > 0 && count < 2 {
-                    continue;
-                }
-                let left = rest.get(through..).unwrap_or_default();
-                let Some(next) = left.first() else {
-                    return Ok(Found::There(Placed { thread, before_answer: None, known: count }));
-                };
-                let is_asked_again = count == wanted.len()
-                    && !wanted.last().is_some_and(is_answer)
-                    && left.iter().all(|known| is_answer(&known.essence));
-                if is_asked_again && self.patch(state, &thread, asked) == ThreadPatch::default() {
-                    let before_answer = Some(Seq(next.seq.0.saturating_sub(1)));
-                    return Ok(Found::There(Placed { thread, before_answer, known: count }));
-                }
-                if begin == 0 && count > parted.as_ref().map_or(0, |(_, count)| *count) {
-                    parted = Some((thread.clone(), count));
-                }
-            }
-        }
-        // There is always a free one.
-        let none = || Complaint::new(http::StatusCode::CONFLICT, "there are too many branches");
-        Ok(Found::New { free: free.ok_or_else(none)?, parted })
+        Ok((there.into_iter().map(|(_, thread)| thread).collect(), free))
     }
 
-    /// The threads of this agent's conversations, in their order.
+    /// The threads that this agent's conversations may have, in their order.
     fn threads(&self) -> impl Iterator<Item = Result<ThreadId, Complaint>> {
         let agent = self.agent;
         (1..10_000).map(move |number| {
@@ -175,28 +201,31 @@ impl Conversation<'_> {
         Ok(self.read(&asked.messages)?.into_iter().map(essence).collect())
     }
 
-    /// What is known of a conversation, as what counts of each message.
-    async fn known(&self, thread: &ThreadId) -> Result<Vec<Known>, Complaint> {
+    /// What is known of a conversation, and whether that is all of it: with a limit, only so much of its end as so many messages
+    /// say whole.
+    async fn known(
+        &self,
+        thread: &ThreadId,
+        wanted: &Wanted,
+        limit: Option<usize>,
+    ) -> Result<(Vec<Known>, bool), Complaint> {
         let viewer = if self.is_user { Viewer::User } else { Viewer::Agent(self.agent.clone()) };
-        let messages = self.session.messages(&viewer, thread, MessageQuery::default()).await?.messages;
+        let query = MessageQuery { limit, ..MessageQuery::default() };
+        let page = self.session.messages(&viewer, thread, query).await?;
+        let (messages, is_whole) = (page.messages, page.next.is_none());
         let shape = self.dialect.shape();
         if self.dialect == Dialect::Responses {
-            let known = messages.iter().map(|message| Known {
-                seq: message.seq,
-                essence: essence_of(
-                    message.role,
-                    &message.content,
-                    &message.tool_calls,
-                    message.tool_call_id.as_deref(),
-                ),
-            });
-            return Ok(known.collect());
+            let essence = |message: &MessageView| {
+                essence_of(message.role, &message.content, &message.tool_calls, message.tool_call_id.as_deref())
+            };
+            let known = messages.iter().map(|message| wanted.known(message.seq, &essence(message)));
+            return Ok((known.collect(), is_whole));
         }
-        let is_joined = |next: &conversation::MessageView| {
-            next.as_given.as_ref().is_some_and(|given| given.joined && given.shape == shape)
-        };
+        let is_joined =
+            |next: &MessageView| next.as_given.as_ref().is_some_and(|given| given.joined && given.shape == shape);
         let mut known = Vec::new();
-        for object in messages.chunk_by(|_, next| is_joined(next)) {
+        // The first may go on from one that was not read.
+        for object in messages.chunk_by(|_, next| is_joined(next)).skip(usize::from(!is_whole)) {
             let Some(seq) = object.first().map(|message| message.seq) else { continue };
             let objects = match object {
                 // Anthropic's shape has no role for the system, and clients of newer models have.
@@ -205,9 +234,9 @@ impl Conversation<'_> {
                 }
                 _ => in_shape(shape, object),
             };
-            known.extend(objects.iter().map(|message| Known { seq, essence: self.essence(message) }));
+            known.extend(objects.iter().map(|message| wanted.known(seq, &self.essence(message))));
         }
-        Ok(known)
+        Ok((known, is_whole))
     }
 
     /// What changes in a thread: the client's instructions and tools hold in it.
@@ -254,22 +283,24 @@ impl Conversation<'_> {
 
     /// Adds messages: what the user said as the user, and so what the user's program says; what the agent said and was told by tools as
     /// the agent.
-    async fn add(&self, thread: &ThreadId, mut new: Vec<NewMessage>) -> Result<(), Complaint> {
-        while !new.is_empty() {
-            let actor = self.actor(new.first());
-            let count = new.iter().take_while(|message| self.actor(Some(message)) == actor).count();
-            let rest = new.split_off(count);
-            let add = AddMessages { thread: thread.clone(), messages: std::mem::replace(&mut new, rest) };
-            self.session.execute(actor, add).await?;
+    async fn add(&self, thread: &ThreadId, new: Vec<NewMessage>) -> Result<(), Complaint> {
+        let mut new = new.into_iter().peekable();
+        while let Some(first) = new.next() {
+            let actor = self.actor(&first);
+            let mut messages = vec![first];
+            while let Some(next) = new.next_if(|next| self.actor(next) == actor) {
+                messages.push(next);
+            }
+            self.session.execute(actor, AddMessages { thread: thread.clone(), messages }).await?;
         }
         Ok(())
     }
 
-    fn actor(&self, message: Option<&NewMessage>) -> Actor {
-        let is_users = message.is_some_and(|message| match message.role {
+    fn actor(&self, message: &NewMessage) -> Actor {
+        let is_users = match message.role {
             conversation::Role::User | conversation::Role::System => true,
             conversation::Role::Ai | conversation::Role::Tool => false,
-        });
+        };
         if self.is_user && is_users { Actor::User } else { Actor::Agent(self.agent.clone()) }
     }
 
@@ -290,28 +321,6 @@ impl Conversation<'_> {
             Dialect::Anthropic => json!([role, parts(message.get("content"), said_by)]),
         }
     }
-}
-
-/// Through which of the known messages, and how many of the wanted ones, both say the same. Where a client asked again, the answers
-/// stand behind each other, and it goes on with one of them.
-fn common(known: &[Known], wanted: &[Value]) -> (usize, usize) {
-    let is_known_answer = |known: &&Known| is_answer(&known.essence);
-    let (mut through, mut count) = (0, 0);
-    while let Some(next) = wanted.get(count) {
-        let rest = known.get(through..).unwrap_or_default();
-        let answers = rest.iter().take_while(is_known_answer).count();
-        let Some(at) = rest.iter().take(answers.max(1)).position(|known| known.essence == *next) else { break };
-        through += at + 1;
-        count += 1;
-        if is_answer(next) && !wanted.get(count).is_some_and(is_answer) {
-            through += known.get(through..).unwrap_or_default().iter().take_while(is_known_answer).count();
-        }
-    }
-    (through, count)
-}
-
-fn is_answer(essence: &Value) -> bool {
-    essence.get(0).and_then(Value::as_str) == Some("assistant")
 }
 
 /// What counts of a message, where the client sends items of the Responses API.

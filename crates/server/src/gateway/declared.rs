@@ -110,6 +110,22 @@ mod tests {
     }
 
     #[test]
+    fn names_that_are_too_long_with_their_namespace_are_told_apart() {
+        let (space, name) = ("n".repeat(64), "s".repeat(100));
+        let tool = |end: &str| json!({"type": "function", "name": format!("{name}{end}")});
+        let tools = [json!({"type": "namespace", "name": space, "tools": [tool("a"), tool("b")]})];
+        for end in ["a", "b"] {
+            let inner = format!("{name}{end}");
+            let whole = whole_name(&space, &inner);
+            assert_eq!(whole.len(), 128, "{whole}");
+            let call = json!({"type": "function_call", "call_id": "1", "name": whole, "arguments": "{}"});
+            let written = as_declared(tools.iter(), vec![call]).remove(0);
+            assert_eq!((&written["namespace"], &written["name"]), (&json!(space), &json!(inner)));
+        }
+        assert_eq!(whole_name("notes", "search"), "notes__search");
+    }
+
+    #[test]
     fn of_tools_that_are_declared_again_the_last_holds() {
         let tool = |kind: &str| json!({"type": kind, "name": "run"});
         let call = json!({"type": "function_call", "call_id": "1", "name": "run", "arguments": r#"{"input":"x"}"#});

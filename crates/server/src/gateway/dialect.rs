@@ -21,7 +21,10 @@ use callboard_core::{
 use callboard_model::{ModelError, Provider};
 use serde_json::{Map, Value, json};
 
-use super::declared::{as_declared, calls_as_declared, listed};
+use super::{
+    declared::{as_declared, calls_as_declared, listed},
+    unknown,
+};
 use crate::{call_error::CallError, problem};
 
 /// An API that clients speak.
@@ -103,7 +106,8 @@ impl Complaint {
         Self { code: ConflictKind::AnswerErased.code().to_owned(), ..Self::new(StatusCode::GONE, message) }
     }
 
-    fn refused(pointer: &str, why: &str) -> Self {
+    /// Something in the request is wrong.
+    pub(super) fn refused(pointer: &str, why: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, format!("{pointer}: {why}"))
     }
 
@@ -252,11 +256,23 @@ impl Dialect {
             let why = "the conversation is kept and compressed here, not by the provider: leave it out";
             return Err(Complaint::refused(&pointer, why));
         }
+        if mode == Mode::Manage
+            && let Some(pointer) = unknown::field(&body, self.list())
+        {
+            let why = "the model would not be told of it: leave it out, or only record with the header `Callboard-Mode: record`";
+            return Err(Complaint::refused(&pointer, why));
+        }
         let is_there = |name: &str| body.get(name).is_some_and(|given| !given.is_null());
         let text = |name: &str| body.get(name).and_then(Value::as_str);
-        let model = text("model").ok_or_else(|| Complaint::refused("/model", "name the model"))?;
-        let own = format!("{}:", self.provider().as_str());
-        let model = model.strip_prefix(&own).unwrap_or(model).to_owned();
+        let Some(model) = text("model") else {
+            let why = match (is_there("model"), mode) {
+                (true, _) => "it is a text, such as `gpt-4o`",
+                (false, Mode::Manage) => "name the model, give the agent one, or set CALLBOARD_MODEL",
+                (false, Mode::Record) => "name the model: what is only recorded goes on as it is",
+            };
+            return Err(Complaint::refused("/model", why));
+        };
+        let model = self.own_name(model, mode)?.to_owned();
         if mode == Mode::Manage {
             if is_there("n") && body.get("n") != Some(&json!(1)) {
                 return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
@@ -359,6 +375,25 @@ impl Dialect {
         Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
     }
 
+    /// The name of a model at the provider of this API. One of the other API is not asked here.
+    fn own_name(self, model: &str, mode: Mode) -> Result<&str, Complaint> {
+        let (own, other) = match self {
+            Self::OpenAi | Self::Responses => ("openai", "anthropic"),
+            Self::Anthropic => ("anthropic", "openai"),
+        };
+        match model.split_once(':') {
+            Some((word, name)) if word == own => Ok(name),
+            Some((word, _)) if word == other && mode == Mode::Manage => {
+                let model: String = model.chars().take(80).collect();
+                let why = format!(
+                    "`{model}` is asked at a base URL that ends with `/{other}`, in the form of that API: name another model, or say `{own}:{model}` if that is its name here"
+                );
+                Err(Complaint::refused("/model", &why))
+            }
+            _ => Ok(model),
+        }
+    }
+
     /// Where a request has a part of the conversation compressed by the provider, or brings what stands for one.
     fn compacted(self, body: &Map<String, Value>) -> Option<String> {
         let kind = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -380,6 +415,27 @@ impl Dialect {
                 block.or_else(|| edit.map(|at| format!("/context_management/edits/{at}")))
             }
         }
+    }
+
+    /// Refuses what an answer could not have that is given again under its idempotency key.
+    pub(super) fn check_key(self, asked: &Asked) -> Result<(), Complaint> {
+        let nothing = [json!(null), json!(false), json!(0)];
+        let given = |name: &str| asked.body.get(name).filter(|value| !nothing.contains(value));
+        let pointer = match self {
+            Self::OpenAi => {
+                let several = given("n").filter(|n| **n != json!(1));
+                given("logprobs").map(|_| "/logprobs".to_owned()).or_else(|| several.map(|_| "/n".to_owned()))
+            }
+            Self::Responses => {
+                let is_logprobs = |value: &Value| value.as_str() == Some("message.output_text.logprobs");
+                let at = listed(asked.body.get("include")).position(is_logprobs);
+                at.map(|at| format!("/include/{at}"))
+                    .or_else(|| given("top_logprobs").map(|_| "/top_logprobs".to_owned()))
+            }
+            Self::Anthropic => None,
+        };
+        let why = "it is not kept, and so would not be there where the answer is given again under its Idempotency-Key: leave one of the two out";
+        pointer.map_or(Ok(()), |pointer| Err(Complaint::refused(&pointer, why)))
     }
 
     /// Reads a tool of the client, or those of a namespace. None is what a provider itself describes to its models and the client

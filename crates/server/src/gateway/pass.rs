@@ -269,7 +269,8 @@ fn cut_off(dialect: Dialect, said: &Value) -> bool {
 }
 
 /// What an answer says, as it is kept: as its provider gave it, or without the fields that cannot be kept.
-fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
+fn answer(dialect: Dialect, mut said: Value) -> Result<Value, String> {
+    without_logprobs(&mut said);
     let there = match dialect {
         Dialect::OpenAi => said.pointer("/choices/0/message").is_some_and(Value::is_object),
         Dialect::Responses => said.get("output").is_some_and(Value::is_array),
@@ -330,6 +331,15 @@ fn answer(dialect: Dialect, said: Value) -> Result<Value, String> {
         }
     }
     Ok(noted(kept.into(), choices))
+}
+
+/// Leaves out how likely each piece of a text was: put together, the pieces say what is hidden in the text.
+fn without_logprobs(said: &mut Value) {
+    let items = said.get_mut("output").and_then(Value::as_array_mut).into_iter().flatten();
+    let parts = items.filter_map(|item| item.get_mut("content")?.as_array_mut()).flatten();
+    for logprobs in parts.filter_map(|part| part.get_mut("logprobs")) {
+        *logprobs = json!([]);
+    }
 }
 
 /// An answer whose message says that it is the first of so many: only that one is kept.

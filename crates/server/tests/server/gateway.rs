@@ -1,6 +1,6 @@
 //! The base URL for programs with OpenAI's or Anthropic's clients: their conversations are kept, and go on within the budget.
 
-use std::sync::Arc;
+use std::{net::Ipv4Addr, sync::Arc};
 
 use callboard_engine::{MasterKey, Measure, Settings as BoardSettings};
 use callboard_model::{
@@ -9,6 +9,10 @@ use callboard_model::{
 };
 use callboard_server::Settings;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 
 use crate::{
     erasure::is_in_a_file,
@@ -430,6 +434,61 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
 }
 
 #[tokio::test]
+async fn fields_that_the_model_would_not_be_told_are_refused_by_their_names() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let with_field = |mut message: Value, pointer: &str| {
+        message.pointer_mut(pointer).unwrap()["spoken"] = json!(true);
+        message
+    };
+    let parts = |kind: &str| json!({"role": "user", "content": [{"type": kind, "text": "Well?"}]});
+    let result =
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Fog."}]});
+    for (path, list, message, told) in [
+        (OPENAI, "messages", with_field(user("Well?"), ""), "`spoken`"),
+        (OPENAI, "messages", with_field(parts("text"), "/content/0"), "/messages/0/content/0/spoken: "),
+        (RESPONSES, "input", with_field(user("Well?"), ""), "`spoken`"),
+        (RESPONSES, "input", with_field(parts("input_text"), "/content/0"), "/input/0/content/0/spoken: "),
+        (ANTHROPIC, "messages", with_field(user("Well?"), ""), "`spoken`"),
+        (ANTHROPIC, "messages", with_field(parts("text"), "/content/0"), "/messages/0/content/0/spoken: "),
+        (ANTHROPIC, "messages", with_field(result, "/content/0"), "/messages/0/content/0/spoken: "),
+    ] {
+        let mut body = json!({"model": "m", "max_tokens": 9});
+        body[list] = json!([message]);
+        let refused = server.send("POST", path, body).await.is(400);
+        assert!(refused.raw.contains(told), "{}", refused.raw);
+    }
+    assert!(endpoint.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_model_is_shown_what_of_the_board_the_agent_sees() {
+    let said = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "High."}]}]);
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", response("resp_1", said.clone()).to_string()),
+        false => Reply::text("High."),
+    });
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    for (name, set) in [
+        ("open", json!({"content": "The board knows."})),
+        ("own", json!({"content": "The writer knows.", "visible_to": ["writer"]})),
+        ("critics", json!({"content": "The critic knows.", "visible_to": ["critic"]})),
+    ] {
+        server.send("PUT", &format!("{team}/context-sets/{name}"), set).await.is(200);
+    }
+    let asked = json!([user("Well?")]);
+    for (path, list) in [(OPENAI, "messages"), (RESPONSES, "input"), (ANTHROPIC, "messages")] {
+        let mut body = json!({"model": "m", "max_tokens": 9});
+        body[list] = asked.clone();
+        server.send("POST", path, body).await.is(200);
+        let sent = endpoint.requests().last().unwrap().to_string();
+        assert!(sent.contains("The board knows.") && sent.contains("The writer knows."), "{sent}");
+        assert!(!sent.contains("The critic knows."), "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_asked_again_stays_in_its_thread() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
@@ -454,6 +513,48 @@ async fn what_is_asked_again_stays_in_its_thread() {
     let list = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await.is(200);
     let branch = &list.body["messages"][0]["metadata"]["branch"];
     assert_eq!(*branch, json!({"of": "chat:writer", "common_messages": 2}), "{}", list.raw);
+}
+
+#[tokio::test]
+async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_sends_most() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    let (high, one) = (assistant("High."), user("One?"));
+    chat(&server, json!([one])).await.is(200);
+    chat(&server, json!([one, high, user("Two?")])).await.is(200);
+    // Another begins as it did, and gets the same answer.
+    chat(&server, json!([one])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "High."]);
+    chat(&server, json!([one, high, user("Two?"), high, user("Three?")])).await.is(200);
+    let all = ["One?", "High.", "Two?", "High.", "Three?", "High."];
+    assert_eq!(messages(&server, "chat:writer").await, all);
+    assert_eq!(messages(&server, "chat:writer:2").await.len(), 2);
+    // What both begin with goes on in the one that ends there.
+    chat(&server, json!([one, high, user("Four?")])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "High.", "Four?", "High."]);
+}
+
+#[tokio::test]
+async fn a_long_conversation_goes_on_behind_others() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let mut long: Vec<_> = (0..8).flat_map(|nth| [user(&format!("Q{nth}?")), assistant(&format!("A{nth}."))]).collect();
+    long.push(user("Well?"));
+    chat(&server, json!(long)).await.is(200);
+    chat(&server, json!([user("Something else?")])).await.is(200);
+    // It says all of it, or leaves out what is old.
+    long.extend([assistant("answer 0"), user("And now?")]);
+    chat(&server, json!(long)).await.is(200);
+    chat(&server, json!([user("Something else?"), assistant("answer 1"), user("And?")])).await.is(200);
+    long.extend([assistant("answer 2"), user("Then?")]);
+    chat(&server, json!(long[10..])).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await.len(), 22);
+    assert_eq!(threads(&server, "s").await, 2);
+    // A branch of it is one, although it does not go on with its end.
+    chat(&server, json!([long[0], long[1], long[2], assistant("No."), user("Well?")])).await.is(200);
+    let list = server.get("/v1/sessions/s/threads/chat:writer:3/messages").await.is(200);
+    let branch = &list.body["messages"][0]["metadata"]["branch"];
+    assert_eq!(*branch, json!({"of": "chat:writer", "common_messages": 3}), "{}", list.raw);
 }
 
 #[tokio::test]
@@ -695,6 +796,30 @@ async fn tools_in_a_namespace_and_those_that_take_a_text_are_called_as_they_were
     let thread = server.get("/v1/sessions/s/threads").await.is(200).body["threads"][0].clone();
     let names: Vec<_> = thread["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["mcp__notes__search", "apply_patch"]);
+}
+
+#[tokio::test]
+async fn a_tool_whose_name_is_too_long_with_its_namespace_is_called_as_it_was_declared() {
+    let (space, name) = ("n".repeat(64), "s".repeat(100));
+    let call =
+        json!({"type": "function_call", "call_id": "call_1", "namespace": space, "name": name, "arguments": "{}"});
+    let given = json!([call]);
+    let endpoint = Scripted::start(move |_, nth| {
+        let said =
+            json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
+        let whole = response(&format!("resp_{nth}"), if nth == 0 { given.clone() } else { said });
+        Reply::raw(200, "application/json", whole.to_string())
+    });
+    let server = with(&endpoint).await;
+    let inner = json!({"type": "function", "name": name, "description": "Searches", "parameters": {"type": "object", "properties": {}}});
+    let tools = json!([{"type": "namespace", "name": space, "description": "Notes", "tools": [inner]}]);
+    let ask = |input: Value| server.send("POST", RESPONSES, json!({"model": "gpt-4o", "input": input, "tools": tools}));
+    ask(json!([user("Well?")])).await.is(200);
+    let result = json!({"type": "function_call_output", "call_id": "call_1", "output": "Found."});
+    ask(json!([user("Well?"), call, result])).await.is(200);
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!((&sent["tools"], &sent["input"][1], &sent["input"][2]), (&tools, &call, &result), "{sent}");
+    assert_eq!(messages(&server, "chat:writer").await.len(), 4);
 }
 
 #[tokio::test]
@@ -1051,6 +1176,48 @@ async fn the_same_request_under_its_key_is_asked_once() {
 }
 
 #[tokio::test]
+async fn log_probabilities_pass_and_are_refused_under_a_key() {
+    let token = json!({"token": "High.", "logprob": -0.25, "bytes": null, "top_logprobs": []});
+    let message = json!({"role": "assistant", "content": "High.", "refusal": null});
+    let choice = json!({"index": 0, "finish_reason": "stop", "logprobs": {"content": [token], "refusal": null}, "message": message});
+    let whole = json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice]}).to_string();
+    let part = json!({"type": "output_text", "text": "High.", "annotations": [], "logprobs": [token]});
+    let said = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]});
+    let responded = response("resp_1", json!([said])).to_string();
+    let given = (whole.clone(), responded.clone());
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", given.1.clone()),
+        false => Reply::raw(200, "application/json", given.0.clone()),
+    });
+    let server = with(&endpoint).await;
+    let chat = json!({"model": "m", "messages": [user("One?")], "logprobs": true, "top_logprobs": 2});
+    assert_eq!(server.send("POST", OPENAI, chat.clone()).await.is(200).raw, whole);
+    let include = json!(["reasoning.encrypted_content", "message.output_text.logprobs"]);
+    let respond = json!({"model": "m", "input": "Two?", "include": include});
+    assert_eq!(server.send("POST", RESPONSES, respond.clone()).await.is(200).raw, responded);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "High."]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["Two?", "High."]);
+    let list = server.get("/v1/sessions/s/threads/chat:writer:2/messages").await.is(200);
+    assert!(!list.raw.contains("-0.25"), "{}", list.raw);
+    let several = json!({"model": "m", "messages": [user("One?")], "n": 2});
+    let top = json!({"model": "m", "input": "Two?", "top_logprobs": 2});
+    for (path, mode, body, pointer) in [
+        (OPENAI, "manage", chat, "/logprobs: "),
+        (OPENAI, "record", several, "/n: "),
+        (RESPONSES, "manage", respond, "/include/1: "),
+        (RESPONSES, "record", top, "/top_logprobs: "),
+    ] {
+        let ask = server.call("POST", path).header("Idempotency-Key", "key").header("Callboard-Mode", mode);
+        let refused = Answer::of(ask.json(&body)).await.is(400);
+        assert!(refused.raw.contains(pointer) && refused.raw.contains("Idempotency-Key"), "{}", refused.raw);
+    }
+    assert_eq!(endpoint.requests().len(), 2);
+    // What asks for nothing of this has a key.
+    let nothing = json!({"model": "m", "messages": [user("Three?")], "logprobs": false, "top_logprobs": null, "n": 1});
+    Answer::of(server.call("POST", OPENAI).header("Idempotency-Key", "key").json(&nothing)).await.is(200);
+}
+
+#[tokio::test]
 async fn an_answer_under_a_key_says_nothing_that_was_hidden_or_erased_since() {
     let endpoint = Scripted::start(|request, _| match request["messages"].to_string().contains("Code?") {
         true => Reply::text("The code is quokkafish."),
@@ -1164,6 +1331,43 @@ async fn an_answer_is_given_again_in_the_form_of_its_api() {
 }
 
 #[tokio::test]
+async fn a_call_with_a_text_is_given_again_in_the_form_of_its_api() {
+    let call = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "apply_patch", "input": "*** Begin"});
+    let whole = response("resp_1", json!([call]));
+    let endpoint = Scripted::start(move |request, _| responded(request, &whole));
+    let server = with(&endpoint).await;
+    let body =
+        json!({"model": "m", "input": "Well?", "stream": true, "tools": [{"type": "custom", "name": "apply_patch"}]});
+    let ask = || Answer::of(server.call("POST", RESPONSES).header("Idempotency-Key", "one").json(&body));
+    ask().await.is(200);
+    let again = ask().await.is(200);
+    assert_eq!(endpoint.requests().len(), 1);
+    let streamed = events(&again);
+    let all = [
+        "response.created",
+        "response.output_item.added",
+        "response.custom_tool_call_input.delta",
+        "response.custom_tool_call_input.done",
+        "response.output_item.done",
+        "response.completed",
+    ];
+    assert_eq!(types(&streamed), all, "{}", again.raw);
+    let [_, added, delta, done, whole, _] = streamed.as_slice() else { panic!("{}", again.raw) };
+    let id = whole["item"]["id"].as_str().unwrap();
+    assert!(id.starts_with("ctc_"), "{id}");
+    for (event, item_id, field) in [
+        (added, &added["item"]["id"], &added["item"]["input"]),
+        (delta, &delta["item_id"], &delta["delta"]),
+        (done, &done["item_id"], &done["input"]),
+        (whole, &whole["item"]["id"], &whole["item"]["input"]),
+    ] {
+        let text = if event["type"] == "response.output_item.added" { "" } else { "*** Begin" };
+        assert_eq!((item_id, field), (&json!(id), &json!(text)), "{event}");
+    }
+    assert_eq!(whole["item"]["type"], "custom_tool_call", "{whole}");
+}
+
+#[tokio::test]
 async fn an_answer_that_came_as_a_whole_is_kept_however_its_stream_ends() {
     let endpoint = Scripted::start(|_, nth| match nth {
         0 => {
@@ -1214,6 +1418,41 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
 }
 
 #[tokio::test]
+async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let openai_base_url = Some(format!("http://{}/v1", listener.local_addr().unwrap()));
+    let models = ModelSettings { openai_base_url, ..ModelSettings::default() };
+    let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    let server = Server::with(memory().await, settings).await;
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    let begun = format!("{head}data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": "High"}}]}));
+    for (text, given) in [("Before?", None), ("Amid?", Some(begun))] {
+        let body = json!({"model": "m", "messages": [user(text)], "stream": true});
+        let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
+        let (mut provider, _) = soon("the request", listener.accept()).await.unwrap();
+        let mut asked = Vec::new();
+        while !String::from_utf8_lossy(&asked).contains(text) {
+            let read = soon("the whole request", provider.read_buf(&mut asked)).await.unwrap();
+            assert!(read > 0, "the request ended before it said all");
+        }
+        match given {
+            None => asking.abort(),
+            Some(begun) => {
+                provider.write_all(begun.as_bytes()).await.unwrap();
+                let mut open = soon("the answer", asking).await.unwrap().unwrap();
+                soon("its first piece", open.chunk()).await.unwrap();
+            }
+        }
+        // The end of its connection, or that it broke off.
+        let _ = soon("the end of the request", provider.read_to_end(&mut asked)).await;
+    }
+    until("the turns that failed", async || {
+        turns(&server).await.iter().filter(|turn| turn["failed"] == true).count() == 2
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_thread_that_an_agent_may_not_see_is_none_of_its_conversations() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
@@ -1261,6 +1500,64 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
     let models = server.get("/gateway/s/writer/openai/v1/models").await.is(200);
     assert_eq!(models.body["data"][0]["id"], "scripted", "{}", models.raw);
     kept(&server, "chat:writer", 2).await;
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_named_is_the_agents_or_the_usual_one() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let (openai_base_url, anthropic_base_url) = (Some(endpoint.base_url()), Some(endpoint.base_url()));
+    let models = ModelSettings { openai_base_url, anthropic_base_url, ..ModelSettings::default() };
+    let mut settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    settings.runs.model = Some("usual".to_owned());
+    let server = Server::with(memory().await, settings).await;
+    let asked_last = || endpoint.requests().last().unwrap()["model"].clone();
+    server.send("POST", OPENAI, json!({"messages": [user("One?")]})).await.is(200);
+    assert_eq!(asked_last(), "usual");
+    server.send("POST", OPENAI, json!({"model": null, "messages": [user("Two?")]})).await.is(200);
+    assert_eq!(asked_last(), "usual");
+    // It is one of OpenAI's API.
+    let body = json!({"max_tokens": 9, "messages": [user("Three?")]});
+    let refused = server.send("POST", ANTHROPIC, body.clone()).await.is(400);
+    assert!(refused.raw.contains("/model: `openai:usual`"), "{}", refused.raw);
+    let agents = json!([{"name": "writer", "role": "worker", "model": "anthropic:own"}]);
+    server.send("POST", "/v1/sessions", json!({"id": "own", "agents": agents})).await.is(201);
+    let path = "/gateway/own/writer/anthropic/v1/messages";
+    server.send("POST", path, body.clone()).await.is(200);
+    assert_eq!(asked_last(), "own");
+    // So it is where tokens are counted, of what is known and of what is not.
+    server.send("POST", &format!("{path}/count_tokens"), body).await.is(200);
+    assert_eq!(asked_last(), "own");
+    let unknown = json!({"messages": [user("Four?")]});
+    server.send("POST", &format!("{path}/count_tokens"), unknown.clone()).await.is(200);
+    assert_eq!(asked_last(), "own");
+    // What is only recorded goes on as it is.
+    let recorded = server.call("POST", OPENAI).header("Callboard-Mode", "record").json(&unknown);
+    let refused = Answer::of(recorded).await.is(400);
+    assert!(refused.raw.contains("/model: "), "{}", refused.raw);
+}
+
+#[tokio::test]
+async fn a_model_of_the_other_api_is_refused_by_its_name() {
+    let endpoint = Scripted::start(|_, _| Reply::text("High."));
+    let server = with(&endpoint).await;
+    for (path, model, door) in [
+        (OPENAI, "anthropic:claude", "`/anthropic`"),
+        (ANTHROPIC, "openai:gpt-4o", "`/openai`"),
+        ("/gateway/s/writer/anthropic/v1/messages/count_tokens", "openai:gpt-4o", "`/openai`"),
+    ] {
+        let body = json!({"model": model, "max_tokens": 9, "messages": [user("Well?")]});
+        let refused = server.send("POST", path, body).await.is(400);
+        let told = format!("/model: `{model}`");
+        assert!(refused.raw.contains(&told) && refused.raw.contains(door), "{}", refused.raw);
+    }
+    let refused = server.send("POST", RESPONSES, json!({"model": "anthropic:claude", "input": "Well?"})).await.is(400);
+    assert!(refused.raw.contains("/model: `anthropic:claude`"), "{}", refused.raw);
+    assert!(endpoint.requests().is_empty());
+    server.get("/v1/sessions/s").await.is(404);
+    // Whoever calls a model of its own so says which API it has.
+    let body = json!({"model": "openai:anthropic:claude", "messages": [user("Well?")]});
+    server.send("POST", OPENAI, body).await.is(200);
+    assert_eq!(endpoint.requests()[0]["model"], "anthropic:claude");
 }
 
 #[tokio::test]
