@@ -120,7 +120,7 @@ async fn a_client_is_told_that_its_tools_and_prompts_changed() {
         let lead = json!({"name": "lead", "role": "manager"});
         json!({"agents": std::iter::once(lead).chain(names.iter().map(worker)).collect::<Vec<_>>()})
     };
-    for listening in [newest, on(&server, "GET", address, &connection)] {
+    for listening in [on(&server, "GET", address, &connection), newest] {
         let mut told = events(listening).await;
         // When the server follows the session is not told.
         let granting = async {
