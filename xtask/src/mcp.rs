@@ -68,25 +68,30 @@ fn clients() -> anyhow::Result<()> {
         given(client)?;
     }
     let http = format!("{}/mcp?session=over-http", server.url);
-    inspected("HTTP", &[http.as_str(), "--transport", "http"])?;
+    inspected("HTTP", &folder, &[http.as_str(), "--transport", "http"])?;
     let (program, kept) = (callboard.display().to_string(), format!("CALLBOARD_STORE={store}"));
-    inspected("stdio", &["-e", kept.as_str(), "-e", "CALLBOARD_SESSION=over-stdio", program.as_str(), "mcp"])
+    inspected("stdio", &folder, &["-e", kept.as_str(), "-e", "CALLBOARD_SESSION=over-stdio", program.as_str(), "mcp"])
 }
 
-/// The inspector lists the tools of a server and calls one. `server` is how it reaches it.
-fn inspected(way: &str, server: &[&str]) -> anyhow::Result<()> {
+/// The inspector lists the tools of a server and calls one, with the newest protocol and with the ones before. `server` is how it
+/// reaches it, and `folder` where it may write.
+fn inspected(way: &str, folder: &Path, server: &[&str]) -> anyhow::Result<()> {
     let calls: [(&[&str], &str); 2] = [
         (&["--method", "tools/list"], "get_prompt"),
         (&["--method", "tools/call", "--tool-name", "read_context_set", "--tool-arg", "name=Facts"], "The sea rises."),
     ];
-    for (asked, expected) in calls {
-        let inspector = ["run", "--silent", "inspector", "--"];
-        let told = command::output(npm::CLIENTS.npm()?.args(inspector).args(server).args(asked))?;
-        if !told.contains(expected) {
-            bail!("the inspector over {way} is not told of {expected}: {told}");
+    let inspector = ["run", "--silent", "inspector", "--"];
+    for era in ["legacy", "modern"] {
+        for (asked, expected) in calls {
+            let mut npm = npm::CLIENTS.npm()?;
+            npm.args(inspector).args(server).args(["--protocol-era", era]).args(asked);
+            let told = command::output(npm.env("MCP_STORAGE_DIR", folder.join("inspector")))?;
+            if !told.contains(expected) {
+                bail!("the inspector over {way} ({era}) is not told of {expected}: {told}");
+            }
         }
+        println!("the inspector over {way}, {era}: ok");
     }
-    println!("the inspector over {way}: ok");
     Ok(())
 }
 

@@ -4,18 +4,21 @@ use std::{
     collections::{HashMap, HashSet},
     convert::Infallible,
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use bytes::Bytes;
+use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
-use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, BodyStream, Full, StreamBody, combinators::UnsyncBoxBody};
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
         SessionManager as _, StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
 };
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -32,6 +35,8 @@ const VERSION: &str = "mcp-protocol-version";
 const NEWEST: &[u8] = b"2026-07-28";
 /// The header that says where a stream broke.
 const LAST_EVENT: &str = "last-event-id";
+/// How often it is looked whether a connection whose client listens here was ended at another server.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Answers requests of the protocol over HTTP, with a server for each client.
 pub struct Door<S = Server> {
@@ -46,6 +51,9 @@ pub struct Door<S = Server> {
     gates: Mutex<HashMap<String, Weak<Gate>>>,
     most: usize,
 }
+
+/// What a client is answered: its body need not be shared among threads.
+type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Whoever takes up a connection holds it: a request that came in between would be taken for the first of the connection.
 type Gate = tokio::sync::Mutex<()>;
@@ -90,7 +98,7 @@ impl<S: ServerHandler> Door<S> {
     }
 
     /// Answers a request of whoever `scope` says.
-    pub async fn answer<B>(&self, mut request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
+    pub async fn answer<B>(&self, mut request: Request<B>, scope: Scope) -> Answer
     where
         B: Body + Send + 'static,
         B::Error: std::fmt::Display,
@@ -102,7 +110,8 @@ impl<S: ServerHandler> Door<S> {
         let is_open = self.is_open(&id).await;
         // Only requests that take the connection up wait for each other.
         let held = (!is_open).then_some(held);
-        match self.kept.is_kept(&name(&id, &scope)).await {
+        let kept_as = name(&id, &scope);
+        match self.kept.is_kept(&kept_as).await {
             // It is another one's, or has ended. Whoever may take it up need not wait for this request.
             Ok(false) if is_open || !is_of_newest(request.headers()) => {
                 return refused(StatusCode::NOT_FOUND, "there is no such session of the protocol");
@@ -123,13 +132,22 @@ impl<S: ServerHandler> Door<S> {
             Ok(_) => {}
             Err(why) => return refused(StatusCode::SERVICE_UNAVAILABLE, &why),
         }
+        if request.method() != Method::GET {
+            return self.pass(request, scope).await;
+        }
+        if !is_of_an_answer(last_event(request.headers())) {
+            self.end_stream(&id).await;
+        }
         if self.is_of_before(&id, request.headers(), is_open) {
             request.headers_mut().remove(LAST_EVENT);
+        } else {
+            begin_behind_last(request.headers_mut());
         }
-        self.pass(request, scope).await
+        let answer = self.pass(request, scope).await;
+        self.until_ended_elsewhere(answer, id, kept_as)
     }
 
-    async fn without_connection<B>(&self, request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
+    async fn without_connection<B>(&self, request: Request<B>, scope: Scope) -> Answer
     where
         B: Body + Send + 'static,
         B::Error: std::fmt::Display,
@@ -138,14 +156,14 @@ impl<S: ServerHandler> Door<S> {
         if self.is_full().await { too_many() } else { self.pass(request, scope).await }
     }
 
-    async fn pass<B>(&self, mut request: Request<B>, scope: Scope) -> Response<BoxBody<Bytes, Infallible>>
+    async fn pass<B>(&self, mut request: Request<B>, scope: Scope) -> Answer
     where
         B: Body + Send + 'static,
         B::Error: std::fmt::Display,
         B::Data: Send + 'static,
     {
         request.extensions_mut().insert(scope.clone());
-        ASKING.scope(scope, self.service.handle(request)).await
+        ASKING.scope(scope, self.service.handle(request)).await.map(|body| body.boxed_unsync())
     }
 
     async fn is_open(&self, id: &str) -> bool {
@@ -178,10 +196,32 @@ impl<S: ServerHandler> Door<S> {
 
     /// Whether a request wants to go on with a stream that the connection had before it was taken up here. It gets a new one.
     fn is_of_before(&self, id: &str, headers: &HeaderMap, is_open: bool) -> bool {
-        let last = headers.get(LAST_EVENT).and_then(|last| last.to_str().ok()).unwrap_or_default();
-        // What has a slash is of the stream of one answer: one of before is not known, and closed.
+        // The stream of an answer of before is not known, and closed.
         let taken_up = || self.taken_up.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
-        !is_open || (!last.contains('/') && taken_up())
+        !is_open || (!is_of_an_answer(last_event(headers)) && taken_up())
+    }
+
+    /// Ends the stream in which the client of a connection is told what changes, if there is one. Where it broke and that is not
+    /// known here, the library would tell it no more in a second one.
+    async fn end_stream(&self, id: &str) {
+        let open = self.open.sessions.read().await.get(id).cloned();
+        if let Some(open) = open {
+            // It fails where the connection has just ended.
+            let _ = open.close_standalone_sse_stream(None).await;
+        }
+    }
+
+    /// The same answer, a stream that ends soon after its connection was ended at another server.
+    fn until_ended_elsewhere(&self, answer: Answer, id: String, kept_as: String) -> Answer {
+        let (open, kept) = (self.open.clone(), self.kept.clone());
+        let ended = async move {
+            while !matches!(kept.is_kept(&kept_as).await, Ok(false)) {
+                sleep(LOOK).await;
+            }
+            // It fails where the connection has ended here, too.
+            let _ = open.close_session(&id.into()).await;
+        };
+        answer.map(|body| StreamBody::new(BodyStream::new(body).take_until(ended)).boxed_unsync())
     }
 }
 
@@ -189,19 +229,39 @@ fn connection(headers: &HeaderMap) -> Option<String> {
     Some(headers.get(CONNECTION)?.to_str().ok()?.to_owned())
 }
 
+/// The last event that the client has of a stream that broke: its number, and after a slash of which answer the stream is.
+fn last_event(headers: &HeaderMap) -> &str {
+    headers.get(LAST_EVENT).and_then(|last| last.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether an event is of the stream of one answer. Others tell what changes.
+fn is_of_an_answer(event: &str) -> bool {
+    event.contains('/')
+}
+
+/// Has a stream begin behind the last event that the client has: the library repeats the one that is named, too.
+fn begin_behind_last(headers: &mut HeaderMap) {
+    let last = last_event(headers);
+    let (number, stream) = last.split_at(last.find('/').unwrap_or(last.len()));
+    let Some(next) = number.parse::<usize>().ok().and_then(|number| number.checked_add(1)) else { return };
+    if let Ok(next) = HeaderValue::try_from(format!("{next}{stream}")) {
+        headers.insert(LAST_EVENT, next);
+    }
+}
+
 /// Whether a request is of a version of the protocol that has no connections.
 fn is_of_newest(headers: &HeaderMap) -> bool {
     headers.get(VERSION).is_some_and(|version| version.as_bytes() >= NEWEST)
 }
 
-fn too_many() -> Response<BoxBody<Bytes, Infallible>> {
+fn too_many() -> Answer {
     refused(StatusCode::TOO_MANY_REQUESTS, "too many clients are connected: try again later")
 }
 
 /// An error of JSON-RPC that answers no request in particular.
-fn refused(status: StatusCode, message: &str) -> Response<BoxBody<Bytes, Infallible>> {
+fn refused(status: StatusCode, message: &str) -> Answer {
     let body = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": message}});
-    let mut response = Response::new(Full::new(Bytes::from(body.to_string())).boxed());
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {

@@ -2,19 +2,20 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    process::{Child, ChildStdin, ChildStdout},
+    process::{Child, ChildStdin, ChildStdout, Stdio},
 };
 
 use callboard_model::scripted::{Reply, Scripted, last_text};
 use serde_json::{Value, json};
 
 use crate::{
-    home::{Home, Way},
+    home::{Home, Way, split},
     play::{ask, complete, otherwise},
 };
 
 both_ways!(
     the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door,
+    what_an_agent_says_is_the_same_message_through_every_door,
     a_client_reads_what_is_there_and_is_told_what_changes,
     a_worker_sees_no_more_through_this_door,
 );
@@ -31,7 +32,11 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, line: &str) -> Self {
-        let mut child = home.start(&format!("mcp {line}"));
+        Self::of(home.start(&format!("mcp {line}")))
+    }
+
+    /// A client of a process that has been started.
+    fn of(mut child: Child) -> Self {
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, last: 0, told: Vec::new() };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
@@ -96,6 +101,7 @@ share = ["plan", "variables"]
 [[agent]]
 name = "lead"
 role = "manager"
+tools = ["callboard:update_plan", "callboard:set_variable", "callboard:add_file"]
 
 [[agent]]
 name = "writer"
@@ -234,48 +240,37 @@ fn without_times(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('"').map_or(part, |(_, rest)| rest))
 }
 
-/// What a worker is told in a run, where its model makes this call, and what that changes. A manager's calls are made
-/// elsewhere.
-fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> Option<(String, Vec<Value>)> {
-    if *agent == "lead" {
-        return None;
+/// What an agent is told in a run, where its model makes this call, and what that changes.
+fn in_a_run(way: Way, Called { agent, tool, arguments, .. }: &Called) -> (String, Vec<Value>) {
+    let mut replies = vec![Reply::tool_calls([(*tool, arguments.clone())])];
+    if *agent != "lead" {
+        replies.insert(0, Reply::json(&ask(agent, "Go on.")));
     }
-    let replies = vec![
-        Reply::json(&ask(agent, "Go on.")),
-        Reply::tool_calls([(*tool, arguments.clone())]),
-        Reply::text("Here it is."),
-        Reply::json(&complete()),
-    ];
+    let after_the_call = replies.len();
     let (home, endpoint, at) = before(way, replies);
     home.run("run --session demo \"Write.\"");
-    Some((without_times(last_text(&endpoint.requests()[2])), entries(&home, at)))
+    (without_times(last_text(&endpoint.requests()[after_the_call])), entries(&home, at))
 }
 
 /// Makes each of the calls through each of the doors, on a session of its own.
 fn assert_same(way: Way, calls: Vec<Called>) {
     for called in calls {
-        let mut changed = None;
-        let in_run = in_a_run(way, &called).map(|(told, entries)| {
-            changed = Some(entries);
-            told
-        });
+        let (in_run, changed) = in_a_run(way, &called);
         for (door, call) in DOORS {
             let (home, _endpoint, at) = before(way, Vec::new());
             let (told, is_refused) = call(&home, &called);
             assert!(told.contains(called.told), "{called} through {door}: {told}");
             assert_eq!(is_refused, called.comes == Comes::Refusal, "{called} through {door}: {told}");
-            if let Some(in_run) = &in_run {
-                let first = without_times(told.lines().next().unwrap());
-                let first = first.split(" (at ").next().unwrap();
-                assert!(in_run.contains(first), "{called} through {door}: {told}, in a run: {in_run}");
-            }
+            let first = without_times(told.lines().next().unwrap());
+            let first = first.split(" (at ").next().unwrap();
+            assert!(in_run.contains(first), "{called} through {door}: {told}, in a run: {in_run}");
             let entries = entries(&home, at);
             assert_eq!(
                 entries.len(),
                 usize::from(called.comes == Comes::Change),
                 "{called} through {door}: {entries:?}"
             );
-            assert_eq!(changed.get_or_insert_with(|| entries.clone()), &entries, "{called} through {door}");
+            assert_eq!(entries, changed, "{called} through {door}");
         }
     }
 }
@@ -288,6 +283,61 @@ fn the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door(way
 #[test]
 fn so_has_a_call_for_context_files() {
     assert_same(|home| home.at_server("--ttl never --project ."), file_calls());
+}
+
+/// How an agent says a text in a conversation through a door: what is told, and whether it is refused.
+type Speaking = (&'static str, fn(&Home, &str, &str, &str) -> (String, bool));
+
+const SPEAKING: &[Speaking] = &[
+    ("MCP", |home, agent, thread, text| {
+        let mut client = Client::start(home, &format!("--session demo --as {agent}"));
+        let result = client.call("send_message", &json!({"thread": thread, "content": text}));
+        client.end();
+        (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == true)
+    }),
+    ("HTTP", |home, agent, thread, text| {
+        let path = format!("/v1/sessions/demo/threads/{thread}/messages?as={agent}");
+        let messages = json!({"messages": [{"role": "assistant", "content": text}]});
+        let (status, answer) = home.with_http(|http| http.send("POST", &path, &messages));
+        (answer.to_string(), status != 200)
+    }),
+    ("command line", |home, agent, thread, text| {
+        let done = home.run(&format!("say '{text}' --session demo --as {agent} --thread {thread} --json"));
+        (done.stdout, done.status != 0)
+    }),
+];
+
+/// What agents have said since, in order.
+fn said(home: &Home, before: usize) -> Vec<Value> {
+    let new = home.journal("demo").into_iter().skip(before);
+    new.filter(|entry| entry["type"] == "message.added" && entry["by"] != "user")
+        .map(|entry| {
+            let data = ["thread_id", "role", "agent", "content"].map(|field| entry["data"][field].clone());
+            json!([entry["by"], data])
+        })
+        .collect()
+}
+
+/// In a run, agents say things in directives and answers.
+fn what_an_agent_says_is_the_same_message_through_every_door(way: Way) {
+    let replies = vec![Reply::json(&ask("writer", "Go on.")), Reply::text("Here it is."), Reply::json(&complete())];
+    let (home, _endpoint, at) = before(way, replies);
+    home.run("run --session demo \"Write.\"");
+    let in_run = said(&home, at);
+    for (door, speak) in SPEAKING {
+        let (home, _endpoint, at) = before(way, Vec::new());
+        for (agent, thread, text) in [
+            ("lead", "agent:writer", "Go on."),
+            ("writer", "agent:writer", "Here it is."),
+            ("lead", "main", "It is done."),
+        ] {
+            let (told, is_refused) = speak(&home, agent, thread, text);
+            assert!(!is_refused, "{text} by {agent} through {door}: {told}");
+        }
+        let (told, is_refused) = speak(&home, "writer", "elsewhere", "Hello?");
+        assert!(is_refused && told.contains("there is no thread"), "through {door}: {told}");
+        assert_eq!(said(&home, at), in_run, "through {door}");
+    }
 }
 
 fn a_client_reads_what_is_there_and_is_told_what_changes(way: Way) {
@@ -403,6 +453,37 @@ fn what_names_nothing_is_refused_before_a_client_waits() {
     let unknown = client.ask("tools/call", json!({"name": "dance"}));
     assert!(unknown["error"]["message"].as_str().unwrap().contains("there is no tool \"dance\""), "{unknown}");
     client.end();
+}
+
+#[test]
+fn an_access_token_says_for_whom_and_where_a_client_works() {
+    let (home, _endpoint, _) = before(Home::over_http, Vec::new());
+    home.json("session new --id other --agent lead:manager --agent writer");
+    let token = home.json("token new --agent writer --session demo")["token"].as_str().unwrap().to_owned();
+    let with_token = |line: &str| {
+        let mut command = home.command(split(line));
+        command.env("CALLBOARD_TOKEN", &token).stdin(Stdio::piped()).stderr(Stdio::null());
+        command
+    };
+    let mut client = Client::of(with_token("mcp --tools all").spawn().unwrap());
+    let prompt = client.call("get_prompt", &json!({}));
+    assert!(prompt["content"][0]["text"].as_str().unwrap().contains("You are writer"), "{prompt}");
+    let prompts = client.ask("prompts/list", json!({}))["result"]["prompts"].to_string();
+    assert!(prompts.contains("agent:writer") && !prompts.contains("agent:lead"), "{prompts}");
+    for (arguments, what) in [
+        (json!({"session": "other"}), "for the session demo alone"),
+        (json!({"agent": "lead"}), "may not build the prompts of others"),
+    ] {
+        let refused = client.call("get_prompt", &arguments);
+        let told = refused["content"][0]["text"].as_str().unwrap();
+        assert!(refused["isError"] == true && told.contains(what), "{arguments}: {refused}");
+    }
+    client.end();
+    for (line, code) in [("mcp --as lead --json", "forbidden"), ("mcp --session other --json", "unauthorized")] {
+        let output = with_token(line).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &answer["error"]["code"]), (Some(1), &json!(code)), "{line}: {answer}");
+    }
 }
 
 /// The blocks in this language of a page.

@@ -25,6 +25,7 @@ mod keyed;
 mod local;
 mod login;
 mod mcp;
+mod mcp_streams;
 mod overview;
 mod people;
 mod pieces;

@@ -7,7 +7,7 @@ use callboard_model::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta};
 use callboard_server::Settings;
 use eventsource_stream::{Event, EventStreamError};
 use futures::Stream;
-use reqwest::RequestBuilder;
+use reqwest::{RequestBuilder, header::HeaderValue};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Sends a request of the protocol. What is answered, and the id of the connection.
-async fn ask(
+pub(crate) async fn ask(
     server: &Server,
     address: &str,
     token: Option<&str>,
@@ -44,7 +44,7 @@ fn hello() -> Value {
 }
 
 /// Opens a connection.
-async fn connect(server: &Server, address: &str, token: Option<&str>) -> String {
+pub(crate) async fn connect(server: &Server, address: &str, token: Option<&str>) -> String {
     let (status, answer, connection) = ask(server, address, token, None, hello()).await;
     assert_eq!((status, &answer["result"]["serverInfo"]["name"]), (200, &json!("callboard")), "{answer}");
     let connection = connection.unwrap();
@@ -177,7 +177,7 @@ async fn what_the_address_asks_for_wrongly_is_refused() {
 }
 
 /// A request of a client that knows the newest protocol, which opens no connection.
-fn newest(server: &Server, address: &str, method: &str, mut params: Value) -> RequestBuilder {
+pub(crate) fn newest(server: &Server, address: &str, method: &str, mut params: Value) -> RequestBuilder {
     let said = [
         ("protocolVersion", json!("2026-07-28")),
         ("clientInfo", json!({"name": "test", "version": "1"})),
@@ -196,7 +196,7 @@ fn newest(server: &Server, address: &str, method: &str, mut params: Value) -> Re
 }
 
 /// What is answered to such a request, which must do.
-async fn ask_newest(server: &Server, address: &str, method: &str, params: Value) -> Value {
+pub(crate) async fn ask_newest(server: &Server, address: &str, method: &str, params: Value) -> Value {
     let text = newest(server, address, method, params).send().await.unwrap().text().await.unwrap();
     let last = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| !data.is_empty());
     let answer: Value = serde_json::from_str(last.unwrap_or(&text)).unwrap();
@@ -224,6 +224,54 @@ async fn what_a_client_of_the_newest_protocol_reads_it_may_keep_for_nobody() {
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let (_, listed, _) = ask(&server, address, None, Some(&connection), list).await;
     assert!(listed["result"]["tools"].is_array() && listed["result"]["ttlMs"].is_null(), "{listed}");
+}
+
+#[tokio::test]
+async fn headers_that_do_not_say_what_the_request_says_are_refused() {
+    let server = Server::start().await;
+    server.team("s").await;
+    let called = json!({"name": "list_context_sets", "arguments": {}});
+    let read = json!({"uri": "callboard://s/plan"});
+    for (method, params, header, value) in [
+        ("tools/call", &called, "mcp-method", Some("tools/list")),
+        ("tools/call", &called, "mcp-method", None),
+        ("tools/call", &called, "mcp-name", Some("get_prompt")),
+        ("tools/call", &called, "mcp-name", None),
+        ("resources/read", &read, "mcp-name", Some("callboard://s/workflow")),
+    ] {
+        let (client, request) = newest(&server, "/mcp?session=s", method, params.clone()).build_split();
+        let mut request = request.unwrap();
+        request.headers_mut().remove(header);
+        if let Some(value) = value {
+            request.headers_mut().insert(header, HeaderValue::from_static(value));
+        }
+        let answer = client.execute(request).await.unwrap();
+        let (status, refused) = (answer.status().as_u16(), answer.json::<Value>().await.unwrap());
+        assert_eq!((status, &refused["error"]["code"]), (400, &json!(-32020)), "{method}: {refused}");
+        let told = refused["error"]["message"].as_str().unwrap().to_lowercase();
+        assert!(told.contains(header), "{method}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn each_kind_of_resource_has_a_template() {
+    let server = Server::start().await;
+    server.team("s").await;
+    for (address, session) in [("/mcp?session=s", "s"), ("/mcp", "{session}")] {
+        let listed = ask_newest(&server, address, "resources/templates/list", json!({})).await;
+        let templates = listed["resourceTemplates"].as_array().unwrap().iter();
+        let templates: Vec<_> = templates.map(|template| template["uriTemplate"].as_str().unwrap()).collect();
+        let paths = [
+            "context-sets/{name}",
+            "threads/{thread}",
+            "plan",
+            "workflow",
+            "documents/{name}",
+            "files/{path}",
+            "prompts/{agent}",
+        ];
+        assert_eq!(templates, paths.map(|path| format!("callboard://{session}/{path}")));
+    }
 }
 
 #[tokio::test]
@@ -315,8 +363,8 @@ async fn tools_answer_as_their_schemas_say() {
 
 /// A model that never answers. It tells when it is asked, and when nobody waits for it any more.
 #[derive(Clone, Default)]
-struct Held {
-    asked: Arc<Notify>,
+pub(crate) struct Held {
+    pub(crate) asked: Arc<Notify>,
     left: Arc<Notify>,
 }
 
@@ -338,8 +386,8 @@ impl ChatModel for Held {
     }
 }
 
-#[tokio::test]
-async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
+/// A server with such a model, and a session `s` with so long a conversation that its compression asks the model.
+pub(crate) async fn held() -> (Server, Held) {
     let held = Held::default();
     let settings = Settings { models: Arc::new(held.clone()), ..settings() };
     let server = Server::with(memory().await, settings).await;
@@ -347,15 +395,31 @@ async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
     let words = "The sea comes and goes. ".repeat(6);
     let said: Vec<_> = (0..150).map(|n| json!({"role": "user", "content": format!("Part {n}. {words}")})).collect();
     server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
-    let address = "/mcp?session=s&tools=all";
-    let params = json!({"name": "compress_thread", "arguments": {"thread": "main", "target_tokens": 2000},
-        "_meta": {"progressToken": "long"}});
+    (server, held)
+}
+
+/// The address at which such a call is made.
+pub(crate) const LONG: &str = "/mcp?session=s&tools=all";
+
+fn long() -> Value {
+    json!({"name": "compress_thread", "arguments": {"thread": "main", "target_tokens": 2000},
+        "_meta": {"progressToken": "long"}})
+}
+
+/// The call of a client of an earlier protocol, with the id 7.
+pub(crate) fn long_call(server: &Server, connection: &str) -> RequestBuilder {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": long()});
+    let call = server.call("POST", LONG).header("accept", "application/json, text/event-stream").json(&body);
+    call.header("mcp-session-id", connection).header("mcp-protocol-version", "2025-06-18")
+}
+
+#[tokio::test]
+async fn a_long_call_tells_that_it_is_at_work_and_ends_where_it_is_cancelled() {
+    let (server, held) = held().await;
+    let (team, address) = ("/v1/sessions/s", LONG);
     // A client of an earlier protocol says that it cancels; one of the newest hangs up.
     let connection = connect(&server, address, None).await;
-    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
-    let earlier = server.call("POST", address).header("accept", "application/json, text/event-stream").json(&body);
-    let earlier = earlier.header("mcp-session-id", &connection).header("mcp-protocol-version", "2025-06-18");
-    let calls = [(earlier, true), (newest(&server, address, "tools/call", params), false)];
+    let calls = [(long_call(&server, &connection), true), (newest(&server, address, "tools/call", long()), false)];
     for (call, says_so) in calls {
         let mut told = events(call).await;
         let progress = loop {
@@ -388,7 +452,7 @@ fn ping(id: usize) -> Value {
 }
 
 /// A request with which a client of a connection listens, or ends it.
-fn on(server: &Server, method: &str, address: &str, connection: &str) -> RequestBuilder {
+pub(crate) fn on(server: &Server, method: &str, address: &str, connection: &str) -> RequestBuilder {
     let call = server.call(method, address).header("accept", "text/event-stream");
     call.header("mcp-session-id", connection).header("mcp-protocol-version", "2025-06-18")
 }
@@ -462,9 +526,10 @@ async fn a_connection_is_the_same_at_all_servers_on_a_store_until_it_is_ended_at
         let ended = if let Some(token) = token { ended.bearer_auth(token) } else { ended };
         assert_eq!(ended.send().await.unwrap().status(), 404);
     }
-    // In the newest version it means nothing.
+    // In the newest version it means nothing, and none is given.
     let listing = newest(&there, "/mcp", "tools/list", json!({})).bearer_auth(&critic);
-    assert_eq!(listing.header("mcp-session-id", &connection).send().await.unwrap().status(), 200);
+    let listed = listing.header("mcp-session-id", &connection).send().await.unwrap();
+    assert_eq!((listed.status().as_u16(), listed.headers().get("mcp-session-id")), (200, None));
     for server in [&there, &here, &there] {
         let (status, prompt, _) =
             ask(server, "/mcp", Some(&writer), Some(&connection), call("get_prompt", json!({}))).await;
@@ -544,7 +609,7 @@ async fn what_a_client_says_at_too_great_length_is_not_kept_and_its_connection_i
 }
 
 /// Whether the next message of a stream is it. There has to be one.
-async fn told_next(
+pub(crate) async fn told_next(
     told: &mut (impl Stream<Item = Result<Event, EventStreamError<reqwest::Error>>> + Unpin),
     is_it: impl Fn(&Value) -> bool,
 ) -> bool {
