@@ -30,6 +30,11 @@ pub trait InputVisitor {
     /// A name, an id or a key. It cannot be changed, since other things refer to it. `pointer` says where it was given.
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str);
 
+    /// A name or an id that a model gave. It is not refused, but changed.
+    fn given_name(&mut self, name: &mut dyn FreeText) {
+        self.text(name);
+    }
+
     /// The value of the variable `name`. It may hold secrets, or be one: `secret` is what its author says, and nothing
     /// where the names decide. What is secret in it is replaced and sealed; see
     /// [`DecisionBuilder::sealed`](crate::command::DecisionBuilder::sealed).

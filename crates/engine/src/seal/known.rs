@@ -17,7 +17,8 @@ use zeroize::Zeroizing;
 use crate::seal::{
     keys::DataKey,
     layer::{Hidden, TooMany},
-    mask::{Mask, is_looked_for},
+    mask::is_looked_for,
+    masks::Masks,
 };
 
 /// How many values of the arguments or of the result of one call are looked for at most. All that a session holds are looked for in
@@ -32,7 +33,7 @@ pub(crate) struct Known {
     /// The key with which they are sealed; `None` before the first secret.
     pub(crate) key: Option<DataKey>,
     /// Finds all of them.
-    pub(crate) mask: Arc<Mask>,
+    pub(crate) masks: Masks,
     pub(crate) secrets: BTreeMap<Hash, Arc<KnownSecret>>,
 }
 
@@ -114,6 +115,19 @@ pub(crate) fn wipe(value: Value) {
     }
 }
 
+impl Masks {
+    /// Masks that hide these secrets too.
+    pub(crate) fn with_secrets<'a>(
+        &self,
+        secrets: impl Iterator<Item = &'a Arc<KnownSecret>>,
+    ) -> Result<Self, TooMany> {
+        let (calls, others): (Vec<_>, Vec<_>) = secrets.partition(|secret| is_of_call(&secret.name));
+        let hidden =
+            |secrets: Vec<&'a Arc<KnownSecret>>| secrets.into_iter().flat_map(|secret| secret.hidden().cloned());
+        self.with(hidden(others), hidden(calls))
+    }
+}
+
 impl Known {
     /// The same after a decision that made `secrets` what they are, with what its input brought.
     pub(crate) fn after(&self, secrets: &Secrets, brought: &Brought) -> Result<Self, TooMany> {
@@ -132,16 +146,19 @@ impl Known {
         let before = self.secrets.len();
         self.secrets.retain(|hash, _| there.contains(hash));
         let forgot = self.secrets.len() < before;
-        let hidden: Vec<_> = new.iter().flat_map(|(_, secret)| secret.hidden.iter().cloned()).collect();
+        if !forgot {
+            self.masks = self.masks.with_secrets(new.iter().map(|(_, secret)| secret))?;
+        }
         self.secrets.extend(new);
-        self.mask = if forgot { self.mask_without(|_| false)? } else { Arc::new(self.mask.with(hidden)?) };
+        if forgot {
+            self.masks = self.masks_without(|_| false)?;
+        }
         Ok(())
     }
 
-    /// A mask of all secrets but those of variables that `is_left_out`.
-    pub(crate) fn mask_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Arc<Mask>, TooMany> {
-        let kept = self.secrets.values().filter(|secret| !is_left_out(&secret.name));
-        Ok(Arc::new(Mask::default().with(kept.flat_map(|secret| secret.hidden.iter().cloned()))?))
+    /// Masks of all secrets but those of variables that `is_left_out`.
+    pub(crate) fn masks_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Masks, TooMany> {
+        Masks::default().with_secrets(self.secrets.values().filter(|secret| !is_left_out(&secret.name)))
     }
 
     /// The secrets that are sealed as `hash`.

@@ -52,6 +52,11 @@ impl Mask {
         Ok(Self { layers })
     }
 
+    /// A mask that hides what either of the two does.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self { layers: self.layers.iter().chain(&other.layers).cloned().collect() }
+    }
+
     /// Whether it hides nothing.
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()

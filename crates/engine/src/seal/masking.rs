@@ -24,6 +24,7 @@ use crate::{
         keys::DataKey,
         known::{Brought, Known, KnownSecret, wipe},
         mask::Mask,
+        masks::Masks,
         sealer::{Sealer, Unmasked},
     },
 };
@@ -45,7 +46,7 @@ pub(crate) struct Masked<C> {
     pub(crate) sealed: SealedInput,
     pub(crate) brought: Brought,
     /// Finds all that is secret by then.
-    pub(crate) mask: Mask,
+    pub(crate) masks: Masks,
 }
 
 impl Sealer {
@@ -68,8 +69,8 @@ impl Sealer {
             Err(_) => {
                 let mut command = command.clone();
                 command.input(&mut Redaction);
-                let (sealed, brought, mask) = Default::default();
-                return Ok(Some(Masked { command, sealed, brought, mask }));
+                let (sealed, brought, masks) = Default::default();
+                return Ok(Some(Masked { command, sealed, brought, masks }));
             }
         };
         let seals_calls = probe.has_call_secrets && self.can_seal(known)?;
@@ -89,17 +90,16 @@ impl Sealer {
         }
         let (sealed, brought) = self.seal(found, state, known)?;
         let kept = match forgotten.is_empty() {
-            true => Ok(known.mask.clone()),
-            false => known.mask_without(|name| forgotten.contains(name)),
+            true => Ok(known.masks.clone()),
+            false => known.masks_without(|name| forgotten.contains(name)),
         };
-        let mask =
-            kept.and_then(|kept| kept.with(brought.secrets.values().flat_map(|secret| secret.hidden().cloned())));
-        let mask = mask.map_err(|problem| self.sealed(&problem.to_string()))?;
+        let masks = kept.and_then(|kept| kept.with_secrets(brought.secrets.values()));
+        let masks = masks.map_err(|problem| self.sealed(&problem.to_string()))?;
         let key = brought.key.as_ref().or(known.key.as_ref());
-        let mut masking = Masking { mask: &mask, key, faults: Vec::new() };
+        let mut masking = Masking { masks: &masks, key, faults: Vec::new() };
         command.input(&mut masking);
         match masking.faults {
-            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, mask })),
+            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, masks })),
             faults => Err(Unmasked::Refused(Refusal::Invalid(faults).into())),
         }
     }
@@ -220,7 +220,7 @@ impl InputVisitor for Splitting<'_> {
             return None;
         }
         let name = part.name();
-        let name = known.mask.mask(&name).unwrap_or(name);
+        let name = known.masks.names.mask(&name).unwrap_or(name);
         if let Some(name) = known.name_in_call(&name, &secrets) {
             self.found.insert(name.clone(), secrets);
             return Some(name);
@@ -251,23 +251,24 @@ impl InputVisitor for Splitting<'_> {
 
 /// Hides known secrets.
 struct Masking<'a> {
-    mask: &'a Mask,
+    masks: &'a Masks,
     key: Option<&'a DataKey>,
     faults: Vec<Fault>,
 }
 
 impl InputVisitor for Masking<'_> {
     fn text(&mut self, text: &mut dyn FreeText) {
-        if let Some(masked) = self.mask.mask(text.as_str()) {
+        if let Some(masked) = self.masks.all.mask(text.as_str()) {
             text.replace(masked);
         }
     }
 
     fn json(&mut self, value: &mut Value) {
-        self.mask.mask_json(value);
+        self.masks.all.mask_json(value);
     }
 
     fn keys(&mut self, pointer: fmt::Arguments<'_>, value: &Value) {
+        let names = &self.masks.names;
         let mut rest = vec![(pointer.to_string(), value)];
         while let Some((pointer, value)) = rest.pop() {
             match value {
@@ -278,7 +279,7 @@ impl InputVisitor for Masking<'_> {
                 Value::Object(fields) => {
                     for (key, inner) in fields.iter().rev() {
                         // A fault shows no value.
-                        let shown = if self.mask.finds_in_key(key) { self.mask.mask(key) } else { None };
+                        let shown = if names.finds_in_key(key) { names.mask(key) } else { None };
                         let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
                         if shown.is_some() {
                             self.faults.push(Fault { pointer: pointer.clone(), problem: HOLDS_SECRET.to_owned() });
@@ -292,13 +293,13 @@ impl InputVisitor for Masking<'_> {
     }
 
     fn answer(&mut self, text: &mut dyn FreeText) {
-        if let Some(masked) = self.mask.mask_answer(text.as_str()) {
+        if let Some(masked) = self.masks.all.mask_answer(text.as_str()) {
             text.replace(masked);
         }
     }
 
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
-        if self.mask.finds(name) {
+        if self.masks.names.finds(name) {
             let pointer = pointer.to_string();
             let key = pointer.rsplit('/').next().unwrap_or_default();
             if !API_WORDS.has_word(key, name) {
@@ -307,8 +308,14 @@ impl InputVisitor for Masking<'_> {
         }
     }
 
+    fn given_name(&mut self, name: &mut dyn FreeText) {
+        if let Some(masked) = self.masks.names.mask(name.as_str()) {
+            name.replace(masked);
+        }
+    }
+
     fn variable(&mut self, _: &str, _: Option<bool>, value: &mut Value) {
-        self.mask.mask_json(value);
+        self.masks.all.mask_json(value);
     }
 
     fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {

@@ -393,3 +393,41 @@ async fn the_name_of_a_type_is_not_looked_for_and_numbers_beside_a_secret_keep_t
     assert_eq!(texts(&store, &id("s")).await, [text, "a string, but no [hidden]"]);
     assert_sound(&session).await;
 }
+
+#[tokio::test]
+async fn a_name_that_stands_in_a_call_in_the_place_of_a_secret_stays_a_name() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let names = ["room:coder-2", "call-0001", "m-2026-11", "log_in_2"];
+    let given: Vec<_> = names.iter().map(|name| json!({ "token": name })).collect();
+    run(&session, result("c1", &json!(given).to_string())).await;
+    let called = ToolCall { name: "log_in_2".to_owned(), ..call("call-0001", json!({ "token": CANARY })) };
+    let message = NewMessage {
+        message_id: Some("m-2026-11".parse().unwrap()),
+        metadata: json!({"call-0001": 1}).as_object().cloned(),
+        tool_calls: vec![called.clone()],
+        ..NewMessage::text(Role::Ai, "I call log_in_2 in room:coder-2.")
+    };
+    run(&session, add("room:coder-2", vec![message])).await;
+    let kept = newest(&store).await;
+    assert_eq!([&kept["thread_id"], &kept["message_id"]], ["room:coder-2", "m-2026-11"]);
+    assert_eq!([&kept["tool_calls"][0]["id"], &kept["tool_calls"][0]["name"]], ["call-0001", "log_in_2"]);
+    assert_eq!(kept["secrets"][0]["name"], "call:call-0001.arguments");
+    // Texts and keys say nothing of them.
+    assert_eq!(kept["content"], "I call [hidden] in [hidden].");
+    assert_eq!(kept["metadata"], json!({"[hidden]": 1}));
+    run(&session, result("call-0001", "done")).await;
+    assert_eq!(newest(&store).await["tool_call_id"], "call-0001");
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    let turn = run(&session, prompt.begin_turn(Default::default())).await.answer.0;
+    run(&session, AnswerTurn { tool_calls: vec![called], ..AnswerTurn::text(turn, "") }).await;
+    assert_eq!(newest(&store).await["tool_calls"][0]["id"], "call-0001");
+    session.check_name("/model", "room:coder-2").await.unwrap();
+    // A secret that the user brings is no name.
+    let value = json!("room:coder-2");
+    run(&session, SetVariable::new("room".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
+    let message = NewMessage::text(Role::User, "Hello");
+    assert_eq!(code(session.execute(Viewer::User, add("room:coder-2", vec![message])).await), "invalid");
+    assert_eq!(code(session.check_name("/model", "room:coder-2").await), "invalid");
+    assert_sound(&session).await;
+}

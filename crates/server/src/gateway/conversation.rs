@@ -120,7 +120,11 @@ impl Conversation<'_> {
         there.sort_by_key(|(last_at, _)| *last_at);
         let mut parted: Option<(ThreadId, usize)> = None;
         for (_, thread) in there {
-            let known = self.known(&thread).await?;
+            let mut known = self.known(&thread).await?;
+            // Names in it were not searched for the secrets that were found in calls.
+            for known in &mut known {
+                mask.mask_json(&mut known.essence);
+            }
             if known.is_empty() {
                 // Nothing was said in it yet.
                 free = Some(thread);
