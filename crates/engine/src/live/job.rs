@@ -127,7 +127,7 @@ impl Batch {
     /// Has rewritten what older entries say of the values that a command makes secrets.
     fn rewrite(&self, masked: &mut Masked<impl Command>) -> Result<Result<(), Missing>, Error> {
         let Ok(known) = &self.known else { return Ok(Ok(())) };
-        let wanted = masked.brought.wanted(known);
+        let wanted = masked.brought.wanted(&known.masks, &masked.masks);
         let Some(key) = masked.brought.key.as_ref().or(known.key.as_ref()) else { return Ok(Ok(())) };
         if wanted.is_empty() || self.state.head.seq.is_zero() {
             return Ok(Ok(()));

@@ -199,13 +199,12 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
-    /// The values that are to be looked for in what was said before: those that were not known. They are in the order of their
-    /// texts, since the hashes differ each time that a command is decided.
-    pub(crate) fn wanted(&self, known: &Known) -> Vec<Arc<Hidden>> {
-        let there = known.secrets.values().flat_map(|secret| secret.hidden());
-        let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
+    /// The values that are to be looked for in what was said before: those for which `masks` look, and for which nobody looked
+    /// `before`. They are in the order of their texts, since the hashes differ each time that a command is decided.
+    pub(crate) fn wanted(&self, before: &Masks, masks: &Masks) -> Vec<Arc<Hidden>> {
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        let wanted = hidden.filter(|value| !there.contains(value.as_str())).map(|value| (value.as_str(), value));
+        let is_new = |value: &&Arc<Hidden>| masks.all.has(value) && !before.all.has(value);
+        let wanted = hidden.filter(is_new).map(|value| (value.as_str(), value));
         wanted.collect::<BTreeMap<_, _>>().into_values().cloned().collect()
     }
 }

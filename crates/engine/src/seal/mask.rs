@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 use callboard_core::{api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, variable::HIDDEN};
 use serde_json::{Map, Value};
 
-use crate::seal::layer::{Hidden, Layer, TooMany};
+use crate::seal::layer::{Hidden, Layer, TooMany, bytes_of};
 
 /// Values with fewer characters are not looked for: they would be found in every other text.
 pub(crate) const MIN_CHARS: usize = 6;
@@ -39,7 +39,8 @@ impl Mask {
     }
 
     fn within(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Result<Self, TooMany> {
-        let mut newest: Vec<_> = hidden.into_iter().filter(|hidden| is_looked_for(hidden)).collect();
+        let is_new = |hidden: &Arc<Hidden>| is_looked_for(hidden) && !self.has(hidden);
+        let mut newest: Vec<_> = hidden.into_iter().filter(is_new).collect();
         if newest.is_empty() {
             return Ok(self.clone());
         }
@@ -50,6 +51,23 @@ impl Mask {
         let others: usize = layers.iter().map(|layer| layer.bytes).sum();
         layers.push(Arc::new(Layer::new(newest, most.saturating_sub(others))?));
         Ok(Self { layers })
+    }
+
+    /// A mask that hides as many of these values too as there is room for, where all have `most` bytes.
+    pub(crate) fn with_some(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Self {
+        let mut room = most.saturating_sub(self.layers.iter().map(|layer| layer.bytes).sum());
+        let fits = |hidden: &Arc<Hidden>| {
+            let rest = room.checked_sub(bytes_of(hidden));
+            room = rest.unwrap_or(room);
+            rest.is_some()
+        };
+        let new = hidden.into_iter().filter(|hidden| !self.has(hidden)).filter(fits);
+        self.within(most, new).unwrap_or_else(|_| self.clone())
+    }
+
+    /// Whether it looks for this very value.
+    pub(crate) fn has(&self, value: &str) -> bool {
+        self.layers.iter().any(|layer| layer.has(value))
     }
 
     /// A mask that hides what either of the two does.
