@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::entry::Hash;
 
@@ -59,8 +59,8 @@ pub trait CallPart {
     /// Whether keys in it say that something is a secret.
     fn has_secrets(&self) -> bool;
 
-    /// Takes these secrets out, by their JSON pointers, and leaves a placeholder in the place of each.
-    fn take_secrets(&mut self) -> BTreeMap<String, Value>;
+    /// Takes these secrets out, as they are written and by their JSON pointers, and leaves a placeholder in the place of each.
+    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>>;
 }
 
 /// A text that can be replaced.

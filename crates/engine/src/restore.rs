@@ -219,7 +219,7 @@ impl Original {
         let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
         for CallSecrets { at, sha256, .. } in calls {
             let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
-            change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.by_pointer()))?;
+            change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.written()))?;
         }
         let before = std::mem::replace(&mut self.data, data.to_string());
         Ok(self.data != before)

@@ -17,12 +17,13 @@ use callboard_core::{
     variable,
 };
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, KnownSecret, wipe},
+        known::{Brought, Known, KnownSecret, json_of, wipe},
         mask::Mask,
         masks::Masks,
         sealer::{Sealer, Unmasked},
@@ -79,16 +80,21 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&**known);
-        let (found, numbers, forgotten, refused) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten, refused };
+        let (found, in_calls, numbers, forgotten, refused) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, in_calls, numbers, forgotten, refused };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
-        let Splitting { found, forgotten, refused, .. } = splitting;
+        let Splitting { found, in_calls, forgotten, refused, .. } = splitting;
         if let Some(refused) = refused {
             return Err(refused.into());
         }
-        let (sealed, brought) = self.seal(found, state, known)?;
+        let found = found.into_iter().map(|(name, by_pointer)| {
+            let json = json_of(&by_pointer);
+            by_pointer.into_values().for_each(wipe);
+            (name, json)
+        });
+        let (sealed, brought) = self.seal(found.chain(in_calls), state, known)?;
         let kept = match forgotten.is_empty() {
             true => Ok(known.masks.clone()),
             false => known.masks_without(|name| forgotten.contains(name)),
@@ -107,14 +113,13 @@ impl Sealer {
     /// Seals the secrets that were found. A value that is known already is not sealed again.
     fn seal(
         &self,
-        found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+        found: impl Iterator<Item = (Arc<str>, Zeroizing<String>)>,
         state: &State,
         known: &Known,
     ) -> Result<(SealedInput, Brought), Unmasked> {
         let (mut sealed, mut brought) = (SealedInput::default(), Brought::default());
-        for (name, by_pointer) in found {
-            let secret = KnownSecret::new(name.clone(), &by_pointer);
-            by_pointer.into_values().for_each(wipe);
+        for (name, json) in found {
+            let secret = KnownSecret::new(name.clone(), json);
             if let Some(hash) = known.sealed_as(&state.secrets, &secret) {
                 sealed.known.insert(name, hash);
                 continue;
@@ -176,6 +181,8 @@ struct Splitting<'a> {
     calls: Option<&'a Known>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+    /// The JSON of those that were found in calls, by what they are called.
+    in_calls: BTreeMap<Arc<str>, Zeroizing<String>>,
     /// The number of the newest name of calls with one id, by the first of their names.
     numbers: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
@@ -219,18 +226,20 @@ impl InputVisitor for Splitting<'_> {
         if secrets.is_empty() {
             return None;
         }
+        let json = json_of(&secrets);
+        secrets.into_values().for_each(|written| drop(Zeroizing::new(Box::<str>::from(written))));
         let name = part.name();
         let name = known.masks.names.mask(&name).unwrap_or(name);
-        if let Some(name) = known.name_in_call(&name, &secrets) {
-            self.found.insert(name.clone(), secrets);
+        if let Some(name) = known.name_in_call(&name, &json) {
+            self.in_calls.insert(name.clone(), json);
             return Some(name);
         }
         // Some models give several calls of a conversation the same id.
         let last = self.numbers.entry(name.clone()).or_insert(1);
         let of = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
-        let (found, state) = (&self.found, self.state);
+        let (found, state) = (&self.in_calls, self.state);
         let is_free = |name: &String| match found.get(name.as_str()) {
-            Some(there) => *there == secrets,
+            Some(there) => *there == json,
             None => state.secrets.of(name).is_empty(),
         };
         let name = match [of(1), of(*last)].into_iter().find(is_free) {
@@ -244,7 +253,7 @@ impl InputVisitor for Splitting<'_> {
             },
         };
         let name: Arc<str> = name.into();
-        self.found.insert(name.clone(), secrets);
+        self.in_calls.insert(name.clone(), json);
         Some(name)
     }
 }

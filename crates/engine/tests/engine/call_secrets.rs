@@ -431,3 +431,29 @@ async fn a_name_that_stands_in_a_call_in_the_place_of_a_secret_stays_a_name() {
     assert_eq!(code(session.check_name("/model", "room:coder-2").await), "invalid");
     assert_sound(&session).await;
 }
+
+#[tokio::test]
+async fn i6_a_secret_that_is_an_object_is_looked_for_and_comes_back_as_it_is_written() {
+    let value = r#"{ "a": 12345678.10, "a": 1e400, "b":"first-canary-1", "b":"second-canary-2", "c": [123456789012345678901234] }"#;
+    let text = format!(r#"{{"credentials": {value}, "otp": "\ud800 half"}}"#);
+    let kept = r#"{"credentials": "[hidden]", "otp": "[hidden]"}"#;
+    let called = calls(vec![call("c1", json!(text))]);
+    for (command, name, at) in
+        [(called, "call:c1.arguments", "/tool_calls/0/arguments"), (result("c1", &text), "call:c1.result", "/content")]
+    {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        let seq = run(&session, command).await.answer[0].seq;
+        assert_eq!(newest(&store).await.pointer(at), Some(&json!(kept)));
+        for part in ["12345678.10", "12345678.1", "first-canary-1", "second-canary-2", "123456789012345678901234"] {
+            say(&session, &format!("It is {part}.")).await;
+            assert_eq!(newest(&store).await["content"], "It is [hidden].", "{part}");
+        }
+        assert_eq!(restore(&session, name).await, Ok(vec![seq]));
+        let entries = journal(&store, &id("s")).await;
+        let message = entries.iter().find(|entry| entry.header.seq == seq).unwrap();
+        let message: Value = serde_json::from_str(&message.json()).unwrap();
+        assert_eq!(message.pointer(at), Some(&json!(text)));
+        assert_sound(&session).await;
+    }
+}
