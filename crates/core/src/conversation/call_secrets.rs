@@ -75,6 +75,8 @@ pub struct TakenSecrets {
     pub name: Arc<str>,
     /// See [`CallSecrets::at`].
     pub at: Arc<str>,
+    /// The hash of that JSON as it was sent. It is never stored: a short secret could be guessed from it.
+    pub sent: Hash,
 }
 
 /// What the secrets in a part of the call with this id are called.
@@ -92,21 +94,37 @@ pub(crate) enum CallJson<'a> {
     Text(&'a mut dyn FreeText),
 }
 
+impl CallJson<'_> {
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Value(value) => text_of(value),
+            Self::Text(text) => text.as_str().into(),
+        }
+    }
+}
+
 /// The arguments or the result of a call.
 pub(crate) struct Part<'a> {
     /// The id of the call.
-    pub(crate) id: &'a str,
+    id: &'a str,
     /// [`ARGUMENTS`] or [`RESULT`].
-    pub(crate) part: &'static str,
+    part: &'static str,
     /// The JSON in which secrets are looked for.
-    pub(crate) json: CallJson<'a>,
+    json: CallJson<'a>,
+    /// The hash of the JSON before secrets were taken out.
+    sent: Option<Hash>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// The [`ARGUMENTS`] or the [`RESULT`] of the call with this id.
+    pub(crate) fn new(id: &'a str, part: &'static str, json: CallJson<'a>) -> Self {
+        Self { id, part, json, sent: None }
+    }
+
     /// Shows it to `visitor`, and says what was taken out of it. `at` is its place in the message.
     pub(crate) fn take(mut self, at: &str, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
         let name = visitor.call(&mut self)?;
-        Some(TakenSecrets { name, at: at.into() })
+        Some(TakenSecrets { name, at: at.into(), sent: self.sent? })
     }
 }
 
@@ -116,21 +134,18 @@ impl CallPart for Part<'_> {
     }
 
     fn has_secrets(&self) -> bool {
-        match &self.json {
-            CallJson::Value(value) => !secrets_in(&text_of(value)).is_empty(),
-            CallJson::Text(text) => !secrets_in(text.as_str()).is_empty(),
-        }
+        !secrets_in(&self.json.text()).is_empty()
     }
 
     fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
+        let text = self.json.text();
+        let Some((whole, secrets)) = taken_out(&text) else { return BTreeMap::new() };
+        self.sent = Some(Hash::of(text.as_bytes()));
         match &mut self.json {
-            CallJson::Value(value) => take_out(value),
-            CallJson::Text(text) => {
-                let Some((whole, secrets)) = taken_out(text.as_str()) else { return BTreeMap::new() };
-                text.replace(whole);
-                secrets
-            }
+            CallJson::Value(value) => set(value, whole),
+            CallJson::Text(text) => text.replace(whole),
         }
+        secrets
     }
 }
 
@@ -246,16 +261,12 @@ fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
     Some((whole, secrets.into_iter().map(|(place, written)| (place.name, written)).collect()))
 }
 
-/// Takes secrets out of JSON, or of the text of it.
-fn take_out(json: &mut Value) -> BTreeMap<String, Box<RawValue>> {
-    let Some((whole, secrets)) = taken_out(&text_of(json)) else { return BTreeMap::new() };
-    set(json, whole);
-    secrets
-}
-
 /// Hides what keys in the JSON of a call say to be secret. Nothing is sealed: it is for comparing calls.
 pub fn hide(value: &mut Value) {
-    drop(take_out(value));
+    let taken_out = taken_out(&text_of(value));
+    if let Some((whole, _)) = taken_out {
+        set(value, whole);
+    }
 }
 
 /// The same in a text that may be JSON.

@@ -457,3 +457,60 @@ async fn i6_a_secret_that_is_an_object_is_looked_for_and_comes_back_as_it_is_wri
         assert_sound(&session).await;
     }
 }
+
+#[tokio::test]
+async fn a_message_that_comes_again_once_its_secret_was_put_back_or_forgotten_is_the_same() {
+    let page = "word ".repeat(20_000);
+    let long = |value: &str| json!({"password": value, "page": page}).to_string();
+    let called = |value: &str| calls(vec![call("c1", json!({ "password": value }))]);
+    let given: [(&str, &dyn Fn(&str) -> AddMessages); 3] = [
+        ("call:c1.arguments", &called),
+        ("call:c1.result", &|value| result("c1", &json!({ "password": value }).to_string())),
+        ("call:c1.result", &|value| result("c1", &long(value))),
+    ];
+    let with_id = |command: AddMessages| {
+        let AddMessages { thread, mut messages } = command;
+        messages[0].message_id = Some("one".parse().unwrap());
+        AddMessages { thread, messages }
+    };
+    for (name, message) in given {
+        // One looks like a secret, and one does not.
+        for value in [CANARY, "hunter"] {
+            let store = memory(&clock());
+            let session = board(&store).create(new("s")).await.unwrap();
+            let message = |value: &str| with_id(message(value));
+            let first = run(&session, message(value)).await.answer;
+            assert_eq!(restore(&session, name).await.map(|entries| entries.len()), Ok(1));
+            let before = journal(&store, &id("s")).await;
+            assert_eq!(run(&session, message(value)).await.answer, first);
+            assert_eq!(journal(&store, &id("s")).await, before, "it stays as it was put back");
+            assert!(session.state().await.unwrap().secrets.is_empty());
+            assert_eq!(code(session.execute(Viewer::User, message("a-third-canary-3")).await), "message_exists");
+            let mut both = message(value);
+            both.messages.extend(result("c2", r#"{"password": "another-canary-2"}"#).messages);
+            if value == CANARY {
+                assert_eq!(code(session.execute(Viewer::User, both).await), "secrets_changed");
+            }
+            assert_sound(&session).await;
+        }
+    }
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let first = run(&session, with_id(called(CANARY))).await.answer;
+    run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
+    assert_eq!(run(&session, with_id(called(CANARY))).await.answer, first);
+    assert!(session.state().await.unwrap().secrets.is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_again_once_its_secret_was_put_back_is_the_same() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    let turn = run(&session, prompt.begin_turn(Default::default())).await.answer.0;
+    let answer = AnswerTurn { tool_calls: vec![call("c1", json!({ "pin": CANARY }))], ..AnswerTurn::text(turn, "") };
+    let first = run(&session, answer.clone()).await.answer;
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(run(&session, answer).await.answer, first);
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({ "pin": CANARY }));
+}
