@@ -3,7 +3,7 @@
 //! `keys` has the keys and what is done with them, `mask` finds known values in texts, and
 //! `masks` has what finds those of a session. `known` is what a session in
 //! memory knows of its secrets, and `masking` applies it to the input of a command, which `sealer` seals. `rewrite` hides what
-//! earlier entries say of what becomes a secret, and `originals` has what they said.
+//! earlier entries say of what becomes a secret, unless `said` knows that they do not; `originals` has what they said.
 
 mod digest;
 pub(crate) mod keys;
@@ -14,6 +14,7 @@ pub(crate) mod masking;
 pub(crate) mod masks;
 pub(crate) mod originals;
 pub(crate) mod rewrite;
+pub(crate) mod said;
 pub(crate) mod sealer;
 pub(crate) mod stream;
 mod variants;

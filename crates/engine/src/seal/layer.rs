@@ -170,10 +170,14 @@ impl Layer {
     }
 }
 
-/// How many bytes the beginnings of all forms of a value have.
+/// The beginnings of all forms of a value.
+pub(super) fn beginnings(hidden: &Hidden) -> impl Iterator<Item = Zeroizing<Vec<u8>>> {
+    variants(hidden).into_iter().map(move |writing| Zeroizing::new(writing.beginning(hidden, HEAD_BYTES).0))
+}
+
+/// How many bytes they have.
 pub(super) fn bytes_of(hidden: &Hidden) -> usize {
-    let beginning = |writing: &Writing| Zeroizing::new(writing.beginning(hidden, HEAD_BYTES).0).len();
-    variants(hidden).iter().map(beginning).sum()
+    beginnings(hidden).map(|beginning| beginning.len()).sum()
 }
 
 impl Longer {

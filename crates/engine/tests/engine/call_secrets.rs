@@ -514,3 +514,24 @@ async fn an_answer_that_comes_again_once_its_secret_was_put_back_is_the_same() {
     assert_eq!(run(&session, answer).await.answer, first);
     assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({ "pin": CANARY }));
 }
+
+#[tokio::test]
+async fn i6_what_was_said_is_found_after_others_were_looked_for_also_where_it_was_put_back() {
+    let store = memory(&clock());
+    let first = board(&store);
+    let session = first.create(new("s")).await.unwrap();
+    run(&session, result("c0", r#"{"token": "first-canary-1"}"#)).await;
+    say(&session, &format!("I am ann, with {CANARY}")).await;
+    run(&session, calls(vec![call("c1", json!({ "password": CANARY }))])).await;
+    assert!(!holds(&store, CANARY).await);
+    first.close().await;
+    // Who looks now has never seen it.
+    let session = board(&store).session(&id("s")).await.unwrap();
+    run(&session, result("c2", r#"{"token": "second-canary-2"}"#)).await;
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert!(holds(&store, CANARY).await);
+    run(&session, calls(vec![call("c3", json!({ "password": CANARY }))])).await;
+    assert!(!holds(&store, CANARY).await);
+    assert_eq!(restore(&session, "call:c3.arguments").await.map(|entries| entries.len()), Ok(3));
+    assert_sound(&session).await;
+}
