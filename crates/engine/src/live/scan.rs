@@ -11,7 +11,7 @@ use crate::{
         layer::Hidden,
         mask::Mask,
         rewrite::{Journal, Scan},
-        said::Said,
+        said::SaidBytes,
     },
 };
 
@@ -25,7 +25,7 @@ impl Live {
     ) -> Result<Scan, Error> {
         let (journal, head) = (Journal { store: &*self.store, id: &self.id }, state.head.seq);
         let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut said = Said::of(noted.map(|noted| *noted), head);
+        let mut said = SaidBytes::of(noted.map(|noted| *noted), head);
         if !said.note(journal, head).await? {
             return Err(self.gone());
         }

@@ -28,7 +28,7 @@ use crate::{
         recent::Recent,
     },
     prompt_memory::SessionMemory,
-    seal::{known::Known, said::Said},
+    seal::{known::Known, said::SaidBytes},
     settings::Settings,
     upkeep::{expiry::Activity, snapshot::Loaded},
 };
@@ -59,7 +59,7 @@ pub(crate) struct Live {
     /// What is known of its secrets.
     pub(crate) secrets: Mutex<Arc<Known>>,
     /// What was said in it, once something became a secret.
-    pub(crate) said: Mutex<Option<Box<Said>>>,
+    pub(crate) said: Mutex<Option<Box<SaidBytes>>>,
     /// Free places in the queue.
     pub(crate) room: Semaphore,
     jobs: Mutex<Jobs>,

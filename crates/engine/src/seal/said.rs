@@ -28,13 +28,13 @@ const MOST_WORDS: usize = 512 * 1024;
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The groups of bytes that stand in the words of entries: a bit for each, which others may share.
-pub(crate) struct Said {
+pub(crate) struct SaidBytes {
     /// The last entry whose groups are there.
     through: Seq,
     words: Vec<u64>,
 }
 
-impl Said {
+impl SaidBytes {
     /// Goes on with what was noted `before`, unless the table is small for a journal with this head.
     pub(crate) fn of(before: Option<Self>, head: Seq) -> Self {
         let entries = usize::try_from(head.0).unwrap_or(usize::MAX);
@@ -116,13 +116,13 @@ mod tests {
     use super::*;
     use crate::seal::variants::variants;
 
-    fn said(text: &str) -> Said {
-        let mut said = Said::of(None, Seq(1));
+    fn said(text: &str) -> SaidBytes {
+        let mut said = SaidBytes::of(None, Seq(1));
         said.note_text(text);
         said
     }
 
-    fn may_have(said: &Said, value: &str) -> bool {
+    fn may_have(said: &SaidBytes, value: &str) -> bool {
         said.may_have(&Zeroizing::new(value.to_owned()))
     }
 
@@ -147,10 +147,10 @@ mod tests {
 
     #[test]
     fn the_table_is_made_anew_for_a_journal_that_has_become_much_longer() {
-        let noted = |entries: u64| Said { through: Seq(entries), ..Said::of(None, Seq(entries)) };
-        assert_eq!(Said::of(Some(noted(1_000)), Seq(2_000)).through, Seq(1_000));
-        assert_eq!(Said::of(Some(noted(1_000)), Seq(30_000)).through, Seq::ZERO);
-        assert_eq!(Said::of(Some(noted(100_000)), Seq(u64::MAX)).through, Seq(100_000));
-        assert_eq!(Said::of(None, Seq(u64::MAX)).words.len(), MOST_WORDS);
+        let noted = |entries: u64| SaidBytes { through: Seq(entries), ..SaidBytes::of(None, Seq(entries)) };
+        assert_eq!(SaidBytes::of(Some(noted(1_000)), Seq(2_000)).through, Seq(1_000));
+        assert_eq!(SaidBytes::of(Some(noted(1_000)), Seq(30_000)).through, Seq::ZERO);
+        assert_eq!(SaidBytes::of(Some(noted(100_000)), Seq(u64::MAX)).through, Seq(100_000));
+        assert_eq!(SaidBytes::of(None, Seq(u64::MAX)).words.len(), MOST_WORDS);
     }
 }
