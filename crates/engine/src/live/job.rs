@@ -203,7 +203,7 @@ impl<C: Command> Execute for Waiting<C> {
         }
         let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
         let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
-        let hide = masked.as_ref().map(|masked| &*masked.masks.all as &dyn HideSecrets);
+        let hide = masked.as_ref().map(|masked| masked as &dyn HideSecrets);
         let salt = Some(batch.salt);
         let context = DecisionContext { by: &self.by, at, nonce, salt, count: sizes(), lookups, sealed, hide };
         self.decided = Some(match command::decide(&batch.state, command, context) {

@@ -11,7 +11,7 @@ use callboard_core::{
     command::Command,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
-    input::{CallPart, Fingerprint, FreeText, InputVisitor},
+    input::{CallPart, Fingerprint, FreeText, HideSecrets, InputVisitor},
     sealed::SealedInput,
     state::State,
     variable,
@@ -48,6 +48,14 @@ pub(crate) struct Masked<C> {
     pub(crate) brought: Brought,
     /// Finds all that is secret by then.
     pub(crate) masks: Masks,
+    /// Keys in it that are names and hold what was found in calls.
+    kept: BTreeSet<String>,
+}
+
+impl<C: Command> HideSecrets for Masked<C> {
+    fn hide(&self, key: &str, value: &mut Value) -> bool {
+        self.masks.all.mask_under(&self.kept, key, value)
+    }
 }
 
 impl Sealer {
@@ -70,8 +78,8 @@ impl Sealer {
             Err(_) => {
                 let mut command = command.clone();
                 command.input(&mut Redaction);
-                let (sealed, brought, masks) = Default::default();
-                return Ok(Some(Masked { command, sealed, brought, masks }));
+                let (sealed, brought, masks, kept) = Default::default();
+                return Ok(Some(Masked { command, sealed, brought, masks, kept }));
             }
         };
         let seals_calls = probe.has_call_secrets && self.can_seal(known)?;
@@ -102,10 +110,11 @@ impl Sealer {
         let masks = kept.and_then(|kept| kept.with_secrets(brought.secrets.values()));
         let masks = masks.map_err(|problem| self.sealed(&problem.to_string()))?;
         let key = brought.key.as_ref().or(known.key.as_ref());
-        let mut masking = Masking { masks: &masks, key, faults: Vec::new() };
+        let mut masking = Masking { masks: &masks, key, kept: BTreeSet::new(), faults: Vec::new() };
         command.input(&mut masking);
-        match masking.faults {
-            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, masks })),
+        let Masking { kept, faults, .. } = masking;
+        match faults {
+            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, masks, kept })),
             faults => Err(Unmasked::Refused(Refusal::Invalid(faults).into())),
         }
     }
@@ -262,6 +271,8 @@ impl InputVisitor for Splitting<'_> {
 struct Masking<'a> {
     masks: &'a Masks,
     key: Option<&'a DataKey>,
+    /// See [`Masked::kept`].
+    kept: BTreeSet<String>,
     faults: Vec<Fault>,
 }
 
@@ -273,7 +284,7 @@ impl InputVisitor for Masking<'_> {
     }
 
     fn json(&mut self, value: &mut Value) {
-        self.masks.all.mask_json(value);
+        self.masks.all.mask_under(&self.kept, "", value);
     }
 
     fn keys(&mut self, pointer: fmt::Arguments<'_>, value: &Value) {
@@ -292,6 +303,8 @@ impl InputVisitor for Masking<'_> {
                         let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
                         if shown.is_some() {
                             self.faults.push(Fault { pointer: pointer.clone(), problem: HOLDS_SECRET.to_owned() });
+                        } else if self.masks.all.finds_in_key(key) {
+                            self.kept.insert(key.clone());
                         }
                         rest.push((pointer, inner));
                     }
@@ -324,7 +337,7 @@ impl InputVisitor for Masking<'_> {
     }
 
     fn variable(&mut self, _: &str, _: Option<bool>, value: &mut Value) {
-        self.masks.all.mask_json(value);
+        self.masks.all.mask_under(&self.kept, "", value);
     }
 
     fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {

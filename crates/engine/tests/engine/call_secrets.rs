@@ -404,7 +404,7 @@ async fn a_name_that_stands_in_a_call_in_the_place_of_a_secret_stays_a_name() {
     let called = ToolCall { name: "log_in_2".to_owned(), ..call("call-0001", json!({ "token": CANARY })) };
     let message = NewMessage {
         message_id: Some("m-2026-11".parse().unwrap()),
-        metadata: json!({"call-0001": 1}).as_object().cloned(),
+        metadata: json!({"call-0001": "call-0001"}).as_object().cloned(),
         tool_calls: vec![called.clone()],
         ..NewMessage::text(Role::Ai, "I call log_in_2 in room:coder-2.")
     };
@@ -413,9 +413,11 @@ async fn a_name_that_stands_in_a_call_in_the_place_of_a_secret_stays_a_name() {
     assert_eq!([&kept["thread_id"], &kept["message_id"]], ["room:coder-2", "m-2026-11"]);
     assert_eq!([&kept["tool_calls"][0]["id"], &kept["tool_calls"][0]["name"]], ["call-0001", "log_in_2"]);
     assert_eq!(kept["secrets"][0]["name"], "call:call-0001.arguments");
-    // Texts and keys say nothing of them.
+    assert_eq!(kept["metadata"], json!({"call-0001": "[hidden]"}));
     assert_eq!(kept["content"], "I call [hidden] in [hidden].");
-    assert_eq!(kept["metadata"], json!({"[hidden]": 1}));
+    let value = json!({"log_in_2": {"password": "another-canary-2"}});
+    run(&session, SetVariable::new("log".parse().unwrap(), value.clone(), None, "a key".into()).unwrap()).await;
+    assert_eq!(session.reveal(Viewer::User, &"log".parse().unwrap()).await.unwrap(), value);
     run(&session, result("call-0001", "done")).await;
     assert_eq!(newest(&store).await["tool_call_id"], "call-0001");
     let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
