@@ -131,7 +131,7 @@ pub fn decide<C: Command>(
     let mut decision = DecisionBuilder::new(state, context);
     let answer = command.perform(&mut decision)?;
     decision.is_sound()?;
-    decision.hide_earlier();
+    decision.hide_earlier()?;
     let DecisionBuilder { state, entries, values, erased, .. } = decision;
     Ok(Decision { entries, values, answer, erased, state })
 }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::entry::Hash;
 
@@ -29,6 +29,11 @@ pub trait InputVisitor {
 
     /// A name, an id or a key. It cannot be changed, since other things refer to it. `pointer` says where it was given.
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str);
+
+    /// A name or an id that a model gave. It is not refused, but changed.
+    fn given_name(&mut self, name: &mut dyn FreeText) {
+        self.text(name);
+    }
 
     /// The value of the variable `name`. It may hold secrets, or be one: `secret` is what its author says, and nothing
     /// where the names decide. What is secret in it is replaced and sealed; see
@@ -54,8 +59,8 @@ pub trait CallPart {
     /// Whether keys in it say that something is a secret.
     fn has_secrets(&self) -> bool;
 
-    /// Takes these secrets out, by their JSON pointers, and leaves a placeholder in the place of each.
-    fn take_secrets(&mut self) -> BTreeMap<String, Value>;
+    /// Takes these secrets out, as they are written and by their JSON pointers, and leaves a placeholder in the place of each.
+    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>>;
 }
 
 /// A text that can be replaced.

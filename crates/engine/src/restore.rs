@@ -68,8 +68,8 @@ impl Session {
             .into());
         }
         let value = if is_secret { Some(self.value_with_secrets(&state, name).await?) } else { None };
-        let rest = known.mask_without(|other| names.contains(other));
-        let mask = rest.map_err(|problem| self.live.sealer().sealed(&problem.to_string()))?;
+        let rest = known.masks_without(|other| names.contains(other));
+        let masks = rest.map_err(|problem| self.live.sealer().sealed(&problem.to_string()))?;
         let mut restoring = Restoring { entries: Vec::new(), values: Values::new(), unneeded: BTreeSet::new() };
         let originals = originals(&*self.live.store, self.id(), state.head.seq).await?;
         let wanted = originals.0.into_iter().filter_map(|(seq, text)| Some((seq, text.open_without(&names, &state)?)));
@@ -96,7 +96,7 @@ impl Session {
                     None => (self.as_it_is(&entry).await?, false),
                 };
                 if original.put_back(&entry, &calls, &known)? || was_rewritten {
-                    restoring.take(&entry, original, &mask)?;
+                    restoring.take(&entry, original, &masks.all)?;
                 }
             }
         }
@@ -219,7 +219,7 @@ impl Original {
         let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
         for CallSecrets { at, sha256, .. } in calls {
             let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
-            change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.by_pointer()))?;
+            change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.written()))?;
         }
         let before = std::mem::replace(&mut self.data, data.to_string());
         Ok(self.data != before)

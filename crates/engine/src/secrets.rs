@@ -57,7 +57,7 @@ impl Session {
     /// Finds the secrets of the session in texts. Refused as sealed where they cannot be opened.
     pub async fn mask(&self) -> Result<Arc<Mask>, Error> {
         let state = self.live.known()?;
-        Ok(self.live.known_secrets(&state).await?.mask.clone())
+        Ok(self.live.known_secrets(&state).await?.masks.all.clone())
     }
 
     /// What finds the secrets of the session in what comes from outside to be shown, such as a question. Where they cannot be
@@ -71,12 +71,13 @@ impl Session {
 
     /// The same as it was known last, without a look at the store. It is for what cannot wait.
     pub fn known_mask(&self) -> Arc<Mask> {
-        self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).mask.clone()
+        self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).masks.all.clone()
     }
 
-    /// Refuses a name that holds a secret. `pointer` says where it was given.
+    /// Refuses a name that holds a secret, unless it was found in a call. `pointer` says where it was given.
     pub async fn check_name(&self, pointer: &str, name: &str) -> Result<(), Error> {
-        Ok(check_name(&*self.mask().await?, pointer, name)?)
+        let state = self.live.known()?;
+        Ok(check_name(&self.live.known_secrets(&state).await?.masks.names, pointer, name)?)
     }
 
     /// The value of a variable with its secrets. That `by` saw it is recorded; only the user may.

@@ -73,8 +73,8 @@ impl Command for Compress {
         visitor.text(&mut self.text);
         self.compressed.identifiers.iter_mut().for_each(|one| visitor.text(one));
         for call in &mut self.compressed.open_calls {
-            visitor.text(&mut call.id);
-            visitor.text(&mut call.name);
+            visitor.given_name(&mut call.id);
+            visitor.given_name(&mut call.name);
         }
         visitor.text_if_any(&mut self.compressed.reason);
         if let Some(model) = &self.compressed.model {

@@ -7,7 +7,7 @@ mod places;
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use self::places::{Place, places};
 use crate::{
@@ -75,6 +75,8 @@ pub struct TakenSecrets {
     pub name: Arc<str>,
     /// See [`CallSecrets::at`].
     pub at: Arc<str>,
+    /// The hash of that JSON as it was sent. It is never stored: a short secret could be guessed from it.
+    pub sent: Hash,
 }
 
 /// What the secrets in a part of the call with this id are called.
@@ -92,21 +94,37 @@ pub(crate) enum CallJson<'a> {
     Text(&'a mut dyn FreeText),
 }
 
+impl CallJson<'_> {
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Value(value) => text_of(value),
+            Self::Text(text) => text.as_str().into(),
+        }
+    }
+}
+
 /// The arguments or the result of a call.
 pub(crate) struct Part<'a> {
     /// The id of the call.
-    pub(crate) id: &'a str,
+    id: &'a str,
     /// [`ARGUMENTS`] or [`RESULT`].
-    pub(crate) part: &'static str,
+    part: &'static str,
     /// The JSON in which secrets are looked for.
-    pub(crate) json: CallJson<'a>,
+    json: CallJson<'a>,
+    /// The hash of the JSON before secrets were taken out.
+    sent: Option<Hash>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// The [`ARGUMENTS`] or the [`RESULT`] of the call with this id.
+    pub(crate) fn new(id: &'a str, part: &'static str, json: CallJson<'a>) -> Self {
+        Self { id, part, json, sent: None }
+    }
+
     /// Shows it to `visitor`, and says what was taken out of it. `at` is its place in the message.
     pub(crate) fn take(mut self, at: &str, visitor: &mut dyn InputVisitor) -> Option<TakenSecrets> {
         let name = visitor.call(&mut self)?;
-        Some(TakenSecrets { name, at: at.into() })
+        Some(TakenSecrets { name, at: at.into(), sent: self.sent? })
     }
 }
 
@@ -116,21 +134,18 @@ impl CallPart for Part<'_> {
     }
 
     fn has_secrets(&self) -> bool {
-        match &self.json {
-            CallJson::Value(value) => !secrets_in(&text_of(value)).is_empty(),
-            CallJson::Text(text) => !secrets_in(text.as_str()).is_empty(),
-        }
+        !secrets_in(&self.json.text()).is_empty()
     }
 
-    fn take_secrets(&mut self) -> BTreeMap<String, Value> {
+    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
+        let text = self.json.text();
+        let Some((whole, secrets)) = taken_out(&text) else { return BTreeMap::new() };
+        self.sent = Some(Hash::of(text.as_bytes()));
         match &mut self.json {
-            CallJson::Value(value) => take_out(value),
-            CallJson::Text(text) => {
-                let Some((whole, secrets)) = taken_out(text.as_str()) else { return BTreeMap::new() };
-                text.replace(whole);
-                secrets
-            }
+            CallJson::Value(value) => set(value, whole),
+            CallJson::Text(text) => text.replace(whole),
         }
+        secrets
     }
 }
 
@@ -152,18 +167,23 @@ fn set(json: &mut Value, text: String) {
 }
 
 /// The secrets in a text that is an object or a list, in order.
-fn secrets_in(text: &str) -> Vec<(Place, Value)> {
+fn secrets_in(text: &str) -> Vec<(Place, Box<RawValue>)> {
     let secret = |place: Place| {
-        let value = value_at(text, &place.range);
+        let written = RawValue::from_string(written_at(text, &place).to_owned()).ok()?;
+        let value = value_of(written.get());
         let is_secret = !value.as_str().is_some_and(is_placeholder) && !says_nothing(&value);
-        is_secret.then_some((place, value))
+        is_secret.then_some((place, written))
     };
     places(text).into_iter().filter_map(secret).collect()
 }
 
-/// The value at a place. What cannot be kept as a value, such as `1e400`, is the text of it.
-fn value_at(text: &str, range: &Range<usize>) -> Value {
-    let json = text.get(range.clone()).unwrap_or_default();
+/// What is written at a place.
+fn written_at<'a>(text: &'a str, place: &Place) -> &'a str {
+    text.get(place.range.clone()).unwrap_or_default()
+}
+
+/// What JSON says as a value. What cannot be kept as one, such as `1e400`, is the text of it.
+pub fn value_of(json: &str) -> Value {
     serde_json::from_str(&quote_inexact(json)).unwrap_or_else(|_| json.into())
 }
 
@@ -229,27 +249,24 @@ fn replaced<'a>(text: &str, places: impl IntoIterator<Item = (Range<usize>, Cow<
     whole + text.get(end..).unwrap_or_default()
 }
 
-/// The JSON of a text without its secrets, and the secrets; `None` where there are none. All else in it stays as it is written.
-fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Value>)> {
+/// The JSON of a text without its secrets, and the secrets as they are written; `None` where there are none. All else in it stays as
+/// it is written.
+fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
     let secrets = secrets_in(text);
     if secrets.is_empty() {
         return None;
     }
     let hidden = Value::from(HIDDEN).to_string();
     let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), Cow::Borrowed(hidden.as_str()))));
-    Some((whole, secrets.into_iter().map(|(place, value)| (place.name, value)).collect()))
-}
-
-/// Takes secrets out of JSON, or of the text of it.
-fn take_out(json: &mut Value) -> BTreeMap<String, Value> {
-    let Some((whole, secrets)) = taken_out(&text_of(json)) else { return BTreeMap::new() };
-    set(json, whole);
-    secrets
+    Some((whole, secrets.into_iter().map(|(place, written)| (place.name, written)).collect()))
 }
 
 /// Hides what keys in the JSON of a call say to be secret. Nothing is sealed: it is for comparing calls.
 pub fn hide(value: &mut Value) {
-    drop(take_out(value));
+    let taken_out = taken_out(&text_of(value));
+    if let Some((whole, _)) = taken_out {
+        set(value, whole);
+    }
 }
 
 /// The same in a text that may be JSON.
@@ -258,8 +275,8 @@ pub fn hide_in_text(text: String) -> String {
 }
 
 /// Puts secrets back in the JSON of a call, or in the text of it: each in its place, where a placeholder stands.
-pub fn put_back(json: &mut Value, secrets: &BTreeMap<String, Value>) {
-    replace_placeholders(json, |name| Some(Cow::Owned(secrets.get(name)?.to_string())));
+pub fn put_back(json: &mut Value, secrets: &BTreeMap<String, Box<RawValue>>) {
+    replace_placeholders(json, |name| Some(Cow::Borrowed(secrets.get(name)?.get())));
 }
 
 /// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder of a secret in what it was.
@@ -277,7 +294,7 @@ fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<Cow<'
 
 fn without_placeholders<'a>(text: &str, now: impl Fn(&str) -> Option<Cow<'a, str>>) -> String {
     let now_there = |place: Place| {
-        let is_hidden = value_at(text, &place.range).as_str().is_some_and(is_placeholder);
+        let is_hidden = value_of(written_at(text, &place)).as_str().is_some_and(is_placeholder);
         let now = now(&place.name).filter(|_| is_hidden)?;
         Some((place.range, now))
     };
@@ -343,6 +360,11 @@ mod tests {
                 r#"{"n": 123456789012345678901, "f": 1.10, "e": 1e400, "z": -0, "pin" : 12}"#,
                 r#"{"n": 123456789012345678901, "f": 1.10, "e": 1e400, "z": -0, "pin" : "[hidden]"}"#,
             ),
+            (
+                r#"{"pin": {"a" : 1.10, "a":"\u0078", "n": [1e400, 123456789012345678901]}, "otp": -0.0}"#,
+                r#"{"pin": "[hidden]", "otp": "[hidden]"}"#,
+            ),
+            (r#"{"otp": "\ud800"}"#, r#"{"otp": "[hidden]"}"#),
             (r#"{"b": 1, "a": {"to\u006ben": "x"}, "b": 2}"#, r#"{"b": 1, "a": {"to\u006ben": "[hidden]"}, "b": 2}"#),
             (r#"{"cut": "\ud83d", "otp": {"a":["}","\""]}}"#, r#"{"cut": "\ud83d", "otp": "[hidden]"}"#),
             ("\u{feff} {\"pin\": 1}", "\u{feff} {\"pin\": \"[hidden]\"}"),
@@ -354,7 +376,7 @@ mod tests {
         ] {
             let (whole, secrets) = taken_out(given).unwrap();
             assert_eq!(whole, kept);
-            assert_eq!(taken_out(&whole), None);
+            assert!(taken_out(&whole).is_none(), "{whole}");
             let mut text = Value::from(whole.as_str());
             put_back(&mut text, &secrets);
             assert_eq!(text, given);

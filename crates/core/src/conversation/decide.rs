@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    conversation::call_secrets::{CONTENT, CallJson, CallSecrets, Part, RESULT},
+    conversation::call_secrets::{CONTENT, CallJson, CallSecrets, Part, RESULT, TakenSecrets},
     conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
@@ -16,7 +17,7 @@ use crate::{
         AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutClientThread,
         PutThread, Role,
     },
-    entry::Entry,
+    entry::{Entry, Hash},
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
     id::{AgentName, MessageId, Seq, ThreadId},
@@ -165,13 +166,13 @@ impl NewMessage {
         let id = tool_call_id.as_deref().unwrap_or_default();
         match content {
             Some(NewContent::Text(text)) => {
-                let part = Part { id, part: RESULT, json: CallJson::Text(text) };
+                let part = Part::new(id, RESULT, CallJson::Text(text));
                 secrets.extend(part.take(CONTENT, visitor));
             }
             Some(NewContent::Parts(parts)) => {
                 for (number, of_content) in parts.iter_mut().enumerate() {
                     if let Some(Value::String(text)) = of_content.get_mut("text") {
-                        let part = Part { id, part: RESULT, json: CallJson::Text(text) };
+                        let part = Part::new(id, RESULT, CallJson::Text(text));
                         secrets.extend(part.take(&format!("{CONTENT}/{number}/text"), visitor));
                     }
                 }
@@ -287,21 +288,22 @@ fn add_one(
     new: &NewMessage,
     at: usize,
 ) -> Result<MessageReceipt, Undecided> {
-    // The first secret of a session brings an entry of its own.
-    let secrets = new.sealed(decision);
-    let seq = decision.next_seq();
-    let message = Message { secrets, ..build(decision, thread, new, MessageId::of_seq(seq))? };
-    if new.message_id.is_some()
-        && let Some(there) = existing(decision, &message)?
+    if let Some(id) = &new.message_id
+        && let Some(there) = existing(decision, thread, id)?
     {
-        let receipt = MessageReceipt { message_id: message.message_id.clone(), seq: there.header.seq };
-        if is_same(&message, new, &there)? {
+        let receipt = MessageReceipt { message_id: id.clone(), seq: there.header.seq };
+        let message = build(decision, thread, new, id.clone())?;
+        if is_same(decision, message, new, &there)? {
             return Ok(receipt);
         }
         let viewer = decision.by.clone().into();
         let seen = View::new(&decision.state, &viewer, decision.context.count)?.sees_in(thread, &there.header);
         return Err(conflict(&receipt, at, seen).into());
     }
+    // The first secret of a session brings an entry of its own.
+    let secrets = new.sealed(decision);
+    let seq = decision.next_seq();
+    let message = Message { secrets, ..build(decision, thread, new, MessageId::of_seq(seq))? };
     let message = if new.message_id.is_none() { unclaimed(decision, message) } else { message };
     let message_id = message.message_id.clone();
     decision.copying(new.copied_from.clone(), |decision| decision.record(MessageAdded(message)));
@@ -316,9 +318,8 @@ pub(crate) fn says(
     new: &NewMessage,
 ) -> Result<bool, Undecided> {
     let Some(there) = decision.entry(receipt.seq)? else { return Ok(false) };
-    let secrets = new.sealed(decision);
-    let message = Message { secrets, ..build(decision, thread, new, receipt.message_id.clone())? };
-    Ok(is_same(&message, new, &there)?)
+    let message = build(decision, thread, new, receipt.message_id.clone())?;
+    Ok(is_same(decision, message, new, &there)?)
 }
 
 /// Where the message is that the entry `seq` added to `thread`, if it added one.
@@ -370,27 +371,66 @@ fn build(
     })
 }
 
-/// The entry that has the id of `message` in its thread, if there is one.
-fn existing(decision: &DecisionBuilder<'_>, message: &Message) -> Result<Option<Entry>, Undecided> {
-    let key = message_key(&message.thread_id, &message.message_id);
+/// The entry that has this id of a message in the thread, if there is one.
+fn existing(decision: &DecisionBuilder<'_>, thread: &ThreadId, id: &MessageId) -> Result<Option<Entry>, Undecided> {
+    let key = message_key(thread, id);
     if let Some(entry) = decision.claimed_here(&key) {
         return Ok(Some(entry.clone()));
     }
     if let Some(seq) = decision.context.lookups.keys.get(key.as_str()) {
         return decision.entry(*seq);
     }
-    let Some(seq) = message.message_id.as_seq().filter(|seq| *seq < decision.next_seq()) else { return Ok(None) };
+    let Some(seq) = id.as_seq().filter(|seq| *seq < decision.next_seq()) else { return Ok(None) };
     let has_it = |entry: &Entry| {
-        let same = |MessageAdded(there)| there.thread_id == message.thread_id && there.message_id == message.message_id;
+        let same = |MessageAdded(there)| there.thread_id == *thread && there.message_id == *id;
         entry.header.kind.as_ref() == MessageAdded::TYPE && fact::read(entry).is_ok_and(same)
     };
     Ok(decision.entry(seq)?.filter(has_it))
 }
 
-fn is_same(message: &Message, new: &NewMessage, there: &Entry) -> Result<bool, Error> {
+/// Whether `message`, as which `new` would be added, is the one that an entry added. What was secret in its calls may have been put back
+/// or forgotten since.
+fn is_same(decision: &DecisionBuilder<'_>, message: Message, new: &NewMessage, there: &Entry) -> Result<bool, Error> {
     let MessageAdded(before) = fact::read(there)?;
-    let timestamp = if new.timestamp.is_some() { message.timestamp } else { before.timestamp };
-    Ok(Message { timestamp, ..message.clone() } == before)
+    let is_known = |secrets: &CallSecrets| decision.state.secrets.of(&secrets.name).contains(&secrets.sha256);
+    let is_sealed_so = |secrets: &CallSecrets| {
+        let taken = new.secrets.iter().find(|taken| taken.at == secrets.at);
+        taken.and_then(|taken| decision.sealed_as(&taken.name)) == Some(secrets.sha256)
+    };
+    if before.secrets.iter().any(|secrets| is_known(secrets) && !is_sealed_so(secrets)) {
+        return Ok(false);
+    }
+    let (Ok(mut was), Ok(now)) = (serde_json::to_value(&before), serde_json::to_value(&message)) else {
+        return Ok(false);
+    };
+    for TakenSecrets { at, sent, .. } in &new.secrets {
+        let secrets = before.secrets.iter().find(|secrets| secrets.at == *at);
+        if secrets.is_some_and(is_known) {
+            continue;
+        }
+        let (Some(was), Some(now)) = (was.pointer_mut(at), now.pointer(at)) else { return Ok(false) };
+        if hash_of(was) == *sent {
+            // It stands there as it was sent, since it was put back.
+            *was = now.clone();
+        } else if secrets.is_none() {
+            return Ok(false);
+        }
+    }
+    let Ok(was) = serde_json::from_value::<Message>(was) else { return Ok(false) };
+    let timestamp = if new.timestamp.is_some() { message.timestamp } else { was.timestamp };
+    // The size is that of the words as they were when it was added.
+    Ok(Message { timestamp, secrets: was.secrets.clone(), tokens: was.tokens, ..message } == was)
+}
+
+/// The hash of what stands at a place of a message: of a text, a long text, or JSON.
+fn hash_of(place: &Value) -> Hash {
+    match place {
+        Value::String(text) => Hash::of(text.as_bytes()),
+        place => {
+            let long = Text::deserialize(place).ok().and_then(|text| text.stored());
+            long.unwrap_or_else(|| Hash::of(place.to_string().as_bytes()))
+        }
+    }
 }
 
 fn conflict(there: &MessageReceipt, at: usize, seen: bool) -> Error {

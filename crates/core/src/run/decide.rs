@@ -91,8 +91,8 @@ impl Command for TurnReply {
         let calls = self.messages.iter_mut().flat_map(|message| &mut message.tool_calls).chain(&mut self.tool_calls);
         for call in calls {
             // A model's answer is not refused for what it calls things: it would be paid for once more.
-            visitor.text(&mut call.id);
-            visitor.text(&mut call.name);
+            visitor.given_name(&mut call.id);
+            visitor.given_name(&mut call.name);
             // Keys in the arguments take nothing out of them: the program that executes the call needs the values.
             call.input(visitor);
         }

@@ -175,8 +175,8 @@ impl Command for AnswerTurn {
         for (number, call) in tool_calls.iter_mut().enumerate() {
             secrets.extend(call.take_secrets(number, visitor));
             // A model's answer is not refused for what it calls things: it would be paid for once more.
-            visitor.text(&mut call.id);
-            visitor.text(&mut call.name);
+            visitor.given_name(&mut call.id);
+            visitor.given_name(&mut call.name);
             call.input(visitor);
         }
     }

@@ -147,7 +147,7 @@ impl Command for ToolResults {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         for (at, (id, result)) in self.results.iter_mut().enumerate() {
-            let part = Part { id, part: RESULT, json: CallJson::Text(result) };
+            let part = Part::new(id, RESULT, CallJson::Text(result));
             self.taken.extend(part.take(CONTENT, visitor).map(|taken| (at, taken)));
             visitor.text(result);
         }

@@ -15,6 +15,12 @@ use crate::{
 };
 
 impl DecisionBuilder<'_> {
+    /// The hash under which what the command brings under this name is sealed. It does not store it.
+    pub(crate) fn sealed_as(&self, name: &str) -> Option<Hash> {
+        let sealed = self.context.sealed;
+        sealed.values.get(name).map(|(hash, _)| *hash).or_else(|| sealed.known.get(name).copied())
+    }
+
     /// Where the value that the command brings for the variable `name` holds secrets: the hash under which they are
     /// sealed. They are stored with the decision, and so is the key if this is the first secret of the session.
     pub fn sealed(&mut self, name: &str) -> Option<Hash> {

@@ -272,8 +272,7 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        let part = Part { id: &self.id, part: ARGUMENTS, json };
-        part.take(&format!("/tool_calls/{number}/arguments"), visitor)
+        Part::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 

@@ -60,7 +60,7 @@ impl Board {
         if let Some(live) = scope.and_then(|session| self.alive(session)) {
             request.fingerprint = live.keyed(request.fingerprint).await?;
             if let Ok(known) = live.known_secrets(&*live.known()?).await {
-                check_name(&known.mask, "/Idempotency-Key", request.key.as_str())?;
+                check_name(&known.masks.names, "/Idempotency-Key", request.key.as_str())?;
             }
         }
         let request = &request;

@@ -127,7 +127,7 @@ impl Batch {
     /// Has rewritten what older entries say of the values that a command makes secrets.
     fn rewrite(&self, masked: &mut Masked<impl Command>) -> Result<Result<(), Missing>, Error> {
         let Ok(known) = &self.known else { return Ok(Ok(())) };
-        let wanted = masked.brought.wanted(known);
+        let wanted = masked.brought.wanted(&known.masks, &masked.masks);
         let Some(key) = masked.brought.key.as_ref().or(known.key.as_ref()) else { return Ok(Ok(())) };
         if wanted.is_empty() || self.state.head.seq.is_zero() {
             return Ok(Ok(()));
@@ -203,7 +203,7 @@ impl<C: Command> Execute for Waiting<C> {
         }
         let sealed = masked.as_ref().map_or(SealedInput::NOTHING, |masked| &masked.sealed);
         let command = masked.as_ref().map_or(&self.command, |masked| &masked.command);
-        let hide = masked.as_ref().map(|masked| &masked.mask as &dyn HideSecrets);
+        let hide = masked.as_ref().map(|masked| masked as &dyn HideSecrets);
         let salt = Some(batch.salt);
         let context = DecisionContext { by: &self.by, at, nonce, salt, count: sizes(), lookups, sealed, hide };
         self.decided = Some(match command::decide(&batch.state, command, context) {

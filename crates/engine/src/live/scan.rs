@@ -1,6 +1,6 @@
 //! Looking for what becomes a secret in the journal of a live session.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use callboard_core::state::State;
 
@@ -11,6 +11,7 @@ use crate::{
         layer::Hidden,
         mask::Mask,
         rewrite::{Journal, Scan},
+        said::SaidBytes,
     },
 };
 
@@ -22,10 +23,16 @@ impl Live {
         state: &State,
         before: Option<Scan>,
     ) -> Result<Scan, Error> {
-        let mask = Mask::default().with(wanted.iter().cloned());
+        let (journal, head) = (Journal { store: &*self.store, id: &self.id }, state.head.seq);
+        let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut said = SaidBytes::of(noted.map(|noted| *noted), head);
+        if !said.note(journal, head).await? {
+            return Err(self.gone());
+        }
+        let mask = Mask::default().with(wanted.iter().filter(|value| said.may_have(value)).cloned());
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(said));
         let mask = mask.map_err(|problem| self.sealer().sealed(&problem.to_string()))?;
         let mut scan = Scan::of(wanted, state, before);
-        let journal = Journal { store: &*self.store, id: &self.id };
-        if scan.look(journal, &mask, state.head.seq).await? { Ok(scan) } else { Err(self.gone()) }
+        if scan.look(journal, &mask, head).await? { Ok(scan) } else { Err(self.gone()) }
     }
 }

@@ -64,7 +64,7 @@ impl Live {
         for ((name, hash), sealed) in new.into_iter().zip(read) {
             let Some(sealed) = sealed else { continue };
             let json = key.unseal(&sealed, &name);
-            let secret = json.and_then(|json| KnownSecret::read(name.clone(), &json));
+            let secret = json.and_then(|json| KnownSecret::read(name.clone(), json));
             let secret =
                 secret.ok_or_else(|| self.sealer().sealed(&format!("the sealed value of {name} is damaged")))?;
             found.push((hash, Arc::new(secret)));

@@ -28,7 +28,7 @@ use crate::{
         recent::Recent,
     },
     prompt_memory::SessionMemory,
-    seal::known::Known,
+    seal::{known::Known, said::SaidBytes},
     settings::Settings,
     upkeep::{expiry::Activity, snapshot::Loaded},
 };
@@ -58,6 +58,8 @@ pub(crate) struct Live {
     pub(crate) activity: Activity,
     /// What is known of its secrets.
     pub(crate) secrets: Mutex<Arc<Known>>,
+    /// What was said in it, once something became a secret.
+    pub(crate) said: Mutex<Option<Box<SaidBytes>>>,
     /// Free places in the queue.
     pub(crate) room: Semaphore,
     jobs: Mutex<Jobs>,
@@ -105,6 +107,7 @@ impl Live {
             published: Publication::new(Ok(Arc::new(state))),
             recent: Recent::default(),
             secrets: Mutex::default(),
+            said: Mutex::default(),
             activity: Activity::at(used),
             room: Semaphore::new(QUEUE),
             jobs: Mutex::new(Jobs { waiting, is_under_way, noting, appending, snapshot, writing }),

@@ -6,18 +6,21 @@ use std::{
 };
 
 use callboard_core::{
-    conversation::call_secrets::secret_looking,
+    conversation::call_secrets::{secret_looking, value_of},
     entry::Hash,
+    exact::text_bytes,
     id::{Seq, is_of_call},
     secret::Secrets,
 };
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value, value::RawValue};
 use zeroize::Zeroizing;
 
 use crate::seal::{
     keys::DataKey,
     layer::{Hidden, TooMany},
-    mask::{Mask, is_looked_for},
+    mask::is_looked_for,
+    masks::Masks,
 };
 
 /// How many values of the arguments or of the result of one call are looked for at most. All that a session holds are looked for in
@@ -32,7 +35,7 @@ pub(crate) struct Known {
     /// The key with which they are sealed; `None` before the first secret.
     pub(crate) key: Option<DataKey>,
     /// Finds all of them.
-    pub(crate) mask: Arc<Mask>,
+    pub(crate) masks: Masks,
     pub(crate) secrets: BTreeMap<Hash, Arc<KnownSecret>>,
 }
 
@@ -49,10 +52,9 @@ pub(crate) struct KnownSecret {
 }
 
 impl KnownSecret {
-    /// These secrets of the variable `name`.
-    pub(crate) fn new(name: Arc<str>, by_pointer: &BTreeMap<String, Value>) -> Self {
-        let json = json_of(by_pointer);
-        let leaves: Vec<_> = by_pointer.values().flat_map(leaves).collect();
+    /// The secrets of the variable `name` that are in this JSON of an object.
+    pub(crate) fn new(name: Arc<str>, json: Zeroizing<String>) -> Self {
+        let leaves = leaves(&json);
         let count = leaves.len();
         let leaves = leaves.into_iter().filter_map(|text| match is_of_call(&name) {
             true => secret_looking(&text).map(|secret| Zeroizing::new(secret.to_owned())),
@@ -64,11 +66,9 @@ impl KnownSecret {
         Self { name, json, hidden, is_looked_for }
     }
 
-    pub(crate) fn read(name: Arc<str>, json: &str) -> Option<Self> {
-        let by_pointer: BTreeMap<String, Value> = serde_json::from_str(json).ok()?;
-        let secret = Self::new(name, &by_pointer);
-        by_pointer.into_values().for_each(wipe);
-        Some(secret)
+    pub(crate) fn read(name: Arc<str>, json: Zeroizing<String>) -> Option<Self> {
+        let is_object = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json).is_ok();
+        is_object.then(|| Self::new(name, json))
     }
 
     /// What is looked for.
@@ -82,26 +82,57 @@ impl KnownSecret {
     }
 
     /// Its secrets by their JSON pointers in the value.
-    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
     pub(crate) fn by_pointer(&self) -> BTreeMap<String, Value> {
+        self.read_as::<&RawValue>().into_iter().map(|(pointer, json)| (pointer, value_of(json.get()))).collect()
+    }
+
+    /// The same as they are written.
+    pub(crate) fn written(&self) -> BTreeMap<String, Box<RawValue>> {
+        self.read_as()
+    }
+
+    #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
+    fn read_as<'a, T: Deserialize<'a>>(&'a self) -> BTreeMap<String, T> {
         serde_json::from_str(&self.json).expect("it was written from such a map")
     }
 }
 
+/// Secrets by their JSON pointers as the JSON of an object.
 #[expect(clippy::expect_used, reason = "a secret that is not known is not hidden")]
-fn json_of(by_pointer: &BTreeMap<String, Value>) -> Zeroizing<String> {
+pub(crate) fn json_of(by_pointer: &BTreeMap<String, impl Serialize>) -> Zeroizing<String> {
     Zeroizing::new(serde_json::to_string(by_pointer).expect("a map of JSON values by texts is JSON"))
 }
 
-/// The texts and numbers in a secret, each of which is one.
-fn leaves(value: &Value) -> Vec<Zeroizing<String>> {
-    match value {
-        Value::String(text) => vec![Zeroizing::new(text.trim().to_owned())],
-        Value::Number(number) => vec![Zeroizing::new(number.to_string())],
-        Value::Array(all) => all.iter().flat_map(leaves).collect(),
-        Value::Object(fields) => fields.values().flat_map(leaves).collect(),
-        Value::Null | Value::Bool(_) => Vec::new(),
+/// The texts and numbers in the JSON of secrets, each of which is one; keys are none. A number is there as it is written, and as
+/// others would write it.
+fn leaves(json: &str) -> Vec<Zeroizing<String>> {
+    let (mut leaves, mut at) = (Vec::new(), 0_usize);
+    while let Some(rest) = json.as_bytes().get(at..).filter(|rest| !rest.is_empty()) {
+        let begin = at;
+        match rest.first() {
+            Some(b'"') => {
+                at += text_bytes(rest);
+                let is_key = json.get(at..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+                if !is_key {
+                    let written = json.get(begin..at).unwrap_or_default();
+                    // What is no text of Rust, such as half of a pair of UTF-16, is looked for as it is written.
+                    let text = serde_json::from_str(written).unwrap_or_else(|_| written.trim_matches('"').to_owned());
+                    let text = Zeroizing::new(text);
+                    leaves.push(Zeroizing::new(text.trim().to_owned()));
+                }
+            }
+            Some(b'-' | b'0'..=b'9') => {
+                let is_number = |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
+                at += rest.iter().take_while(is_number).count();
+                let written = json.get(begin..at).unwrap_or_default();
+                let other = serde_json::from_str::<Number>(written).map(|number| number.to_string());
+                let other = other.ok().filter(|other| other != written);
+                leaves.extend([written.to_owned()].into_iter().chain(other).map(Zeroizing::new));
+            }
+            _ => at += 1,
+        }
     }
+    leaves
 }
 
 /// Overwrites the texts of a value.
@@ -111,6 +142,19 @@ pub(crate) fn wipe(value: Value) {
         Value::Array(all) => all.into_iter().for_each(wipe),
         Value::Object(fields) => fields.into_iter().for_each(|(_, value)| wipe(value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl Masks {
+    /// Masks that hide these secrets too.
+    pub(crate) fn with_secrets<'a>(
+        &self,
+        secrets: impl Iterator<Item = &'a Arc<KnownSecret>>,
+    ) -> Result<Self, TooMany> {
+        let (calls, others): (Vec<_>, Vec<_>) = secrets.partition(|secret| is_of_call(&secret.name));
+        let hidden =
+            |secrets: Vec<&'a Arc<KnownSecret>>| secrets.into_iter().flat_map(|secret| secret.hidden().cloned());
+        self.with(hidden(others), hidden(calls))
     }
 }
 
@@ -132,16 +176,19 @@ impl Known {
         let before = self.secrets.len();
         self.secrets.retain(|hash, _| there.contains(hash));
         let forgot = self.secrets.len() < before;
-        let hidden: Vec<_> = new.iter().flat_map(|(_, secret)| secret.hidden.iter().cloned()).collect();
+        if !forgot {
+            self.masks = self.masks.with_secrets(new.iter().map(|(_, secret)| secret))?;
+        }
         self.secrets.extend(new);
-        self.mask = if forgot { self.mask_without(|_| false)? } else { Arc::new(self.mask.with(hidden)?) };
+        if forgot {
+            self.masks = self.masks_without(|_| false)?;
+        }
         Ok(())
     }
 
-    /// A mask of all secrets but those of variables that `is_left_out`.
-    pub(crate) fn mask_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Arc<Mask>, TooMany> {
-        let kept = self.secrets.values().filter(|secret| !is_left_out(&secret.name));
-        Ok(Arc::new(Mask::default().with(kept.flat_map(|secret| secret.hidden.iter().cloned()))?))
+    /// Masks of all secrets but those of variables that `is_left_out`.
+    pub(crate) fn masks_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Masks, TooMany> {
+        Masks::default().with_secrets(self.secrets.values().filter(|secret| !is_left_out(&secret.name)))
     }
 
     /// The secrets that are sealed as `hash`.
@@ -156,12 +203,12 @@ impl Known {
     }
 
     /// Under which name these very secrets of a call are sealed already: `name`, or that with a number behind it.
-    pub(crate) fn name_in_call(&self, name: &str, by_pointer: &BTreeMap<String, Value>) -> Option<Arc<str>> {
-        let json = json_of(by_pointer);
+    pub(crate) fn name_in_call(&self, name: &str, json: &str) -> Option<Arc<str>> {
         let is_number =
             |rest: &str| rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| rest.parse::<usize>().is_ok());
-        let is_same =
-            |secret: &&Arc<KnownSecret>| secret.name.strip_prefix(name).is_some_and(is_number) && secret.json == json;
+        let is_same = |secret: &&Arc<KnownSecret>| {
+            secret.name.strip_prefix(name).is_some_and(is_number) && **secret.json == *json
+        };
         Some(self.secrets.values().find(is_same)?.name.clone())
     }
 
@@ -182,13 +229,12 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
-    /// The values that are to be looked for in what was said before: those that were not known. They are in the order of their
-    /// texts, since the hashes differ each time that a command is decided.
-    pub(crate) fn wanted(&self, known: &Known) -> Vec<Arc<Hidden>> {
-        let there = known.secrets.values().flat_map(|secret| secret.hidden());
-        let there: BTreeSet<&str> = there.map(|value| value.as_str()).collect();
+    /// The values that are to be looked for in what was said before: those for which `masks` look, and for which nobody looked
+    /// `before`. They are in the order of their texts, since the hashes differ each time that a command is decided.
+    pub(crate) fn wanted(&self, before: &Masks, masks: &Masks) -> Vec<Arc<Hidden>> {
         let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
-        let wanted = hidden.filter(|value| !there.contains(value.as_str())).map(|value| (value.as_str(), value));
+        let is_new = |value: &&Arc<Hidden>| masks.all.has(value) && !before.all.has(value);
+        let wanted = hidden.filter(is_new).map(|value| (value.as_str(), value));
         wanted.collect::<BTreeMap<_, _>>().into_values().cloned().collect()
     }
 }

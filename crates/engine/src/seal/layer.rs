@@ -36,6 +36,7 @@ impl fmt::Display for TooMany {
 pub(crate) type Hidden = Zeroizing<String>;
 
 pub(super) struct Layer {
+    /// In order, each once.
     pub(super) hidden: Vec<Arc<Hidden>>,
     /// In the order of their bytes.
     heads: Vec<Head>,
@@ -61,7 +62,9 @@ struct Longer {
 
 impl Layer {
     /// Finds these values. Their beginnings may have `most` bytes.
-    pub(super) fn new(hidden: Vec<Arc<Hidden>>, most: usize) -> Result<Self, TooMany> {
+    pub(super) fn new(mut hidden: Vec<Arc<Hidden>>, most: usize) -> Result<Self, TooMany> {
+        hidden.sort_unstable_by(|a, b| a.as_str().cmp(b.as_str()));
+        hidden.dedup();
         let (mut forms, mut heads) = (Vec::new(), Vec::<Head>::new());
         let mut bytes = 0;
         for hidden in &hidden {
@@ -93,6 +96,11 @@ impl Layer {
             .build(heads.iter().map(|head| head.bytes.as_slice()))
             .map_err(|_| TooMany)?;
         Ok(Self { hidden, heads, bytes, automaton })
+    }
+
+    /// Whether this is one of the values.
+    pub(super) fn has(&self, value: &str) -> bool {
+        self.hidden.binary_search_by(|hidden| hidden.as_str().cmp(value)).is_ok()
     }
 
     /// Whether one of the values stands in `text`.
@@ -160,6 +168,16 @@ impl Layer {
         };
         starts.into_values().filter_map(of).min()
     }
+}
+
+/// The beginnings of all forms of a value.
+pub(super) fn beginnings(hidden: &Hidden) -> impl Iterator<Item = Zeroizing<Vec<u8>>> {
+    variants(hidden).into_iter().map(move |writing| Zeroizing::new(writing.beginning(hidden, HEAD_BYTES).0))
+}
+
+/// How many bytes they have.
+pub(super) fn bytes_of(hidden: &Hidden) -> usize {
+    beginnings(hidden).map(|beginning| beginning.len()).sum()
 }
 
 impl Longer {

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 use callboard_core::{api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, variable::HIDDEN};
 use serde_json::{Map, Value};
 
-use crate::seal::layer::{Hidden, Layer, TooMany};
+use crate::seal::layer::{Hidden, Layer, TooMany, bytes_of};
 
 /// Values with fewer characters are not looked for: they would be found in every other text.
 pub(crate) const MIN_CHARS: usize = 6;
@@ -28,7 +28,7 @@ pub struct Mask {
 
 impl HideSecrets for Mask {
     fn hide(&self, key: &str, value: &mut Value) -> bool {
-        self.mask_under(key, value)
+        self.mask_under(&BTreeSet::new(), key, value)
     }
 }
 
@@ -39,7 +39,8 @@ impl Mask {
     }
 
     fn within(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Result<Self, TooMany> {
-        let mut newest: Vec<_> = hidden.into_iter().filter(|hidden| is_looked_for(hidden)).collect();
+        let is_new = |hidden: &Arc<Hidden>| is_looked_for(hidden) && !self.has(hidden);
+        let mut newest: Vec<_> = hidden.into_iter().filter(is_new).collect();
         if newest.is_empty() {
             return Ok(self.clone());
         }
@@ -50,6 +51,28 @@ impl Mask {
         let others: usize = layers.iter().map(|layer| layer.bytes).sum();
         layers.push(Arc::new(Layer::new(newest, most.saturating_sub(others))?));
         Ok(Self { layers })
+    }
+
+    /// A mask that hides as many of these values too as there is room for, where all have `most` bytes.
+    pub(crate) fn with_some(&self, most: usize, hidden: impl IntoIterator<Item = Arc<Hidden>>) -> Self {
+        let mut room = most.saturating_sub(self.layers.iter().map(|layer| layer.bytes).sum());
+        let fits = |hidden: &Arc<Hidden>| {
+            let rest = room.checked_sub(bytes_of(hidden));
+            room = rest.unwrap_or(room);
+            rest.is_some()
+        };
+        let new = hidden.into_iter().filter(|hidden| !self.has(hidden)).filter(fits);
+        self.within(most, new).unwrap_or_else(|_| self.clone())
+    }
+
+    /// Whether it looks for this very value.
+    pub(crate) fn has(&self, value: &str) -> bool {
+        self.layers.iter().any(|layer| layer.has(value))
+    }
+
+    /// A mask that hides what either of the two does.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self { layers: self.layers.iter().chain(&other.layers).cloned().collect() }
     }
 
     /// Whether it hides nothing.
@@ -103,11 +126,11 @@ impl Mask {
     /// Hides known values in all texts of `value`, also in the keys of objects, but for words of the API. Says whether there
     /// were any.
     pub fn mask_json(&self, value: &mut Value) -> bool {
-        self.mask_under("", value)
+        self.mask_under(&BTreeSet::new(), "", value)
     }
 
-    /// The same of a value that stands under `key`.
-    fn mask_under(&self, key: &str, value: &mut Value) -> bool {
+    /// The same of a value that stands under `key`, but `kept` keys in it stay as they are.
+    pub(crate) fn mask_under(&self, kept: &BTreeSet<String>, key: &str, value: &mut Value) -> bool {
         match value {
             Value::String(text) if API_WORDS.has_word(key, text) => false,
             Value::String(text) => {
@@ -129,15 +152,15 @@ impl Mask {
                 }
                 _ => false,
             },
-            Value::Array(all) => all.iter_mut().fold(false, |any, inner| self.mask_under(key, inner) | any),
-            Value::Object(fields) => self.mask_fields(fields),
+            Value::Array(all) => all.iter_mut().fold(false, |any, inner| self.mask_under(kept, key, inner) | any),
+            Value::Object(fields) => self.mask_fields(kept, fields),
             Value::Null | Value::Bool(_) => false,
         }
     }
 
-    fn mask_fields(&self, fields: &mut Map<String, Value>) -> bool {
-        let any = fields.iter_mut().fold(false, |any, (key, inner)| self.mask_under(key, inner) | any);
-        self.rename_keys(fields) | any
+    fn mask_fields(&self, kept: &BTreeSet<String>, fields: &mut Map<String, Value>) -> bool {
+        let any = fields.iter_mut().fold(false, |any, (key, inner)| self.mask_under(kept, key, inner) | any);
+        self.rename_keys(kept, fields) | any
     }
 
     /// Whether a key holds a known value, and is no word of the API.
@@ -147,11 +170,12 @@ impl Mask {
 
     /// Hides known values in the keys of an object. Where a name is taken, a number is put behind it, so that no field is lost.
     /// Says whether there were any.
-    fn rename_keys(&self, fields: &mut Map<String, Value>) -> bool {
-        if !fields.keys().any(|key| self.finds_in_key(key)) {
+    fn rename_keys(&self, kept: &BTreeSet<String>, fields: &mut Map<String, Value>) -> bool {
+        let is_hidden = |key: &String| self.finds_in_key(key) && !kept.contains(key);
+        if !fields.keys().any(is_hidden) {
             return false;
         }
-        let mut taken: BTreeSet<String> = fields.keys().filter(|key| !self.finds_in_key(key)).cloned().collect();
+        let mut taken: BTreeSet<String> = fields.keys().filter(|key| !is_hidden(key)).cloned().collect();
         let mut free = |name: String| {
             let numbered = (2..).map(|number: usize| format!("{name} {number}"));
             let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name))?;
@@ -159,7 +183,7 @@ impl Mask {
             Some(name)
         };
         let renamed = |(key, value): (String, Value)| {
-            let name = if self.finds_in_key(&key) { self.mask(&key).and_then(&mut free) } else { None };
+            let name = if is_hidden(&key) { self.mask(&key).and_then(&mut free) } else { None };
             (name.unwrap_or(key), value)
         };
         *fields = std::mem::take(fields).into_iter().map(renamed).collect();

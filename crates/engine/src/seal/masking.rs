@@ -11,19 +11,21 @@ use callboard_core::{
     command::Command,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
-    input::{CallPart, Fingerprint, FreeText, InputVisitor},
+    input::{CallPart, Fingerprint, FreeText, HideSecrets, InputVisitor},
     sealed::SealedInput,
     state::State,
     variable,
 };
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
     seal::{
         keys::DataKey,
-        known::{Brought, Known, KnownSecret, wipe},
+        known::{Brought, Known, KnownSecret, json_of, wipe},
         mask::Mask,
+        masks::Masks,
         sealer::{Sealer, Unmasked},
     },
 };
@@ -45,7 +47,15 @@ pub(crate) struct Masked<C> {
     pub(crate) sealed: SealedInput,
     pub(crate) brought: Brought,
     /// Finds all that is secret by then.
-    pub(crate) mask: Mask,
+    pub(crate) masks: Masks,
+    /// Keys in it that are names and hold what was found in calls.
+    kept: BTreeSet<String>,
+}
+
+impl<C: Command> HideSecrets for Masked<C> {
+    fn hide(&self, key: &str, value: &mut Value) -> bool {
+        self.masks.all.mask_under(&self.kept, key, value)
+    }
 }
 
 impl Sealer {
@@ -68,8 +78,8 @@ impl Sealer {
             Err(_) => {
                 let mut command = command.clone();
                 command.input(&mut Redaction);
-                let (sealed, brought, mask) = Default::default();
-                return Ok(Some(Masked { command, sealed, brought, mask }));
+                let (sealed, brought, masks, kept) = Default::default();
+                return Ok(Some(Masked { command, sealed, brought, masks, kept }));
             }
         };
         let seals_calls = probe.has_call_secrets && self.can_seal(known)?;
@@ -78,28 +88,33 @@ impl Sealer {
         }
         let mut command = command.clone();
         let calls = seals_calls.then_some(&**known);
-        let (found, numbers, forgotten, refused) = Default::default();
-        let mut splitting = Splitting { state, by, calls, found, numbers, forgotten, refused };
+        let (found, in_calls, numbers, forgotten, refused) = Default::default();
+        let mut splitting = Splitting { state, by, calls, found, in_calls, numbers, forgotten, refused };
         if probe.has_variables || seals_calls {
             command.input(&mut splitting);
         }
-        let Splitting { found, forgotten, refused, .. } = splitting;
+        let Splitting { found, in_calls, forgotten, refused, .. } = splitting;
         if let Some(refused) = refused {
             return Err(refused.into());
         }
-        let (sealed, brought) = self.seal(found, state, known)?;
+        let found = found.into_iter().map(|(name, by_pointer)| {
+            let json = json_of(&by_pointer);
+            by_pointer.into_values().for_each(wipe);
+            (name, json)
+        });
+        let (sealed, brought) = self.seal(found.chain(in_calls), state, known)?;
         let kept = match forgotten.is_empty() {
-            true => Ok(known.mask.clone()),
-            false => known.mask_without(|name| forgotten.contains(name)),
+            true => Ok(known.masks.clone()),
+            false => known.masks_without(|name| forgotten.contains(name)),
         };
-        let mask =
-            kept.and_then(|kept| kept.with(brought.secrets.values().flat_map(|secret| secret.hidden().cloned())));
-        let mask = mask.map_err(|problem| self.sealed(&problem.to_string()))?;
+        let masks = kept.and_then(|kept| kept.with_secrets(brought.secrets.values()));
+        let masks = masks.map_err(|problem| self.sealed(&problem.to_string()))?;
         let key = brought.key.as_ref().or(known.key.as_ref());
-        let mut masking = Masking { mask: &mask, key, faults: Vec::new() };
+        let mut masking = Masking { masks: &masks, key, kept: BTreeSet::new(), faults: Vec::new() };
         command.input(&mut masking);
-        match masking.faults {
-            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, mask })),
+        let Masking { kept, faults, .. } = masking;
+        match faults {
+            faults if faults.is_empty() => Ok(Some(Masked { command, sealed, brought, masks, kept })),
             faults => Err(Unmasked::Refused(Refusal::Invalid(faults).into())),
         }
     }
@@ -107,14 +122,13 @@ impl Sealer {
     /// Seals the secrets that were found. A value that is known already is not sealed again.
     fn seal(
         &self,
-        found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+        found: impl Iterator<Item = (Arc<str>, Zeroizing<String>)>,
         state: &State,
         known: &Known,
     ) -> Result<(SealedInput, Brought), Unmasked> {
         let (mut sealed, mut brought) = (SealedInput::default(), Brought::default());
-        for (name, by_pointer) in found {
-            let secret = KnownSecret::new(name.clone(), &by_pointer);
-            by_pointer.into_values().for_each(wipe);
+        for (name, json) in found {
+            let secret = KnownSecret::new(name.clone(), json);
             if let Some(hash) = known.sealed_as(&state.secrets, &secret) {
                 sealed.known.insert(name, hash);
                 continue;
@@ -176,6 +190,8 @@ struct Splitting<'a> {
     calls: Option<&'a Known>,
     /// The secrets by the names of their variables.
     found: BTreeMap<Arc<str>, BTreeMap<String, Value>>,
+    /// The JSON of those that were found in calls, by what they are called.
+    in_calls: BTreeMap<Arc<str>, Zeroizing<String>>,
     /// The number of the newest name of calls with one id, by the first of their names.
     numbers: BTreeMap<String, usize>,
     /// Variables of which the user says that they are not secret.
@@ -219,18 +235,20 @@ impl InputVisitor for Splitting<'_> {
         if secrets.is_empty() {
             return None;
         }
+        let json = json_of(&secrets);
+        secrets.into_values().for_each(|written| drop(Zeroizing::new(Box::<str>::from(written))));
         let name = part.name();
-        let name = known.mask.mask(&name).unwrap_or(name);
-        if let Some(name) = known.name_in_call(&name, &secrets) {
-            self.found.insert(name.clone(), secrets);
+        let name = known.masks.names.mask(&name).unwrap_or(name);
+        if let Some(name) = known.name_in_call(&name, &json) {
+            self.in_calls.insert(name.clone(), json);
             return Some(name);
         }
         // Some models give several calls of a conversation the same id.
         let last = self.numbers.entry(name.clone()).or_insert(1);
         let of = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
-        let (found, state) = (&self.found, self.state);
+        let (found, state) = (&self.in_calls, self.state);
         let is_free = |name: &String| match found.get(name.as_str()) {
-            Some(there) => *there == secrets,
+            Some(there) => *there == json,
             None => state.secrets.of(name).is_empty(),
         };
         let name = match [of(1), of(*last)].into_iter().find(is_free) {
@@ -244,30 +262,33 @@ impl InputVisitor for Splitting<'_> {
             },
         };
         let name: Arc<str> = name.into();
-        self.found.insert(name.clone(), secrets);
+        self.in_calls.insert(name.clone(), json);
         Some(name)
     }
 }
 
 /// Hides known secrets.
 struct Masking<'a> {
-    mask: &'a Mask,
+    masks: &'a Masks,
     key: Option<&'a DataKey>,
+    /// See [`Masked::kept`].
+    kept: BTreeSet<String>,
     faults: Vec<Fault>,
 }
 
 impl InputVisitor for Masking<'_> {
     fn text(&mut self, text: &mut dyn FreeText) {
-        if let Some(masked) = self.mask.mask(text.as_str()) {
+        if let Some(masked) = self.masks.all.mask(text.as_str()) {
             text.replace(masked);
         }
     }
 
     fn json(&mut self, value: &mut Value) {
-        self.mask.mask_json(value);
+        self.masks.all.mask_under(&self.kept, "", value);
     }
 
     fn keys(&mut self, pointer: fmt::Arguments<'_>, value: &Value) {
+        let names = &self.masks.names;
         let mut rest = vec![(pointer.to_string(), value)];
         while let Some((pointer, value)) = rest.pop() {
             match value {
@@ -278,10 +299,12 @@ impl InputVisitor for Masking<'_> {
                 Value::Object(fields) => {
                     for (key, inner) in fields.iter().rev() {
                         // A fault shows no value.
-                        let shown = if self.mask.finds_in_key(key) { self.mask.mask(key) } else { None };
+                        let shown = if names.finds_in_key(key) { names.mask(key) } else { None };
                         let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
                         if shown.is_some() {
                             self.faults.push(Fault { pointer: pointer.clone(), problem: HOLDS_SECRET.to_owned() });
+                        } else if self.masks.all.finds_in_key(key) {
+                            self.kept.insert(key.clone());
                         }
                         rest.push((pointer, inner));
                     }
@@ -292,13 +315,13 @@ impl InputVisitor for Masking<'_> {
     }
 
     fn answer(&mut self, text: &mut dyn FreeText) {
-        if let Some(masked) = self.mask.mask_answer(text.as_str()) {
+        if let Some(masked) = self.masks.all.mask_answer(text.as_str()) {
             text.replace(masked);
         }
     }
 
     fn name(&mut self, pointer: fmt::Arguments<'_>, name: &str) {
-        if self.mask.finds(name) {
+        if self.masks.names.finds(name) {
             let pointer = pointer.to_string();
             let key = pointer.rsplit('/').next().unwrap_or_default();
             if !API_WORDS.has_word(key, name) {
@@ -307,8 +330,14 @@ impl InputVisitor for Masking<'_> {
         }
     }
 
+    fn given_name(&mut self, name: &mut dyn FreeText) {
+        if let Some(masked) = self.masks.names.mask(name.as_str()) {
+            name.replace(masked);
+        }
+    }
+
     fn variable(&mut self, _: &str, _: Option<bool>, value: &mut Value) {
-        self.mask.mask_json(value);
+        self.masks.all.mask_under(&self.kept, "", value);
     }
 
     fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {

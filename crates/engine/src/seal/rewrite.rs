@@ -66,6 +66,17 @@ pub(crate) struct Journal<'a> {
     pub(crate) id: &'a SessionId,
 }
 
+impl Journal<'_> {
+    /// The long texts of an entry of this type. One that is not there any more was erased.
+    pub(crate) async fn long_texts(&self, kind: &EventType, data: &Value) -> Result<Values, Error> {
+        let mut texts = Values::new();
+        for hash in kind.long_texts(data) {
+            texts.extend(self.store.value(self.id, hash).await?.map(|text| (hash, text)));
+        }
+        Ok(texts)
+    }
+}
+
 impl Scan {
     /// Begins a search for values in the journal that leads to `state`, or goes on with one that looked at some of it `before`.
     pub(crate) fn of(wanted: Vec<Arc<Hidden>>, state: &State, before: Option<Self>) -> Self {
@@ -80,8 +91,12 @@ impl Scan {
         })
     }
 
-    /// Looks at the entries up to `head`, with a mask of the values. Says whether all of them are there.
+    /// Looks at the entries up to `head`, with a mask of those of the values that may be there. Says whether all entries are.
     pub(crate) async fn look(&mut self, journal: Journal<'_>, mask: &Mask, head: Seq) -> Result<bool, Error> {
+        if mask.is_empty() {
+            self.through = head;
+            return Ok(true);
+        }
         while self.through < head {
             let page = read(journal.store, journal.id, self.through, head, PAGE).await?;
             let Some(last) = page.last() else { return Ok(false) };
@@ -133,11 +148,7 @@ impl Scan {
         }
         let before = entry.json().into_owned();
         let mut data: Value = serde_json::from_str(&before).map_err(|error| damaged(&entry, &error))?;
-        let mut texts = Values::new();
-        for hash in kind.long_texts(&data) {
-            // A text that is not there any more was erased.
-            texts.extend(journal.store.value(journal.id, hash).await?.map(|text| (hash, text)));
-        }
+        let texts = journal.long_texts(kind, &data).await?;
         if !hide(mask, kind, &mut data, &texts, &mut self.values) {
             return Ok(());
         }

@@ -393,3 +393,147 @@ async fn the_name_of_a_type_is_not_looked_for_and_numbers_beside_a_secret_keep_t
     assert_eq!(texts(&store, &id("s")).await, [text, "a string, but no [hidden]"]);
     assert_sound(&session).await;
 }
+
+#[tokio::test]
+async fn a_name_that_stands_in_a_call_in_the_place_of_a_secret_stays_a_name() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let names = ["room:coder-2", "call-0001", "m-2026-11", "log_in_2"];
+    let given: Vec<_> = names.iter().map(|name| json!({ "token": name })).collect();
+    run(&session, result("c1", &json!(given).to_string())).await;
+    let called = ToolCall { name: "log_in_2".to_owned(), ..call("call-0001", json!({ "token": CANARY })) };
+    let message = NewMessage {
+        message_id: Some("m-2026-11".parse().unwrap()),
+        metadata: json!({"call-0001": "call-0001"}).as_object().cloned(),
+        tool_calls: vec![called.clone()],
+        ..NewMessage::text(Role::Ai, "I call log_in_2 in room:coder-2.")
+    };
+    run(&session, add("room:coder-2", vec![message])).await;
+    let kept = newest(&store).await;
+    assert_eq!([&kept["thread_id"], &kept["message_id"]], ["room:coder-2", "m-2026-11"]);
+    assert_eq!([&kept["tool_calls"][0]["id"], &kept["tool_calls"][0]["name"]], ["call-0001", "log_in_2"]);
+    assert_eq!(kept["secrets"][0]["name"], "call:call-0001.arguments");
+    assert_eq!(kept["metadata"], json!({"call-0001": "[hidden]"}));
+    assert_eq!(kept["content"], "I call [hidden] in [hidden].");
+    let value = json!({"log_in_2": {"password": "another-canary-2"}});
+    run(&session, SetVariable::new("log".parse().unwrap(), value.clone(), None, "a key".into()).unwrap()).await;
+    assert_eq!(session.reveal(Viewer::User, &"log".parse().unwrap()).await.unwrap(), value);
+    run(&session, result("call-0001", "done")).await;
+    assert_eq!(newest(&store).await["tool_call_id"], "call-0001");
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    let turn = run(&session, prompt.begin_turn(Default::default())).await.answer.0;
+    run(&session, AnswerTurn { tool_calls: vec![called], ..AnswerTurn::text(turn, "") }).await;
+    assert_eq!(newest(&store).await["tool_calls"][0]["id"], "call-0001");
+    session.check_name("/model", "room:coder-2").await.unwrap();
+    // A secret that the user brings is no name.
+    let value = json!("room:coder-2");
+    run(&session, SetVariable::new("room".parse().unwrap(), value, Some(true), "it is one".into()).unwrap()).await;
+    let message = NewMessage::text(Role::User, "Hello");
+    assert_eq!(code(session.execute(Viewer::User, add("room:coder-2", vec![message])).await), "invalid");
+    assert_eq!(code(session.check_name("/model", "room:coder-2").await), "invalid");
+    assert_sound(&session).await;
+}
+
+#[tokio::test]
+async fn i6_a_secret_that_is_an_object_is_looked_for_and_comes_back_as_it_is_written() {
+    let value = r#"{ "a": 12345678.10, "a": 1e400, "b":"first-canary-1", "b":"second-canary-2", "c": [123456789012345678901234] }"#;
+    let text = format!(r#"{{"credentials": {value}, "otp": "\ud800 half"}}"#);
+    let kept = r#"{"credentials": "[hidden]", "otp": "[hidden]"}"#;
+    let called = calls(vec![call("c1", json!(text))]);
+    for (command, name, at) in
+        [(called, "call:c1.arguments", "/tool_calls/0/arguments"), (result("c1", &text), "call:c1.result", "/content")]
+    {
+        let store = memory(&clock());
+        let session = board(&store).create(new("s")).await.unwrap();
+        let seq = run(&session, command).await.answer[0].seq;
+        assert_eq!(newest(&store).await.pointer(at), Some(&json!(kept)));
+        for part in ["12345678.10", "12345678.1", "first-canary-1", "second-canary-2", "123456789012345678901234"] {
+            say(&session, &format!("It is {part}.")).await;
+            assert_eq!(newest(&store).await["content"], "It is [hidden].", "{part}");
+        }
+        assert_eq!(restore(&session, name).await, Ok(vec![seq]));
+        let entries = journal(&store, &id("s")).await;
+        let message = entries.iter().find(|entry| entry.header.seq == seq).unwrap();
+        let message: Value = serde_json::from_str(&message.json()).unwrap();
+        assert_eq!(message.pointer(at), Some(&json!(text)));
+        assert_sound(&session).await;
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_comes_again_once_its_secret_was_put_back_or_forgotten_is_the_same() {
+    let page = "word ".repeat(20_000);
+    let long = |value: &str| json!({"password": value, "page": page}).to_string();
+    let called = |value: &str| calls(vec![call("c1", json!({ "password": value }))]);
+    let given: [(&str, &dyn Fn(&str) -> AddMessages); 3] = [
+        ("call:c1.arguments", &called),
+        ("call:c1.result", &|value| result("c1", &json!({ "password": value }).to_string())),
+        ("call:c1.result", &|value| result("c1", &long(value))),
+    ];
+    let with_id = |command: AddMessages| {
+        let AddMessages { thread, mut messages } = command;
+        messages[0].message_id = Some("one".parse().unwrap());
+        AddMessages { thread, messages }
+    };
+    for (name, message) in given {
+        // One looks like a secret, and one does not.
+        for value in [CANARY, "hunter"] {
+            let store = memory(&clock());
+            let session = board(&store).create(new("s")).await.unwrap();
+            let message = |value: &str| with_id(message(value));
+            let first = run(&session, message(value)).await.answer;
+            assert_eq!(restore(&session, name).await.map(|entries| entries.len()), Ok(1));
+            let before = journal(&store, &id("s")).await;
+            assert_eq!(run(&session, message(value)).await.answer, first);
+            assert_eq!(journal(&store, &id("s")).await, before, "it stays as it was put back");
+            assert!(session.state().await.unwrap().secrets.is_empty());
+            assert_eq!(code(session.execute(Viewer::User, message("a-third-canary-3")).await), "message_exists");
+            let mut both = message(value);
+            both.messages.extend(result("c2", r#"{"password": "another-canary-2"}"#).messages);
+            if value == CANARY {
+                assert_eq!(code(session.execute(Viewer::User, both).await), "secrets_changed");
+            }
+            assert_sound(&session).await;
+        }
+    }
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let first = run(&session, with_id(called(CANARY))).await.answer;
+    run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
+    assert_eq!(run(&session, with_id(called(CANARY))).await.answer, first);
+    assert!(session.state().await.unwrap().secrets.is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_again_once_its_secret_was_put_back_is_the_same() {
+    let store = memory(&clock());
+    let session = board(&store).create(new("s")).await.unwrap();
+    let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
+    let turn = run(&session, prompt.begin_turn(Default::default())).await.answer.0;
+    let answer = AnswerTurn { tool_calls: vec![call("c1", json!({ "pin": CANARY }))], ..AnswerTurn::text(turn, "") };
+    let first = run(&session, answer.clone()).await.answer;
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(1));
+    assert_eq!(run(&session, answer).await.answer, first);
+    assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({ "pin": CANARY }));
+}
+
+#[tokio::test]
+async fn i6_what_was_said_is_found_after_others_were_looked_for_also_where_it_was_put_back() {
+    let store = memory(&clock());
+    let first = board(&store);
+    let session = first.create(new("s")).await.unwrap();
+    run(&session, result("c0", r#"{"token": "first-canary-1"}"#)).await;
+    say(&session, &format!("I am ann, with {CANARY}")).await;
+    run(&session, calls(vec![call("c1", json!({ "password": CANARY }))])).await;
+    assert!(!holds(&store, CANARY).await);
+    first.close().await;
+    // Who looks now has never seen it.
+    let session = board(&store).session(&id("s")).await.unwrap();
+    run(&session, result("c2", r#"{"token": "second-canary-2"}"#)).await;
+    assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
+    assert!(holds(&store, CANARY).await);
+    run(&session, calls(vec![call("c3", json!({ "password": CANARY }))])).await;
+    assert!(!holds(&store, CANARY).await);
+    assert_eq!(restore(&session, "call:c3.arguments").await.map(|entries| entries.len()), Ok(3));
+    assert_sound(&session).await;
+}

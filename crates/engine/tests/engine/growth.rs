@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use callboard_engine::{
-    Board, MessageQuery, PromptSpec, Session, Settings,
+    Board, MasterKey, MessageQuery, PromptSpec, Session, Settings,
     core::{
         conversation::{NewMessage, Role},
         count::Tokens,
@@ -178,6 +178,32 @@ async fn i11_an_append_is_one_call_however_long_the_history_is() {
         for more in 0..3 {
             run(&session, add("main", vec![message(messages + more)])).await;
             assert_eq!(store.since(), Read { calls: 1, entries: 0 }, "after {messages} messages");
+        }
+    }
+}
+
+#[tokio::test]
+async fn i11_what_is_read_for_a_new_secret_does_not_grow_with_the_history_after_the_first() {
+    let with_key = || Settings { master_keys: Arc::new(vec![MasterKey::new([1; 32])]), ..settings(&clock()) };
+    for messages in [1_000, 5_000] {
+        let inner = memory(&clock());
+        let board = Board::new(inner.clone(), with_key());
+        let session = board.create(new("s")).await.unwrap();
+        run(&session, add("main", (0..messages).map(message).collect())).await;
+        board.close().await;
+        let store = Counting::new(inner);
+        let board = Board::new(store.clone(), with_key());
+        let session = board.session(&id("s")).await.unwrap();
+        for nth in 0..4 {
+            let token = format!(r#"{{"token": "canary-{nth}-of-many"}}"#);
+            let result = NewMessage { tool_call_id: Some(format!("c{nth}")), ..NewMessage::text(Role::Tool, &*token) };
+            store.since();
+            run(&session, add("main", vec![result])).await;
+            let Read { calls, entries } = store.since();
+            match nth {
+                0 => assert!(entries >= messages, "{entries}"),
+                _ => assert!(entries < 10 && calls < 10, "{calls} {entries} after {messages} messages"),
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use callboard_core::{
     state::State,
     viewer::Viewer,
 };
-use callboard_engine::{MessageQuery, Session};
+use callboard_engine::{Mask, MessageQuery, Session};
 use serde_json::{Value, json};
 
 use super::{
@@ -119,7 +119,7 @@ impl Conversation<'_> {
         let mut parted: Option<(ThreadId, usize)> = None;
         let (mut effort, mut looked_up) = (MAX_COMPARED, 0);
         for thread in there {
-            let (end, is_whole) = self.known(&thread, &wanted, Some(END)).await?;
+            let (end, is_whole) = self.known(&thread, &wanted, &mask, Some(END)).await?;
             let known = if is_whole {
                 end
             } else {
@@ -130,7 +130,7 @@ impl Conversation<'_> {
                     }
                     looked_up += 1;
                 }
-                self.known(&thread, &wanted, None).await?.0
+                self.known(&thread, &wanted, &mask, None).await?.0
             };
             if known.is_empty() {
                 // Nothing was said in it yet.
@@ -207,6 +207,7 @@ impl Conversation<'_> {
         &self,
         thread: &ThreadId,
         wanted: &Wanted,
+        mask: &Mask,
         limit: Option<usize>,
     ) -> Result<(Vec<Known>, bool), Complaint> {
         let viewer = if self.is_user { Viewer::User } else { Viewer::Agent(self.agent.clone()) };
@@ -214,11 +215,16 @@ impl Conversation<'_> {
         let page = self.session.messages(&viewer, thread, query).await?;
         let (messages, is_whole) = (page.messages, page.next.is_none());
         let shape = self.dialect.shape();
+        // Names in it were not searched for the secrets that were found in calls.
+        let masked = |seq, mut essence: Value| {
+            mask.mask_json(&mut essence);
+            wanted.known(seq, &essence)
+        };
         if self.dialect == Dialect::Responses {
             let essence = |message: &MessageView| {
                 essence_of(message.role, &message.content, &message.tool_calls, message.tool_call_id.as_deref())
             };
-            let known = messages.iter().map(|message| wanted.known(message.seq, &essence(message)));
+            let known = messages.iter().map(|message| masked(message.seq, essence(message)));
             return Ok((known.collect(), is_whole));
         }
         let is_joined =
@@ -234,7 +240,7 @@ impl Conversation<'_> {
                 }
                 _ => in_shape(shape, object),
             };
-            known.extend(objects.iter().map(|message| wanted.known(seq, &self.essence(message))));
+            known.extend(objects.iter().map(|message| masked(seq, self.essence(message))));
         }
         Ok((known, is_whole))
     }

@@ -215,6 +215,24 @@ fn too_many_values_are_refused_and_not_left_unmasked() {
     assert_eq!(few.within(1500, many).unwrap_err(), TooMany);
 }
 
+#[test]
+fn where_there_is_no_room_for_all_the_first_values_are_hidden() {
+    let many: Vec<_> = (0..100).map(|n| hidden(&format!("value-{n:04}-end"))).collect();
+    let first = Mask::default().with_some(1500, many.clone());
+    assert_eq!(first.mask("value-0000-end").as_deref(), Some("[hidden]"));
+    assert_eq!(first.mask("value-0099-end"), None);
+    let full = first.with_some(1500, many);
+    assert_eq!(full.mask("value-0000-end value-0099-end").as_deref(), Some("[hidden] value-0099-end"));
+}
+
+#[test]
+fn a_value_that_is_known_takes_no_room() {
+    let value = hidden("value-0000-end");
+    let known = Mask::default().with([value.clone(), value.clone()]).unwrap();
+    assert!(known.has("value-0000-end") && !known.has("value-0000"));
+    assert_eq!(format!("{:?}", known.with([value]).unwrap()), "Mask(1)");
+}
+
 /// Texts over few letters, so that values overlap often.
 fn letters(length: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     vec(prop::sample::select(vec!['a', 'b', '"', ' ', 'ä', '/']), length).prop_map(String::from_iter)

@@ -69,7 +69,7 @@ impl Mask {
     /// A text or a number under `key`, as it is written; `None` where nothing is hidden in it.
     fn mask_leaf(&self, key: &str, written: &str) -> Option<String> {
         let mut leaf: Value = serde_json::from_str(&quote_inexact(written)).ok()?;
-        self.mask_under(key, &mut leaf).then(|| leaf.to_string())
+        self.mask_under(&BTreeSet::new(), key, &mut leaf).then(|| leaf.to_string())
     }
 }
 
