@@ -16,6 +16,7 @@ use callboard_core::{
     testing::Board,
     text::Values,
     time::Timestamp,
+    tool::own_names,
 };
 use callboard_prompt::{
     Body, Prompt, Provider, ResolvedSpec, compression::plan::Aim, has_part, prompt_of, testing::Shows as _,
@@ -50,8 +51,9 @@ proptest! {
     fn every_provider_takes_every_prompt(
         steps in story(16), talk in talk(24), odd in vec(odd(), 0..24), budgets in [60..900_u64, 900..60_000],
         layout in select(layouts().to_vec()), task in option::of(Just("Go on.".to_owned())), media in option::of(0..6_u8),
-        (observed, recalled) in found(),
+        (observed, recalled) in found(), own_tools in select(vec![vec![], vec!["callboard:read".to_owned()]]),
     ) {
+        let tools = own_names(&own_tools).unwrap();
         let mut board = told(&[steps, talk].concat());
         board.values.extend(recalled);
         for (nth, (object, by)) in odd.iter().zip(["writer", "nobody"].into_iter().cycle()).enumerate() {
@@ -62,7 +64,7 @@ proptest! {
                 for budget in budgets {
                     let spec = ResolvedSpec {
                         format, provider, profile: Some(Profile { media, ..Profile::default() }), task: task.clone(), layout: layout.clone(),
-                        observed: observed.clone(),
+                        observed: observed.clone(), tools: tools.clone(),
                         ..ResolvedSpec::new(agent.clone(), thread.parse().unwrap(), Tokens(budget), board.count)
                     };
                     match board.prompt_for(agent.as_str(), &spec, 5) {
@@ -721,8 +723,11 @@ fn check_function(is_function: bool, function: &Value) -> Checked {
     Ok(())
 }
 
-/// What is called stands for one tool, and what is on offer keeps its name.
+/// What is called stands for one tool, and what is on offer keeps its name, which all providers take.
 fn check_tools(prompt: &Prompt) -> Checked {
+    for tool in &prompt.tools {
+        prop_assert!((1..=64).contains(&tool.name.len()) && tool.name.chars().all(is_plain), "{tool:?}");
+    }
     let offered: BTreeSet<_> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
     let said: BTreeSet<_> = prompt.renamed_tools.values().collect();
     prop_assert_eq!(said.len(), prompt.renamed_tools.len());
