@@ -47,11 +47,8 @@ fn besides() -> impl Strategy<Value = Vec<(&'static str, Option<Value>)>> {
         field("prefix", vec![json!(true), json!(false)]),
     );
     fields.prop_map(|(annotations, audio, router, executed, prefix)| {
-        [annotations, audio, router, executed, prefix]
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| (name, Some(value)))
-            .collect()
+        let there = [annotations, audio, router, executed, prefix].into_iter().flatten();
+        there.map(|(name, value)| (name, Some(value))).collect::<Vec<_>>()
     })
 }
 
