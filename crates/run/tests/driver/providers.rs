@@ -380,14 +380,19 @@ async fn what_runs_send_is_taken_by_the_provider_of_each_model() {
         user(&session, AddMessages { thread: ThreadId::main(), messages }).await;
         say_what_is_odd(&session, Actor::Agent("writer".parse().unwrap()), "agent:writer").await;
         let run = start(&session).await;
-        let models = Models::new(|request, nth| match (refusal(request), asked(request), nth) {
+        let thought = json!({"type": "thinking", "thinking": "Which word?", "signature": "sign of Which word?"});
+        let looks_up = move |more: &str, arguments: Value| {
+            let calls = [("look_up", json!({"word": "tide"})), (more, arguments)];
+            Reply::tool_calls(calls).thinking([thought.clone()])
+        };
+        let models = Models::new(move |request, nth| match (refusal(request), asked(request), nth) {
             (Some(why), ..) => Reply::error(400, why),
             (None, "directive", 0 | 5) => Reply::json(&json!({
                 "messageTo": "writer", "message": "Write it.", "expectedOutput": "three lines",
             })),
             // Its ids begin anew in every answer.
-            (None, "work", 1) => Reply::tool_calls([("look_up", json!({"word": "tide"})), ("look_up", json!({}))]),
-            (None, "work", 2) => Reply::tool_calls([("look_up", json!({"word": "ebb"})), ("fly", json!({}))]),
+            (None, "work", 1) => looks_up("look_up", json!({"word": "ebb"})),
+            (None, "work", 2) => looks_up("fly", json!({})),
             (None, "work", _) => Reply::text("Waters come and go"),
             (None, "verdict", 4) => Reply::json(&json!({"valid": false, "reason": "It has one line."})),
             (None, "verdict", _) => Reply::json(&json!({"valid": true, "reason": "It has three lines."})),
