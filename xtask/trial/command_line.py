@@ -73,6 +73,9 @@ def grammar():
         world.ok(*NEW, "--id", "one")
         world.ok("say", "-s", "one", "Hello.")
         assert "Hello." in world.ok("messages", "-s", "one")
+        for command in ("messages", "recall Hello", "search Hello", "session journal", "turns", "plan history", "sessions"):
+            short, long = (world.run(*command.split(), option, "1") for option in ("-n", "--limit"))
+            assert short.status != 2 and (short.status, short.out) == (long.status, long.out), (command, short.err)
         assert "--durability" in world.ok("help") and "--durability" not in world.ok("messages", "--help")
         for command in ("run", "messages", "say", "set list", "form list", "prompt", "recall", "search", "why", "plan", "documents list"):
             assert "--as" in world.ok(*command.split(), "--help"), command
@@ -93,8 +96,9 @@ def nothing_found():
 @item("commands that only read make no store and no folder; unknown threads and texts that are missing are refused")
 def reading():
     with World() as world:
-        world.run("session", "list")
-        assert not [path for path in world.home.rglob("*") if path.is_file()], list(world.home.rglob("*"))
+        for command in (("session", "list"), ("messages",), ("recall", "tides"), ("search", "tides"), ("why", "tides")):
+            world.run(*command)
+            assert not [path for path in world.home.rglob("*") if path.is_file()], (command, list(world.home.rglob("*")))
         world.ok(*NEW, "--id", "one")
         missing = world.run("messages", "--thread", "mian")
         assert missing.status != 0 and "mian" in missing.err

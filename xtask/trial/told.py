@@ -76,9 +76,10 @@ def no_rust():
         assert all(told) and not rust.search(" ".join(told)), told
         world.serve()
         session = world.team()
-        for path, body in (("threads/main/messages", {"messages": {}}), ("prompt", []), ("prompt", {"layout_parts": ["tsk"]}), ("runs", {"kind": "solo"})):
+        calls = [("POST", "/threads/main/messages", {"messages": {}}), ("POST", "/prompt", []), ("POST", "/runs", {"kind": "solo"})]
+        for method, path, body in [*calls, ("PATCH", "", {"prompt": {"layout_parts": ["tsk"]}})]:
             try:
-                world.post(f"{session}/{path}", body)
+                world.send(method, session + path, body)
                 raise AssertionError(path)
             except Exception as why:
                 assert not rust.search(str(getattr(why, "problem", rust.pattern))), why

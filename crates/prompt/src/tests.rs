@@ -2,6 +2,7 @@ mod anthropic;
 mod director;
 mod erased;
 mod files;
+mod given;
 mod known;
 mod layouts;
 mod looks;

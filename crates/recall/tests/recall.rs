@@ -135,6 +135,21 @@ fn every_passage_of_a_document_can_be_found_with_the_headings_above_it() {
 }
 
 #[test]
+fn a_message_of_several_passages_is_found_once_with_the_best_of_them() {
+    let filler = "Nothing of interest is said in this sentence at all. ".repeat(30);
+    let text = format!("The boat lies in the harbour. {filler}The boat is called Marlin. {filler}The boat is old.");
+    let mut index = Index::default();
+    index.add(&item(1, "thread:main", &text));
+    index.add(&item(2, "thread:main", "Another boat came in."));
+    index.add(&item(3, "document:boats", &text));
+    let hits = ask_all(Scope { index: &index, from: &|_| Some(Seq::ZERO), at: None }, "a boat called Marlin", 20);
+    let of = |seq| hits.iter().filter(|hit| hit.seq == Seq(seq)).collect::<Vec<_>>();
+    assert_eq!((of(1).len(), of(2).len()), (1, 1), "{hits:?}");
+    assert!(text[of(1)[0].bytes.clone()].contains("Marlin"), "{hits:?}");
+    assert!(of(3).len() > 1, "each passage of a document is found for itself: {hits:?}");
+}
+
+#[test]
 fn no_passage_of_a_document_has_text_under_two_headings() {
     let text = "guide.md\n# Setup\nRun it.\n## Windows\nUse the installer.\n## Linux\nUse the package.\n";
     let mut index = Index::default();

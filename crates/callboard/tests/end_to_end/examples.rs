@@ -51,12 +51,19 @@ fn the_example_in_python_holds_a_teams_context() {
     assert_played(&example(&folder("python"), "python3", &["team.py"], &server));
 }
 
+const README: &str = include_str!("../../../../README.md");
+const OWN_LOOP: &str = include_str!("../../../../docs/own-loop.md");
+
+/// The program of this name that a page shows.
+fn program_in<'a>(page: &'a str, name: &str) -> &'a str {
+    let (_, program) = page.split_once(&format!("```python\n# {name}\n")).unwrap();
+    program.split("```").next().unwrap()
+}
+
 /// The loop that the README shows, on a model that says what it was asked.
 #[test]
 fn the_loop_in_the_readme_asks_a_model_for_each_agent() {
-    let page = include_str!("../../../../README.md");
-    let (_, program) = page.split_once("```python\n# loop.py\n").unwrap();
-    let program = program.split("```").next().unwrap();
+    let program = program_in(README, "loop.py");
     let lines = program.lines().filter(|line| !line.trim().is_empty()).count();
     assert!(lines <= 18, "the loop has {lines} lines");
     let home = Home::new();
@@ -77,8 +84,7 @@ fn the_loop_in_the_readme_asks_a_model_for_each_agent() {
 /// The loop with tools of the documentation: a tool's result is in the next prompt.
 #[test]
 fn the_loop_in_the_documentation_executes_tools() {
-    let page = include_str!("../../../../docs/own-loop.md");
-    let program = page.split("```python\n# own_loop.py\n").nth(1).unwrap().split("```").next().unwrap();
+    let program = program_in(OWN_LOOP, "own_loop.py");
     let home = Home::new().over_http();
     let http = home.http();
     home.run("session new --id tides --agent writer --agent critic");
@@ -104,10 +110,41 @@ fn the_loop_in_the_documentation_executes_tools() {
     assert_eq!(turns["turns"].as_array().unwrap().len(), 2);
 }
 
+/// Both loops take an empty answer as one, and a tool that fails tells its model so.
+#[test]
+fn the_loops_in_the_pages_go_on_after_an_empty_answer_and_a_tool_that_fails() {
+    let home = Home::new().over_http();
+    let http = home.http();
+    let run = |program: &str, words: &[&str], endpoint: &Scripted| {
+        home.write("loop.py", program.replace("http://127.0.0.1:7420", &http.url));
+        let mut python = Command::new("python3");
+        python.arg("loop.py").args(words).current_dir(home.path("")).env("no_proxy", "*");
+        said("python3", python.env("OPENAI_BASE_URL", endpoint.base_url()).output())
+    };
+    let silent = Scripted::start(|_, nth| Reply::text(if nth == 0 { "" } else { "A haiku." }));
+    let told = run(program_in(README, "loop.py"), &[], &silent);
+    assert_eq!(told, "writer: \ncritic: A haiku.\nwriter: A haiku.\n");
+
+    home.run("session new --id tides --agent writer");
+    home.run("say 'When does high water come?' --session tides");
+    let failing = Scripted::start(|request, nth| match nth {
+        0 => Reply::tool_calls([("read_context_set", json!({"name": "Nowhere"}))]),
+        _ => {
+            let last = request["messages"].as_array().unwrap().last().unwrap();
+            assert!(last["role"] == "tool" && last.to_string().contains("there is no context set"), "{request}");
+            Reply::text("")
+        }
+    });
+    assert_eq!(run(program_in(OWN_LOOP, "own_loop.py"), &["tides", "writer"], &failing), "\n");
+    let (_, turns) = http.get("/v1/sessions/tides/turns");
+    let turns = turns["turns"].as_array().unwrap();
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["answered"] == true), "{turns:?}");
+}
+
 /// What the documentation shows for Anthropic: the answer and its usage are taken as that API gives them.
 #[test]
 fn the_lines_in_the_documentation_ask_anthropic() {
-    let (_, page) = include_str!("../../../../docs/own-loop.md").split_once("## With Anthropic\n").unwrap();
+    let (_, page) = OWN_LOOP.split_once("## With Anthropic\n").unwrap();
     let shown = page.lines().map(|line| line.strip_prefix("    "));
     let lines: Vec<_> = shown.skip_while(Option::is_none).map_while(|line| line).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");

@@ -172,6 +172,23 @@ fn every_command_on_a_session_can_be_run_as_an_agent_and_no_other() {
 }
 
 #[test]
+fn a_session_and_a_limit_have_the_same_letters_in_every_command() {
+    for (command, help) in HELPS.iter() {
+        let acts = help.contains("-a, --as <AGENT>");
+        assert!(!acts || help.contains("-s, --session <ID>"), "{command}");
+        for option in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
+            for (long, both) in [("--session <", "-s, --session <ID>"), ("--limit <", "-n, --limit <N>")] {
+                assert!(!option.contains(long) || option.starts_with(both), "{command}: {option}");
+            }
+        }
+    }
+    for lists in ["session list", "session journal", "messages", "recall", "search", "turns", "plan history"] {
+        let (_, help) = HELPS.iter().find(|(command, _)| *command == lists).unwrap();
+        assert!(help.contains("-n, --limit <N>"), "{lists}");
+    }
+}
+
+#[test]
 fn help_has_help_too() {
     let home = Home::new();
     for (asked, meant) in [("help --help", "help"), ("help session -h", "help session")] {

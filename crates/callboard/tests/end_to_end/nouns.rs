@@ -306,6 +306,48 @@ fn a_noun_with_options_alone_is_the_command_that_takes_them() {
 }
 
 #[test]
+fn a_session_is_shown_with_each_of_its_settings() {
+    let home = Home::new();
+    let new = json!({
+        "id": "demo", "title": "Tides", "agents": [{"name": "lead", "role": "manager"}, {"name": "writer", "role": "worker"}],
+        "ttl_seconds": 7200, "default_visibility": ["lead"], "share": ["plan", "runs"], "grant": ["context_sets"],
+        "prompt": {
+            "budget": 4001, "answer_tokens": 101, "recall": false, "parts": {"history": {"max": "41%"}}, "layout": "plain",
+            "changing_parts_last": true, "media": 7,
+        },
+        "limits": {"turns": 11, "tokens": 12000, "seconds": 13, "pages": 14},
+        "steps": [{"name": "Draft", "is_default": true}],
+        "compression": {
+            "auto": false, "warn_tokens": 9001, "compress_tokens": 9002, "target_tokens": 801, "clear_tool_results_over": 702,
+            "model": "openai:small", "instructions": "Keep names.", "timeout_seconds": 31,
+        },
+        "collections": ["handbook"],
+    });
+    home.json("collection create handbook");
+    home.with_http(|http| http.done("POST", "/v1/sessions", &new));
+    let shown = home.run("session show --session demo").stdout;
+    let settings: &[(&str, &[&str])] = &[
+        ("title", &["Tides"]),
+        ("step", &["Draft (default)"]),
+        ("collection", &["handbook"]),
+        ("new sets", &["visible to lead"]),
+        ("shared", &["plan", "runs"]),
+        ("granted", &["context_sets"]),
+        ("prompt", &["budget 4001", "answer tokens 101", "recall no", "parts (history (max 41%))", "layout plain"]),
+        ("prompt", &["changing parts last yes", "media 7"]),
+        ("limits", &["turns 11", "tokens 12000", "seconds 13", "pages 14"]),
+        ("compress", &["auto no", "warn tokens 9001", "compress tokens 9002", "target tokens 801"]),
+        ("compress", &["clear tool results over 702", "model openai:small", "instructions Keep names."]),
+        ("compress", &["timeout seconds 31"]),
+        ("expires", &["2 hours after its last use"]),
+    ];
+    for (what, told) in settings {
+        let line = shown.lines().find(|line| line.starts_with(&format!("{what:<10} "))).unwrap_or_default();
+        assert!(told.iter().all(|told| line.contains(*told)), "{what}: {told:?} in {shown}");
+    }
+}
+
+#[test]
 fn turns_of_an_agent_that_is_not_there_are_an_error() {
     let home = team(|home| home);
     insta::assert_snapshot!(home.transcript(&["turns --agent wirter --session demo"]), @r#"

@@ -360,6 +360,8 @@ fn messages_are_taken_as_sdks_give_them() {
     });
     assert_snapshot!(taken(&json!([openai])), @r#"Ai null (calls look c1 "{}") (calls write c2 {"input":"text"}) (thinks reasoning_content, extra_content)"#);
     assert_snapshot!(taken(&json!([{"role": "assistant", "content": "hi", "tool_calls": null, "reasoning_details": null}])), @r#"Ai "hi""#);
+    let custom = json!({"id": "c1", "type": "custom", "function": null, "custom": {"name": "write", "input": null}});
+    assert_snapshot!(taken(&json!([{"role": "assistant", "content": null, "tool_calls": [custom]}])), @r#"Ai null (calls write c1 {"input":""})"#);
     let of_others = json!({
         "role": "assistant", "content": "hi", "executed_tools": [{"index": 0, "type": "search"}], "prefix": true,
         "reasoning_details": [{"type": "reasoning.text", "text": "hm"}],

@@ -163,6 +163,22 @@ mod tests {
     }
 
     #[test]
+    fn who_writes_a_summary_is_told_of_the_variables_where_all_readers_of_the_thread_may_see_them() {
+        let mut board = Board::team("lead writer");
+        board.set_variable("tide", json!("high"));
+        board.set_variable("login.password", json!("hunter2-hunter2"));
+        for (thread, visible_to) in [("main", "\"all\""), ("plans", "[\"lead\"]")] {
+            let (thread, visible_to) = (thread.parse().unwrap(), serde_json::from_str(visible_to).unwrap());
+            board.user(PutThread::seen_by(thread, visible_to)).unwrap();
+        }
+        let told = |thread: &str| context_for(&board.state, &thread.parse().unwrap(), None, None, &board.values);
+        assert!(!told("main").contains("Variable "), "{}", told("main"));
+        let plans = told("plans");
+        assert!(plans.contains("Variable tide = ") && plans.contains("Variable login.password = "), "{plans}");
+        assert!(plans.contains("high") && !plans.contains("hunter2"), "{plans}");
+    }
+
+    #[test]
     fn a_director_that_is_alone_is_told_of_its_plan_and_workflow_where_its_thread_is_for_all() {
         let mut board = Board::team("director");
         board.user(node(json!({}))).unwrap();

@@ -215,6 +215,26 @@ fn what_changes_often_can_stand_behind_the_history() {
 }
 
 #[test]
+fn plan_workflow_and_variables_stand_behind_the_history_where_that_is_asked_for() {
+    let changing = ["CURRENT PLAN:\n", "WORKFLOW SNAPSHOT:\n", "WORKFLOW VARIABLES:\n", "BROWSER STATE:\n"];
+    for changing_last in [false, true] {
+        let mut board = board(json!({"prompt": {"changing_parts_last": changing_last}}), json!([user("Hello.")]));
+        plan(&mut board);
+        workflow(&mut board);
+        board.set_variable("tide", json!("high"));
+        let (text, said) = (text(&board), messages(&board));
+        let holds = |message: &Value, text: &str| message["content"].as_str().is_some_and(|said| said.contains(text));
+        let hello = said.iter().position(|message| message["role"] == "user" && holds(message, "Hello.")).unwrap();
+        for heading in changing {
+            let is_behind = text.find("CONVERSATION HISTORY:\n").unwrap() < text.find(heading).unwrap();
+            assert_eq!(is_behind, changing_last, "{heading}: {text}");
+            let at = said.iter().position(|message| holds(message, heading)).unwrap();
+            assert_eq!(at > hello, changing_last, "{heading}: {said:?}");
+        }
+    }
+}
+
+#[test]
 fn a_part_that_fails_blanks_no_other() {
     let board = board(json!({}), json!([user("Hello.")]));
     let tabs = Observed::Failed("the browser\ndoes not answer".to_owned());

@@ -16,6 +16,8 @@ mod pieces;
 mod plan;
 mod providers;
 mod recall;
+mod rules;
+mod rules_of_claude;
 mod shapes;
 mod sight;
 mod speakers;

@@ -28,19 +28,45 @@ fn with(mut object: Value, fields: Vec<(&str, Option<Value>)>) -> Value {
     object
 }
 
+/// What messages of some providers have besides: OpenAI's sources and sound, what a router and Groq say, and Mistral's prefix.
+fn besides() -> impl Strategy<Value = Vec<(&'static str, Option<Value>)>> {
+    let sound = json!({"id": "audio_1", "data": "SUQzBAAA", "expires_at": 1_737_190_800, "transcript": "hello"});
+    let field =
+        |name: &'static str, values: Vec<Value>| option::of(select(values).prop_map(move |value| (name, value)));
+    let fields = (
+        field(
+            "annotations",
+            vec![json!([]), json!([{"type": "url_citation", "url_citation": {"url": "https://a.b"}}])],
+        ),
+        field("audio", vec![sound]),
+        field("provider_specific_fields", vec![json!({}), json!({"citations": [null, {"page": 1}]})]),
+        field(
+            "executed_tools",
+            vec![json!([]), json!([{"index": 0, "type": "search", "arguments": "{}", "output": null}])],
+        ),
+        field("prefix", vec![json!(true), json!(false)]),
+    );
+    fields.prop_map(|(annotations, audio, router, executed, prefix)| {
+        let there = [annotations, audio, router, executed, prefix].into_iter().flatten();
+        there.map(|(name, value)| (name, Some(value))).collect::<Vec<_>>()
+    })
+}
+
 fn openai() -> impl Strategy<Value = Value> {
     let image = json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}});
     let name = || option::of(Just(json!("ada")));
-    let call = (words(), select(vec!["look", "find"])).prop_map(
-        |(arguments, tool)| json!({"id": "c1", "type": "function", "function": {"name": tool, "arguments": arguments}}),
-    );
+    let of_router = option::of(Just(json!({"thought_signature": "c2ln"})));
+    let call = (words(), select(vec!["look", "find"]), of_router).prop_map(|(arguments, tool, of_router)| {
+        let call = json!({"id": "c1", "type": "function", "function": {"name": tool, "arguments": arguments}});
+        with(call, vec![("provider_specific_fields", of_router)])
+    });
     let calls = option::of(vec(call, 1..3)).prop_map(|calls| calls.map(Value::from));
     let thought = || option::of(words()).prop_map(|text| text.map(Value::from));
     let said = (select(vec!["user", "system", "developer"]), content(image), name());
     prop_oneof![
         said.prop_map(|(role, content, name)| with(json!({"role": role, "content": content}), vec![("name", name)])),
-        (option::of(words()), calls, thought(), option::of(Just(json!("I will not."))), thought()).prop_map(
-            |(text, calls, thought, refusal, other)| {
+        (option::of(words()), calls, thought(), option::of(Just(json!("I will not."))), thought(), besides()).prop_map(
+            |(text, calls, thought, refusal, other, besides)| {
                 let more = vec![
                     ("tool_calls", calls),
                     ("reasoning_content", thought),
@@ -50,7 +76,7 @@ fn openai() -> impl Strategy<Value = Value> {
                 // A message that says and calls nothing is refused.
                 let is_empty = more.iter().take(3).all(|(name, value)| value.is_none() || *name == "reasoning_content");
                 let text = if is_empty { text.or(Some(String::new())) } else { text };
-                with(json!({"role": "assistant", "content": text}), more)
+                with(with(json!({"role": "assistant", "content": text}), more), besides)
             }
         ),
         words().prop_map(|text| json!({"role": "tool", "tool_call_id": "c1", "content": text})),

@@ -5,6 +5,11 @@
 #[path = "../../../engine/tests/engine/faulty.rs"]
 mod faulty;
 mod fixture;
+#[path = "../../../prompt/tests/invariants/rules.rs"]
+#[allow(dead_code, reason = "no run asks for responses")]
+mod rules;
+#[path = "../../../prompt/tests/invariants/rules_of_claude.rs"]
+mod rules_of_claude;
 
 mod compression;
 mod course;

@@ -1,18 +1,22 @@
 //! Runs whose agents have models of different providers.
 
 use callboard_engine::core::{
-    conversation::{NewMessage, Role},
+    conversation::{AddMessages, NewMessage, Role, reading},
     entry::{Actor, Hash},
     id::ThreadId,
     run::{Due, Status, ToolResults, Wait},
 };
 use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
+use callboard_prompt::Provider;
 use serde_json::{Value, json};
 
-use crate::fixture::{
-    Models, asked, before, board, done, journal, memory, of_type, prompt, run_of, session_asking, start, texts, to,
-    user, whole_run,
+use crate::{
+    fixture::{
+        Models, asked, before, board, done, journal, memory, of_type, prompt, run_of, session_asking, start, texts, to,
+        user, whole_run,
+    },
+    rules, rules_of_claude,
 };
 
 const CLAUDE: Option<&str> = Some("anthropic:claude");
@@ -330,5 +334,84 @@ async fn a_loop_of_calls_has_what_its_provider_asks_for_and_nothing_else() {
         }
         assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
         assert_eq!(models.asked(), ["directive", "work", "work", "work", "directive"], "{model}");
+    }
+}
+
+/// What the provider of a model would refuse a request for.
+fn refusal(request: &Value) -> Option<String> {
+    let messages = request["messages"].as_array().unwrap();
+    let checked = match request["system"].as_array() {
+        Some(system) => rules_of_claude::check(system, messages),
+        None => rules::chat_completions(Provider::of(request["model"].as_str()), messages),
+    };
+    checked.err().map(|error| error.to_string())
+}
+
+/// What no provider takes as it is: calls with names, ids and arguments of another one's, without results or with two, what is
+/// blank, and an agent that speaks first, last and twice in a row.
+async fn say_what_is_odd(session: &Session, by: Actor, thread: &str) {
+    let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let given = json!([
+        {"role": "assistant", "content": "", "tool_calls": [call("a b", "fs.read", "{broken"), call("a b", "fs/read", "[1]")]},
+        {"role": "tool", "tool_call_id": "a b", "content": ""},
+        {"role": "tool", "tool_call_id": "of nobody", "content": "late"},
+        {"role": "assistant", "content": " \n"},
+        {"role": "assistant", "content": "I wait."},
+        {"role": "assistant", "content": null, "tool_calls": [call("", "look_up", "")]},
+    ]);
+    let messages = reading::read(serde_json::from_value(given).unwrap()).unwrap();
+    session.execute(by, AddMessages { thread: thread.parse().unwrap(), messages }).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_runs_send_is_taken_by_the_provider_of_each_model() {
+    for model in [
+        "openai:gpt-4o",
+        "openai:mistral-small-latest",
+        "openai:deepseek-chat",
+        "openai:gemini-3-pro",
+        "openai:qwen2.5",
+        "anthropic:claude-sonnet-4-5",
+    ] {
+        let session = session_asking(&memory(), Some(model), Some(model)).await;
+        say_what_is_odd(&session, Actor::User, "main").await;
+        let named = json!([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello.", "name": "Ada L."}]);
+        let messages = reading::read(serde_json::from_value(named).unwrap()).unwrap();
+        user(&session, AddMessages { thread: ThreadId::main(), messages }).await;
+        say_what_is_odd(&session, Actor::Agent("writer".parse().unwrap()), "agent:writer").await;
+        let run = start(&session).await;
+        let thought = json!({"type": "thinking", "thinking": "Which word?", "signature": "sign of Which word?"});
+        let looks_up = move |more: &str, arguments: Value| {
+            let calls = [("look_up", json!({"word": "tide"})), (more, arguments)];
+            Reply::tool_calls(calls).thinking([thought.clone()])
+        };
+        let models = Models::new(move |request, nth| match (refusal(request), asked(request), nth) {
+            (Some(why), ..) => Reply::error(400, why),
+            (None, "directive", 0 | 5) => Reply::json(&json!({
+                "messageTo": "writer", "message": "Write it.", "expectedOutput": "three lines",
+            })),
+            // Its ids begin anew in every answer.
+            (None, "work", 1) => looks_up("look_up", json!({"word": "ebb"})),
+            (None, "work", 2) => looks_up("fly", json!({})),
+            (None, "work", _) => Reply::text("Waters come and go"),
+            (None, "verdict", 4) => Reply::json(&json!({"valid": false, "reason": "It has one line."})),
+            (None, "verdict", _) => Reply::json(&json!({"valid": true, "reason": "It has three lines."})),
+            (None, ..) => done("Here it is."),
+        });
+        for _ in 0..2 {
+            let status = models.drive(&session, &run).await.unwrap();
+            let due = run_of(&session, &run).await.due;
+            let Due::Wait(Wait::Tools { calls, .. }) = due else {
+                panic!("{model}: {status:?}, {:?}", models.endpoint.requests().iter().find_map(refusal))
+            };
+            let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();
+            user(&session, ToolResults::new(run.clone(), results)).await;
+        }
+        let status = models.drive(&session, &run).await.unwrap();
+        let requests = models.endpoint.requests();
+        assert_eq!(requests.iter().find_map(refusal), None, "{model}");
+        assert_eq!(status, Status::Completed, "{model}");
+        let asked = ["directive", "work", "work", "work", "verdict", "directive", "work", "verdict", "directive"];
+        assert_eq!(models.asked(), asked, "{model}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_engine::{
     MasterKey, Session,
     core::{
-        conversation::{AddMessages, NewMessage, Role},
+        conversation::{AddMessages, NewMessage, Role, ToolCall},
         entry::Actor,
         id::{RunId, ThreadId},
         run::{ClaimRun, Due, Epoch, StartTool, Status, ToolResults, Wait},
@@ -15,8 +15,8 @@ use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    Models, asked, done, journal, memory, of_type, patch, prompt, run_of, session_on, session_with_keys, start, texts,
-    to, user,
+    Models, asked, done, journal, memory, of_type, patch, prompt, run_of, session_asking, session_on,
+    session_with_keys, start, texts, to, user,
 };
 
 /// The writer may read messages and sets, and write sets.
@@ -121,6 +121,37 @@ async fn an_unknown_tool_a_doubled_id_and_what_a_worker_thinks_aloud_stop_no_run
     for request in models.endpoint.requests() {
         let shown = prompt(&request);
         assert!(!shown.contains("Which word?") && !shown.contains("So be it."), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_by_the_name_that_a_prompt_has_for_a_tool_is_one_of_the_tool() {
+    for model in ["openai:small", "anthropic:claude"] {
+        let store = memory();
+        let session = session_asking(&store, None, Some(model)).await;
+        let call = ToolCall { id: "c0".to_owned(), name: "fs.read".to_owned(), arguments: json!({}) };
+        let messages = vec![
+            NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "") },
+            NewMessage { tool_call_id: Some("c0".to_owned()), ..NewMessage::text(Role::Tool, "wet") },
+        ];
+        let before = AddMessages { thread: "agent:writer".parse().unwrap(), messages };
+        session.execute(Actor::Agent("writer".parse().unwrap()), before).await.unwrap();
+        let run = start(&session).await;
+        let models = Models::new(|request, nth| match (asked(request), nth) {
+            ("directive", 0) => to("writer", "Look it up."),
+            ("work", 1) => Reply::tool_calls([("fs_read_4074bc", json!({}))]),
+            ("work", _) => Reply::text("A tide is a tide."),
+            _ => done("Done."),
+        });
+        assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed, "{model}");
+        let shown = prompt(&models.endpoint.requests()[1]);
+        assert!(shown.contains("\"fs_read_4074bc\"") && !shown.contains("fs.read"), "{shown}");
+        let added = of_type(&journal(&store).await, "message.added");
+        let called: Vec<_> = added.iter().filter_map(|message| message["tool_calls"][0]["name"].as_str()).collect();
+        assert_eq!(called, ["fs.read", "fs.read"], "{model}");
+        let said = texts(&session, "agent:writer").await;
+        let told = said.iter().any(|text| text.contains("there is no tool \"fs.read\"; there are: look_up"));
+        assert!(told, "{model}: {said:?}");
     }
 }
 

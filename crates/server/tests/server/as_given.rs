@@ -54,6 +54,18 @@ async fn an_answer_is_taken_as_its_provider_gives_it() {
     let (message, usage) = answered(&server, anthropic).await;
     assert_eq!((&message["reasoning"][0]["thinking"], usage), (&json!("hm"), used.clone()));
 
+    let calling = json!({
+        "message": {
+            "id": "msg_2", "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": null,
+            "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "sea"}}],
+        },
+        "usage": {"input_tokens": 80, "output_tokens": 20},
+    });
+    let (message, usage) = answered(&server, calling).await;
+    let called = json!([{"id": "toolu_1", "name": "look", "arguments": {"at": "sea"}}]);
+    assert_eq!((&message["tool_calls"], usage), (&called, used.clone()));
+    assert_eq!(message["content"][0]["text"], "I look.");
+
     let response = json!({"message": {
         "id": "resp_1", "object": "response", "status": "completed", "output": [
             {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"},
@@ -70,6 +82,33 @@ async fn an_answer_is_taken_as_its_provider_gives_it() {
     assert_eq!((&message["tool_calls"][0]["id"], &message["tool_calls"][1]["id"]), (&json!("c1"), &json!("c1-2")));
     let (message, _) = answered(&server, json!({"text": ""})).await;
     assert_eq!(message["content"], "");
+}
+
+#[tokio::test]
+async fn a_call_by_the_name_that_a_prompt_has_for_a_tool_is_kept_by_that_of_the_tool() {
+    let server = team().await;
+    let function = json!({"name": "fs.read", "arguments": "{}"});
+    let said = json!({"messages": [
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "c0", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c0", "content": "wet"},
+    ]});
+    server.send("POST", &format!("{S}/threads/main/messages?as=writer"), said).await.is(200);
+    let shown = prompt(&server, json!({"format": "openai"})).await.body["messages"].to_string();
+    assert!(shown.contains("\"fs_read_4074bc\"") && !shown.contains("\"fs.read\""), "{shown}");
+
+    let function = json!({"name": "fs_read_4074bc", "arguments": "{}"});
+    let call = json!({"id": "c1", "type": "function", "function": function});
+    let block = json!({"type": "tool_use", "id": "c1", "name": "fs_read_4074bc", "input": {}});
+    let item = json!({"type": "function_call", "call_id": "c1", "name": "fs_read_4074bc", "arguments": "{}"});
+    for answer in [
+        json!({"text": "", "tool_calls": [{"id": "c1", "name": "fs_read_4074bc"}]}),
+        json!({"message": {"role": "assistant", "content": null, "tool_calls": [call]}}),
+        json!({"message": {"type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [block]}}),
+        json!({"message": {"output": [item]}}),
+    ] {
+        let (message, _) = answered(&server, answer).await;
+        assert_eq!(message["tool_calls"][0]["name"], "fs.read", "{message}");
+    }
 }
 
 #[tokio::test]

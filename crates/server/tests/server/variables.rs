@@ -300,6 +300,29 @@ async fn a_key_that_holds_a_secret_is_refused_as_a_name() {
 }
 
 #[tokio::test]
+async fn i6_the_user_is_told_where_a_secret_was_hidden_which_sessions_still_have_it_and_whether_it_is_looked_for() {
+    let (server, team, variables) = start_with_key().await;
+    let said = json!([{"role": "user", "content": "It is canary12345."}, {"role": "user", "content": "Nothing."}]);
+    server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
+    server.send("POST", &format!("{team}/fork"), json!({"id": "copy"})).await.is(201);
+    let put = async |name: &str, value: &str, query: &str| {
+        let body = json!({"value": value, "reason": "to try it", "secret": true});
+        server.send("PUT", &format!("{variables}/{name}{query}"), body).await.is(200).body
+    };
+    let told = |body: &Value| ["rewritten", "forks", "searched"].map(|field| body[field].clone());
+    let found = put("code", "canary12345", "").await;
+    assert_eq!((&found["secret"], told(&found)), (&json!(true), [json!(1), json!(["copy"]), Value::Null]));
+    let nowhere = put("other", "canary-nowhere", "").await;
+    assert_eq!(told(&nowhere), [json!(0), Value::Null, Value::Null]);
+    let short = put("pin", "1234", "").await;
+    assert_eq!(told(&short), [json!(0), Value::Null, json!(false)]);
+    // An agent is not told what is hidden from it.
+    let by_lead = put("third", "canary-of-lead", "?as=lead").await;
+    assert_eq!((&by_lead["secret"], told(&by_lead)), (&json!(true), [Value::Null, Value::Null, Value::Null]));
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn secrets_are_found_in_a_value_that_a_model_gives_as_a_text_of_json() {
     let (server, team, variables) = start_with_key().await;
     let value = r#"{"user": "ann", "password": "canary12345"}"#;

@@ -16,17 +16,28 @@ pub(super) fn lines(session: &api::Session) -> Vec<String> {
 }
 
 fn of_settings(settings: &api::SessionSettings) -> Vec<(&'static str, String)> {
-    let seen_by = match &settings.default_visibility.0 {
+    // Steps and collections have lines of their own.
+    let api::SessionSettings {
+        default_visibility,
+        share,
+        grant,
+        prompt,
+        limits,
+        steps: _,
+        compression,
+        collections: _,
+    } = settings;
+    let seen_by = match &default_visibility.0 {
         Audience::All => String::new(),
         audience => format!("visible to {audience}"),
     };
     vec![
         ("new sets", seen_by),
-        ("shared", told(&settings.share)),
-        ("granted", told(&settings.grant)),
-        ("prompt", told(&settings.prompt)),
-        ("limits", told(&settings.limits)),
-        ("compress", told(&settings.compression)),
+        ("shared", told(share)),
+        ("granted", told(grant)),
+        ("prompt", told(prompt)),
+        ("limits", told(limits)),
+        ("compress", told(compression)),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use callboard_core::{
     conversation::{AddMessages, NewMessage, ToolCall},
+    plan::PutPlan,
     prompt::LayoutName,
     testing::Board,
 };
@@ -211,6 +212,82 @@ fn most_of_a_small_target_is_for_the_newest_messages() {
         "{:?}",
         prompt.parts
     );
+}
+
+#[test]
+fn the_room_that_a_summary_may_have_is_used() {
+    let mut board = Board::team("lead writer");
+    ask(&mut board, "Count the boats.");
+    // No two lines differ in numbers alone.
+    let name =
+        |number: u64| number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>();
+    let boat = |number| format!("Boat {} came in with the tide, and its crew was glad to be home.", name(number));
+    (0..600).for_each(|number| say(&mut board, "writer", boat(number)));
+    for target in [3150, 8000] {
+        let after = planned(&board, CompressionScope::default(), target).extract(board.count).unwrap().tokens_after().0;
+        // All but the tenth for what is named later, of which there is nothing here, and less than two lines.
+        assert!(after <= target && after + target / 10 + 60 >= target, "{after} of {target}");
+    }
+}
+
+#[test]
+fn what_the_plan_names_is_in_the_summary_or_listed_behind_it() {
+    let mut board = Board::team("lead");
+    ask(&mut board, "Sign in to the mail.");
+    let found = NewMessage::text(Role::Ai, "The address is filled in by node_124, and the password by node_200.");
+    board.user(AddMessages { thread: ThreadId::main(), messages: vec![found] }).unwrap();
+    steps(&mut board, 0);
+    let needs = |board: &Board, name: &str| {
+        planned(board, CompressionScope::default(), 1000).needed.iter().any(|one| **one == *name)
+    };
+    assert!(!needs(&board, "node_124"));
+    let plan = serde_json::from_str(include_str!("../../../../core/src/plan/tests/example.json")).unwrap();
+    board.user(PutPlan { plan, reason: "to begin".into(), expected_version: None }).unwrap();
+    assert!(needs(&board, "node_124") && !needs(&board, "node_200"), "the plan names the one alone");
+    let summary = planned(&board, CompressionScope::default(), 1000).check("They fix it.", board.count).unwrap();
+    assert!(summary.identifiers.iter().any(|one| **one == *"node_124"), "{summary:?}");
+    let extract = planned(&board, CompressionScope::default(), 1000).extract(board.count).unwrap();
+    assert!(extract.text().contains("node_124"), "{}", extract.text());
+}
+
+#[test]
+fn what_is_kept_and_what_is_excerpted_does_not_depend_on_the_language() {
+    for [task, step, found, later, assent] in [
+        [
+            "Перенеси магазин на новый сервер. Таблицу счетов не трогай.",
+            "Теперь я чиню файл",
+            "Ключ от склада лежит у сторожа.",
+            "Номера покупателей оставь как есть, они нужны бухгалтерии.",
+            "Давай дальше.",
+        ],
+        [
+            "Zieh den Laden auf den neuen Server um. Die Tabelle der Rechnungen bleibt, wie sie ist.",
+            "Jetzt flicke ich die Datei",
+            "Den Schlüssel zum Lager hat der Wächter.",
+            "Lass die Nummern der Kunden stehen, die Buchhaltung braucht sie.",
+            "Nur zu.",
+        ],
+    ] {
+        let mut board = Board::team("lead writer");
+        let steps = |board: &mut Board, from: u64| {
+            (from..from + 100).for_each(|number| say(board, "writer", format!("{step} {number}.")));
+        };
+        ask(&mut board, task);
+        steps(&mut board, 0);
+        say(&mut board, "writer", found.to_owned());
+        ask(&mut board, later);
+        (0..20).for_each(|_| ask(&mut board, assent));
+        steps(&mut board, 100);
+        board.compress("main", Aim { target: Tokens(1500), keep_recent: None }).unwrap().unwrap();
+        let prompt = board.prompt("lead", "main", 100_000).unwrap().text();
+        let (_, summary) = prompt.split_once("<CONVERSATION_SUMMARY").unwrap();
+        let (summary, _) = summary.split_once("</CONVERSATION_SUMMARY").unwrap();
+        for asked in [task, later] {
+            assert!(prompt.contains(asked) && !summary.contains(asked), "it stands beside the summary: {prompt}");
+        }
+        assert!(summary.contains(found), "{summary}");
+        assert!(summary.matches(step).count() == 1 && summary.contains("(×"), "{summary}");
+    }
 }
 
 #[test]
