@@ -216,7 +216,7 @@ fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     lead in main: check m13 of writer for "four lines"
     "#);
     assert_snapshot!(board.run().due.turn().unwrap().task.unwrap(), @"
-    Hold the last answer of writer against what was expected of it: four lines
+    Check whether the last answer of writer is what was expected: four lines
 
     Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
     ");
