@@ -3,7 +3,7 @@
 import json
 import re
 
-from world import Model, World, item
+from world import Model, World, item, refused
 
 NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
 
@@ -76,12 +76,14 @@ def no_rust():
         assert all(told) and not rust.search(" ".join(told)), told
         world.serve()
         session = world.team()
-        for path, body in (("threads/main/messages", {"messages": {}}), ("prompt", []), ("prompt", {"layout_parts": ["tsk"]}), ("runs", {"kind": "solo"})):
+        for path, body in (("threads/main/messages", {"messages": {}}), ("prompt", []), ("runs", {"kind": "solo"})):
             try:
                 world.post(f"{session}/{path}", body)
                 raise AssertionError(path)
             except Exception as why:
                 assert not rust.search(str(getattr(why, "problem", rust.pattern))), why
+        problem = refused(422, lambda: world.send("PATCH", session, {"prompt": {"layout_parts": ["tsk"]}}), "invalid")
+        assert "`tsk` is not known here: use `instructions`" in problem["detail"], problem
 
 
 @item("`callboard help` and the page name all variables, and `doctor` is short where no model answers")
