@@ -222,7 +222,7 @@ pub struct GivenCustom {
     /// The tool.
     pub name: String,
     /// The text.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text_or_none")]
     pub input: String,
 }
 
