@@ -109,5 +109,8 @@ def pages():
     assert "cargo init" in docs["rust.md"] and "tokio" in docs["rust.md"]
     assert "7396" in docs["sessions.md"] + docs["http.md"] and "order=id" in docs["sessions.md"] + docs["http.md"]
     readme = (World.clone / "README.md").read_text()
+    assert "python3 loop.py" in readme
+    for line in readme.split("## More\n")[1].splitlines():
+        assert not line.startswith("- [") or re.search(r"\)\S* [a-z]+", line), f"it does not say what one does with it: {line}"
     for page in ("plan", "workflow", "variables", "secrets", "erasing", "recall", "documents", "compression"):
         assert f"{page}.md" in readme or f"[{page}](docs/" in readme, page
