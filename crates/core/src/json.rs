@@ -4,6 +4,8 @@ use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::unique_keys::UniqueKeys;
+
 /// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
 /// a depth of 128.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -137,16 +139,22 @@ fn fits(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The JSON object that a text is or has in a code fence; `None` if it is not meant as JSON.
+/// The JSON object that a text is or has in a code fence; `None` if it is not meant as JSON. One with a key that is there twice cannot
+/// be read.
 pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_json::Error>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.starts_with('{') {
-        return Some(serde_json::from_str(text));
+        return Some(serde_json::from_str::<UniqueKeys>(text).and_then(|_| serde_json::from_str(text)));
     }
     let fences = text.match_indices("```").filter_map(|(at, fence)| text.get(at + fence.len()..));
     let objects = fences.map(|rest| rest.trim_start_matches(char::is_alphanumeric).trim_start());
     // A fence may stand inside of a string of the object, so the object itself says where it ends.
-    let first = |rest: &str| serde_json::Deserializer::from_str(rest).into_iter().next();
+    let first = |rest: &str| {
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
+        let one = objects.next()?;
+        let whole = rest.get(..objects.byte_offset()).unwrap_or(rest);
+        Some(one.and_then(|object| serde_json::from_str::<UniqueKeys>(whole).map(|_| object)))
+    };
     let mut read = objects.filter(|rest| rest.starts_with('{')).filter_map(first);
     let one = read.next()?;
     Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })

@@ -1,9 +1,9 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::{exact::check_exact, json::in_words};
+use callboard_core::{exact::check_exact, json::in_words, unique_keys::UniqueKeys};
 use serde::{Deserialize as _, de::DeserializeOwned};
 
-use crate::{call_error::CallError, strict::Strict, unique_keys::UniqueKeys};
+use crate::{call_error::CallError, strict::Strict};
 
 /// Reads JSON as a value of any type. An error points to the invalid field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {

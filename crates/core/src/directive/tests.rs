@@ -241,6 +241,11 @@ fn json_is_found_in_a_code_fence() {
 #[test]
 fn json_that_cannot_be_read_says_where() {
     assert_snapshot!(reads_text("{\"message\": \"cut of"), @"fault the JSON cannot be read: it ends in the middle of a string at line 1 column 19");
+    let twice = "{\"messageTo\": \"writer\", \"messageTo\": \"user\"}";
+    for text in [twice.to_owned(), format!("So:\n```json\n{twice}\n```\n")] {
+        let said = reads_text(&text);
+        assert!(said.starts_with("fault the JSON cannot be read: duplicate field `messageTo`"), "{said}");
+    }
     assert_snapshot!(reads_text("```json\n{\"message\": \"\\ud800\"}\n```"), @"fault the JSON cannot be read: an escape stands for half of a character at line 1 column 20");
     assert_snapshot!(reads_text(&format!("{{\"message\": {}{}}}", "[".repeat(200), "]".repeat(200))), @"fault the JSON cannot be read: it is nested too deep at line 1 column 139");
 }
