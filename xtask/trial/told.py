@@ -63,9 +63,10 @@ def suggested():
         assert worker.status == 1 and "a first message makes" not in worker.err, worker.err
 
 
-@item("sentences, not words of Rust, say what is wrong: in arguments of commands, team files and bodies of calls")
+@item("sentences, not words of Rust or its libraries, say what is wrong: in arguments of commands, team files and bodies of calls")
 def no_rust():
-    rust = re.compile(r"sequence|expected (a )?map|struct |variant|serde|panicked|unwrap|NaiveDate|Option<")
+    words = r"|EOF while|recursion limit|hex escape|Additional properties|os error"
+    rust = re.compile(r"sequence|expected (a )?map|struct |variant|serde|panicked|unwrap|NaiveDate|Option<" + words)
     with World() as world:
         world.ok(*NEW, "--id", "one")
         (world.home / "team.toml").write_text('[[agent]]\nname = "a"\nrole = "boss"\ntools = 7\n')
@@ -73,6 +74,10 @@ def no_rust():
         told += [world.run("tools", "call", "read_messages", '{"limit": []}').err, world.run("plan", "set", "team.toml").err]
         (world.home / "directive.json").write_text('{"contextSetUpdate": {"contextSets": ["A"]}}')
         told.append(world.run("directive", "directive.json").out)
+        for wrong in ('{"messageTo": ', '{"message": "\\ud800"}', '{"form":' * 200 + "1" + "}" * 200, '{"colour": 1}'):
+            (world.home / "wrong.json").write_text(wrong)
+            told.append(world.run("directive", "wrong.json").err)
+        told.append(world.run("directive", "nowhere.json").err)
         assert all(told) and not rust.search(" ".join(told)), told
         world.serve()
         session = world.team()
