@@ -57,6 +57,14 @@ fn a_bundle_stands_for_the_tools_in_it() {
 }
 
 #[test]
+fn models_are_told_of_the_tools_that_read_in_few_words() {
+    let names = super::bundled(Some(super::READ));
+    let told: Vec<_> = names.iter().map(|name| json!(own_tool(name).unwrap().described()).to_string()).collect();
+    let bytes = told.iter().map(String::len).sum::<usize>();
+    assert!(bytes < 4500, "each prompt has these {bytes} bytes: {told:#?}");
+}
+
+#[test]
 fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
     let told = OWN_TOOLS.iter().map(|tool| {
         let told = tool.described();
