@@ -26,7 +26,7 @@ pub fn text_of(own: &(impl Serialize + ?Sized)) -> String {
 }
 
 /// What serde says of a text that is no JSON, by how it begins, and what people say.
-const PLAIN: [(&str, &str); 7] = [
+const PLAIN: [(&str, &str); 8] = [
     ("EOF while parsing a value", "it ends where a value is missing"),
     ("EOF while parsing", "it ends in the middle of"),
     ("recursion limit exceeded", "it is nested too deep"),
@@ -36,6 +36,7 @@ const PLAIN: [(&str, &str); 7] = [
         "control character (\\u0000-\\u001F) found while parsing a string",
         "a string has a line break, or the like, without an escape",
     ),
+    ("expected ident", "it has a word without quotes"),
     ("trailing characters", "something stands behind its end"),
 ];
 
@@ -232,6 +233,7 @@ mod tests {
             (deep.as_str(), "it is nested too deep"),
             ("\"\\ud800\"", "an escape stands for half of a character"),
             ("\"a\nb\"", "a string has a line break, or the like, without an escape"),
+            ("nonsense", "it has a word without quotes"),
             ("{} {}", "something stands behind its end"),
             ("[1 2]", "expected `,` or `]`"),
         ] {
