@@ -94,8 +94,17 @@ fn a_message_needs_a_text_and_a_thread_that_is_read_is_there() {
 #[test]
 fn commands_that_only_read_make_nothing() {
     let home = Home::new();
-    for line in ["session list", "messages", "use", "doctor --no-model", "collection list", "say hi", "files sessions"]
-    {
+    for line in [
+        "session list",
+        "messages",
+        "use",
+        "doctor --no-model",
+        "collection list",
+        "say hi",
+        "files sessions",
+        "recall x",
+        "search x",
+    ] {
         let _ = home.run(line);
     }
     assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 0);

@@ -36,12 +36,19 @@ fn openai() -> impl Strategy<Value = Value> {
     );
     let calls = option::of(vec(call, 1..3)).prop_map(|calls| calls.map(Value::from));
     let thought = || option::of(words()).prop_map(|text| text.map(Value::from));
+    let kept = option::of(select(vec![
+        ("annotations", json!([{"type": "url_citation", "url_citation": {"url": "https://example.com"}}])),
+        ("audio", json!({"id": "audio_1"})),
+        ("provider_specific_fields", json!({"a": 1})),
+        ("executed_tools", json!([{"index": 0, "type": "search"}])),
+        ("prefix", json!(true)),
+    ]));
     let said = (select(vec!["user", "system", "developer"]), content(image), name());
     prop_oneof![
         said.prop_map(|(role, content, name)| with(json!({"role": role, "content": content}), vec![("name", name)])),
-        (option::of(words()), calls, thought(), option::of(Just(json!("I will not."))), thought()).prop_map(
-            |(text, calls, thought, refusal, other)| {
-                let more = vec![
+        (option::of(words()), calls, thought(), option::of(Just(json!("I will not."))), thought(), kept).prop_map(
+            |(text, calls, thought, refusal, other, kept)| {
+                let mut more = vec![
                     ("tool_calls", calls),
                     ("reasoning_content", thought),
                     ("refusal", refusal),
@@ -50,6 +57,7 @@ fn openai() -> impl Strategy<Value = Value> {
                 // A message that says and calls nothing is refused.
                 let is_empty = more.iter().take(3).all(|(name, value)| value.is_none() || *name == "reasoning_content");
                 let text = if is_empty { text.or(Some(String::new())) } else { text };
+                more.extend(kept.map(|(name, value)| (name, Some(value))));
                 with(json!({"role": "assistant", "content": text}), more)
             }
         ),

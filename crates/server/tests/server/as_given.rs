@@ -184,6 +184,13 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
         json!({"type": "function_call", "call_id": "a_b", "name": "fs_read_4074bc", "arguments": "{\"_raw\":\"{broken\"}"})
     );
     assert_eq!(input[2], json!({"type": "function_call_output", "call_id": "a_b", "output": "wet"}));
+
+    // What calls the tool by the name that it has there calls it by its own.
+    let begun = prompt(&server, json!({"format": "openai", "model": "openai:gpt-4o", "record": true})).await.body;
+    let answer = json!({"message": {"role": "assistant", "content": null, "tool_calls": call("d")}});
+    server.send("POST", &format!("{S}/turns/{}", begun["turn"]), answer).await.is(200);
+    let last = server.get(&format!("{S}/threads/main/messages?limit=1")).await.is(200).body;
+    assert_eq!(last["messages"][0]["tool_calls"][0]["name"], "fs.read");
 }
 
 #[tokio::test]
