@@ -184,6 +184,9 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
         json!({"type": "function_call", "call_id": "a_b", "name": "fs_read_4074bc", "arguments": "{\"_raw\":\"{broken\"}"})
     );
     assert_eq!(input[2], json!({"type": "function_call_output", "call_id": "a_b", "output": "wet"}));
+    assert_eq!(input[4], json!({"role": "user", "content": "[from user: ada] And?"}));
+    let anthropic = prompt(&server, json!({"format": "anthropic", "model": "anthropic:claude-sonnet-4-5"})).await.body;
+    assert!(anthropic["messages"].to_string().contains("[from user: ada] And?"), "{anthropic}");
 
     // What calls the tool by the name that it has there calls it by its own.
     let begun = prompt(&server, json!({"format": "openai", "model": "openai:gpt-4o", "record": true})).await.body;
