@@ -197,6 +197,41 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
 }
 
 #[tokio::test]
+async fn what_has_text_goes_out_as_text_and_what_has_none_is_not_said_by_the_agent_itself() {
+    let server = team().await;
+    let text = json!({"type": "text", "text": "Read:"});
+    let source = json!({"type": "text", "media_type": "text/plain", "data": "High water at noon."});
+    let document = json!({"type": "document", "source": source, "title": "Tides"});
+    let found = json!([{"type": "text", "text": "Spring tides."}]);
+    let found = json!({"type": "search_result", "source": "https://example.com", "title": "Moon", "content": found});
+    let picture = json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}});
+    for (by, message) in [
+        ("", json!({"role": "user", "content": [text, document]})),
+        ("?as=writer", json!({"role": "assistant", "content": null, "refusal": "I will not."})),
+        ("", json!({"role": "user", "content": [found]})),
+        ("?as=writer", json!({"role": "assistant", "content": [picture]})),
+        ("", json!({"role": "user", "content": "And?"})),
+    ] {
+        let said = json!({"messages": [message]});
+        server.send("POST", &format!("{S}/threads/main/messages{by}"), said).await.is(200);
+    }
+    let wanted = json!({"format": "openai", "model": "gpt-4o", "layout": "plain"});
+    let prompt = prompt(&server, wanted).await.body;
+    let said = prompt["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system");
+    let said: Vec<_> = said.map(|message| (message["role"].as_str().unwrap(), &message["content"])).collect();
+    assert_eq!(
+        said,
+        [
+            ("user", &json!("Write on tides.")),
+            ("user", &json!("Read:\nHigh water at noon.")),
+            ("assistant", &json!("I will not.")),
+            ("user", &json!("Spring tides.")),
+            ("user", &json!("And?")),
+        ]
+    );
+}
+
+#[tokio::test]
 async fn the_schema_of_directives_is_in_the_form_of_an_api() {
     let server = team().await;
     let schema = async |query: &str| server.get(&format!("{S}/directives/schema{query}")).await.is(200).body;
