@@ -3,7 +3,7 @@
 import json
 import re
 
-from world import Model, World, item
+from world import Model, World, item, refused
 
 NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
 
@@ -63,9 +63,10 @@ def suggested():
         assert worker.status == 1 and "a first message makes" not in worker.err, worker.err
 
 
-@item("sentences, not words of Rust, say what is wrong: in arguments of commands, team files and bodies of calls")
+@item("sentences, not words of Rust or its libraries, say what is wrong: in arguments of commands, team files and bodies of calls")
 def no_rust():
-    rust = re.compile(r"sequence|expected (a )?map|struct |variant|serde|panicked|unwrap|NaiveDate|Option<")
+    words = r"|EOF while|recursion limit|hex escape|Additional properties|os error"
+    rust = re.compile(r"sequence|expected (a )?map|struct |variant|serde|panicked|unwrap|NaiveDate|Option<" + words)
     with World() as world:
         world.ok(*NEW, "--id", "one")
         (world.home / "team.toml").write_text('[[agent]]\nname = "a"\nrole = "boss"\ntools = 7\n')
@@ -73,16 +74,21 @@ def no_rust():
         told += [world.run("tools", "call", "read_messages", '{"limit": []}').err, world.run("plan", "set", "team.toml").err]
         (world.home / "directive.json").write_text('{"contextSetUpdate": {"contextSets": ["A"]}}')
         told.append(world.run("directive", "directive.json").out)
+        for wrong in ('{"messageTo": ', '{"message": "\\ud800"}', '{"form":' * 200 + "1" + "}" * 200, '{"colour": 1}'):
+            (world.home / "wrong.json").write_text(wrong)
+            told.append(world.run("directive", "wrong.json").err)
+        told.append(world.run("directive", "nowhere.json").err)
         assert all(told) and not rust.search(" ".join(told)), told
         world.serve()
         session = world.team()
-        calls = [("POST", "/threads/main/messages", {"messages": {}}), ("POST", "/prompt", []), ("POST", "/runs", {"kind": "solo"})]
-        for method, path, body in [*calls, ("PATCH", "", {"prompt": {"layout_parts": ["tsk"]}})]:
+        for path, body in (("threads/main/messages", {"messages": {}}), ("prompt", []), ("runs", {"kind": "solo"})):
             try:
-                world.send(method, session + path, body)
+                world.post(f"{session}/{path}", body)
                 raise AssertionError(path)
             except Exception as why:
                 assert not rust.search(str(getattr(why, "problem", rust.pattern))), why
+        problem = refused(422, lambda: world.send("PATCH", session, {"prompt": {"layout_parts": ["tsk"]}}), "invalid")
+        assert "`tsk` is not known here: use `instructions`" in problem["detail"], problem
 
 
 @item("`callboard help` and the page name all variables, and `doctor` is short where no model answers")
@@ -108,5 +114,8 @@ def pages():
     assert "cargo init" in docs["rust.md"] and "tokio" in docs["rust.md"]
     assert "7396" in docs["sessions.md"] + docs["http.md"] and "order=id" in docs["sessions.md"] + docs["http.md"]
     readme = (World.clone / "README.md").read_text()
+    assert "python3 loop.py" in readme
+    for line in readme.split("## More\n")[1].splitlines():
+        assert not line.startswith("- [") or re.search(r"\)\S* [a-z]+", line), f"it does not say what one does with it: {line}"
     for page in ("plan", "workflow", "variables", "secrets", "erasing", "recall", "documents", "compression"):
         assert f"{page}.md" in readme or f"[{page}](docs/" in readme, page

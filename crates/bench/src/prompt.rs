@@ -1,10 +1,17 @@
-//! How long a prompt takes that is asked for again and again, and whether a long history makes it longer.
+//! How long a prompt takes that is asked for again and again, and whether a long history, calls or pictures make it longer.
 
 use std::time::{Duration, Instant};
 
-use callboard_core::{count::Tokens, entry::Actor, prompt::Format};
+use callboard_core::{
+    conversation::{AddMessages, NewMessage, Role, ToolCall},
+    count::{Counted, Tokens},
+    entry::Actor,
+    id::ThreadId,
+    prompt::Format,
+};
 use callboard_engine::{Board, PromptSpec, Session};
 use callboard_store::Durability;
+use serde_json::json;
 
 use crate::{
     Scale, board,
@@ -20,7 +27,9 @@ const USUAL: u64 = 20_000;
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     large(scale, report).await?;
-    long_history(scale, report).await
+    long_history(scale, report).await?;
+    calls(scale, report).await?;
+    pictures(report).await
 }
 
 /// A large prompt out of many messages: the first time, and in the loop of an agent.
@@ -95,6 +104,77 @@ async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
             measured,
         );
     }
+    board.close().await;
+    Ok(())
+}
+
+/// A prompt with many calls and their results in the strict form of messages, and as OpenAI's models get it.
+async fn calls(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let session = board::session(&board, "calls").await?;
+    let count = scale.of(200);
+    for number in 0..count {
+        let id = format!("call_{number}");
+        let call = ToolCall { id: id.clone(), name: "look".to_owned(), arguments: json!({"at": number}) };
+        let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "I look.") };
+        let result = NewMessage { tool_call_id: Some(id), ..NewMessage::text(Role::Tool, board::text(number)) };
+        let messages = vec![calling, result];
+        session.execute(Actor::Agent("writer".parse()?), AddMessages { thread: ThreadId::main(), messages }).await?;
+    }
+    // Nobody knows the second model, so that it gets the strict form. Both are counted alike.
+    let counted = Some(Counted { vocabulary: "o200k_base".to_owned(), factor: None });
+    let queries = ["gpt-4o", "nobody-knows"]
+        .map(|model| PromptSpec { counted: counted.clone(), ..query(model, Format::OpenAi, Tokens(LARGE)) });
+    let mut times = [Vec::new(), Vec::new()];
+    for query in &queries {
+        session.prompt(query).await?;
+    }
+    for round in 0..20 {
+        for (query, times) in queries.iter().zip(&mut times) {
+            times.extend(asked_again(&session, query, count + round * 2, 2).await?);
+        }
+    }
+    let [openai, strict] = times.map(|times| median(&times));
+    let measured = format!("{} ms ÷ {} ms as openai, after a message more each time", millis(strict), millis(openai));
+    let ratio = strict.as_secs_f64() / openai.as_secs_f64();
+    report.promised(
+        format!("prompt with {count} calls in the strict form ÷ openai"),
+        ratio,
+        Goal::AtMost(1.1),
+        measured,
+    );
+    board.close().await;
+    Ok(())
+}
+
+/// What pictures add to a prompt.
+async fn pictures(report: &mut Report) -> anyhow::Result<()> {
+    /// The beginning of a picture of 1000 by 500 pixels.
+    const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0";
+    const BYTES: usize = 200_000;
+    const SHOWN: usize = 4;
+    let folder = tempfile::tempdir()?;
+    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let [with, without] = [board::session(&board, "with").await?, board::session(&board, "without").await?];
+    let url = format!("data:image/png;base64,{PICTURE}{}", "A".repeat(BYTES));
+    let part = json!({"type": "image_url", "image_url": {"url": url}});
+    let message = serde_json::from_value::<NewMessage>(json!({"role": "user", "content": [part]}))?;
+    let messages = vec![message; SHOWN];
+    with.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages }).await?;
+    let query = query("gpt-4o", Format::OpenAi, Tokens(USUAL));
+    let [shown, bare] = [with.prompt(&query).await?.tokens, without.prompt(&query).await?.tokens];
+    anyhow::ensure!(shown.0 > bare.0 + 1000 * SHOWN as u64, "the pictures are not in the prompt");
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..20 {
+        for (session, times) in [&with, &without].into_iter().zip(&mut times) {
+            times.extend(asked_again(session, &query, round * 2, 2).await?);
+        }
+    }
+    let [with, without] = times.map(|times| median(&times));
+    let measured = format!("{} ms with, {} ms without, after a message more each time", millis(with), millis(without));
+    let what = format!("{SHOWN} pictures of {} kB in a prompt add, in ms", BYTES / 1000);
+    report.promised(what, ms(with.saturating_sub(without)), Goal::AtMost(1.0), measured);
     board.close().await;
     Ok(())
 }

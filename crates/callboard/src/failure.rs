@@ -16,7 +16,7 @@ pub(crate) use callboard_api::Problem;
 impl Failure {
     /// A command that failed.
     pub(crate) fn failed(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        let problem = Problem { code: code.into(), detail: detail.into(), ..Problem::default() };
+        let problem = Problem { code: code.into(), detail: without_numbers(&detail.into()), ..Problem::default() };
         Self { problem: Box::new(problem), is_wrong_use: false }
     }
 
@@ -35,8 +35,20 @@ impl Failure {
 /// An error with all that caused it.
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.map(ToString::to_string).fold(error.to_string(), |whole, cause| {
+    let whole = causes.map(ToString::to_string).fold(error.to_string(), |whole, cause| {
         if whole.ends_with(&cause) { whole } else { format!("{whole}: {cause}") }
+    });
+    without_numbers(&whole)
+}
+
+/// What the operating system says, without its numbers: the words say it.
+fn without_numbers(said: &str) -> String {
+    const NUMBER: &str = " (os error ";
+    let mut pieces = said.split(NUMBER);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |said, rest| match rest.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => said + rest,
+        _ => said + NUMBER + rest,
     })
 }
 
@@ -81,5 +93,21 @@ impl From<callboard_server::Error> for Failure {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         Self::failed(error.code(), error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+
+    #[test]
+    fn what_the_system_says_has_no_numbers() {
+        let told = |detail: &str| Failure::failed("unreadable", detail).problem.detail;
+        assert_eq!(
+            told("cannot read a: No such file or directory (os error 2)"),
+            "cannot read a: No such file or directory"
+        );
+        assert_eq!(told("a (os error 2); b (os error 13): c"), "a; b: c");
+        assert_eq!(told("the set (os error x) and (os error 1"), "the set (os error x) and (os error 1");
     }
 }

@@ -1,7 +1,10 @@
 //! JSON: how it is written, how deep and how large it may be in requests, and whether a field is given.
 
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+
+use crate::unique_keys::UniqueKeys;
 
 /// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
 /// a depth of 128.
@@ -22,8 +25,27 @@ pub fn text_of(own: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(own).expect(HAS_ONE)
 }
 
+/// What serde says of a text that is no JSON, by how it begins, and what people say.
+const PLAIN: [(&str, &str); 8] = [
+    ("EOF while parsing a value", "it ends where a value is missing"),
+    ("EOF while parsing", "it ends in the middle of"),
+    ("recursion limit exceeded", "it is nested too deep"),
+    ("lone leading surrogate in hex escape", "an escape stands for half of a character"),
+    ("unexpected end of hex escape", "an escape stands for half of a character"),
+    (
+        "control character (\\u0000-\\u001F) found while parsing a string",
+        "a string has a line break, or the like, without an escape",
+    ),
+    ("expected ident", "it has a word without quotes"),
+    ("trailing characters", "something stands behind its end"),
+];
+
 /// Why something cannot be read from JSON, in words for people: as serde says it, without the names of types.
 pub fn in_words(error: &str) -> String {
+    if let Some(plain) = PLAIN.iter().find_map(|(begin, plain)| Some(format!("{plain}{}", error.strip_prefix(begin)?)))
+    {
+        return plain;
+    }
     let Some((what, known)) = error.rsplit_once(", expected ") else { return error.to_owned() };
     let names = known.strip_prefix("one of ").unwrap_or(known);
     if let Some(word) = what.strip_prefix("unknown variant ") {
@@ -48,6 +70,17 @@ pub fn in_words(error: &str) -> String {
         _ => known.to_owned(),
     };
     format!("{what}, expected {known}")
+}
+
+/// What a schema does not allow, in words for people.
+pub(crate) fn fault_in_words(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let fields = if unexpected.len() == 1 { "unknown field" } else { "unknown fields" };
+            format!("{fields} `{}`", unexpected.join("`, `"))
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Whether `value` is nested at most [`MAX_DEPTH`] levels deep.
@@ -107,16 +140,22 @@ fn fits(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The JSON object that a text is or has in a code fence; `None` if it is not meant as JSON.
+/// The JSON object that a text is or has in a code fence; `None` if it is not meant as JSON. One with a key that is there twice cannot
+/// be read.
 pub(crate) fn object_in(text: &str) -> Option<Result<Map<String, Value>, serde_json::Error>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.starts_with('{') {
-        return Some(serde_json::from_str(text));
+        return Some(serde_json::from_str::<UniqueKeys>(text).and_then(|_| serde_json::from_str(text)));
     }
     let fences = text.match_indices("```").filter_map(|(at, fence)| text.get(at + fence.len()..));
     let objects = fences.map(|rest| rest.trim_start_matches(char::is_alphanumeric).trim_start());
     // A fence may stand inside of a string of the object, so the object itself says where it ends.
-    let first = |rest: &str| serde_json::Deserializer::from_str(rest).into_iter().next();
+    let first = |rest: &str| {
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
+        let one = objects.next()?;
+        let whole = rest.get(..objects.byte_offset()).unwrap_or(rest);
+        Some(one.and_then(|object| serde_json::from_str::<UniqueKeys>(whole).map(|_| object)))
+    };
     let mut read = objects.filter(|rest| rest.starts_with('{')).filter_map(first);
     let one = read.next()?;
     Some(if one.is_ok() { one } else { read.find(Result::is_ok).unwrap_or(one) })
@@ -180,6 +219,27 @@ mod tests {
             ("missing field `a`", "missing field `a`"),
         ] {
             assert_eq!(in_words(error), words);
+        }
+    }
+
+    #[test]
+    fn why_a_text_is_no_json_is_said_in_words() {
+        let deep = "[".repeat(200);
+        for (text, words) in [
+            ("", "it ends where a value is missing"),
+            ("[1", "it ends in the middle of a list"),
+            ("{", "it ends in the middle of an object"),
+            ("\"a", "it ends in the middle of a string"),
+            (deep.as_str(), "it is nested too deep"),
+            ("\"\\ud800\"", "an escape stands for half of a character"),
+            ("\"a\nb\"", "a string has a line break, or the like, without an escape"),
+            ("nonsense", "it has a word without quotes"),
+            ("{} {}", "something stands behind its end"),
+            ("[1 2]", "expected `,` or `]`"),
+        ] {
+            let error = serde_json::from_str::<Value>(text).unwrap_err();
+            let said = in_words(&error.to_string());
+            assert!(said.starts_with(&format!("{words} at line ")), "{text}: {said}");
         }
     }
 }

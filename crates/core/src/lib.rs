@@ -73,6 +73,7 @@ pub mod number;
 mod reader;
 pub mod rights;
 pub mod sealed;
+pub mod unique_keys;
 
 // What it is about.
 pub mod session;

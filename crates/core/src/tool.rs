@@ -28,6 +28,7 @@ use crate::{
     input::InputVisitor,
     json::in_words,
     text::Text,
+    unique_keys::UniqueKeys,
     variable::Variable,
     view::View,
 };
@@ -106,7 +107,9 @@ pub enum Read {
 /// Reads the arguments of a call; models give them as an object, or as the text of one.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
     let read = match arguments {
-        Value::String(text) => serde_json::from_str(&quote_inexact(text)),
+        Value::String(text) => {
+            serde_json::from_str::<UniqueKeys>(text).and_then(|_| serde_json::from_str(&quote_inexact(text)))
+        }
         Value::Null => serde_json::from_value(json!({})),
         arguments => T::deserialize(arguments),
     };

@@ -1,6 +1,10 @@
 //! Checking sessions, and repairing them as far as possible.
 
-use callboard_core::{id::SessionId, json::value_of, time::Timestamp};
+use callboard_core::{
+    id::SessionId,
+    json::{in_words, value_of},
+    time::Timestamp,
+};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -156,7 +160,8 @@ impl Examined {
 
     fn entry(&mut self, path: String, value: Value) {
         let entry = serde_json::from_value::<Entry>(value).unwrap_or_else(|error| {
-            self.wrong(&path, "entry_damaged", format!("the entry of the file cannot be read: {error}"));
+            let why = in_words(&error.to_string());
+            self.wrong(&path, "entry_damaged", format!("the entry of the file cannot be read: {why}"));
             self.remade(&path)
         });
         self.session.manifest.context_files.insert(path, entry);

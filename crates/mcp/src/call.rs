@@ -237,7 +237,8 @@ impl Refusal {
             let part = |name: &str| fault.get(name).and_then(Value::as_str).unwrap_or_default();
             text.push_str(&format!("\n{}: {}", part("pointer"), part("detail")));
         }
-        if let Some(hint) = part("hint") {
+        // Where something is not there, it names a call of HTTP.
+        if let Some(hint) = part("hint").filter(|_| part("code") != Some("not_found")) {
             text.push_str(&format!("\n{hint}"));
         }
         text

@@ -8,7 +8,7 @@ pub(super) fn by(offered: &[Tool], how: &str, tool: &str) -> String {
 }
 
 /// Whether Callboard's own tool of this name is on offer.
-fn is_offered(offered: &[Tool], tool: &str) -> bool {
+pub(super) fn is_offered(offered: &[Tool], tool: &str) -> bool {
     // One of the agent's own may have the same name.
     let is_own = |one: &&Tool| own_tool(tool).is_ok_and(|own| own.description == one.description);
     offered.iter().find(|one| one.name == tool).as_ref().is_some_and(is_own)

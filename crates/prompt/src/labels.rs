@@ -67,7 +67,7 @@ fn piece(group: &[Utterance], utterance: &Utterance, calls: &[ToolCall], reader:
             }
         }
         Kind::Verdict { valid, reason } => labelled(NOTE, &verdict(*valid, reason)),
-        Kind::Outcomes(text) => labelled(NOTE, &format!("what came of your directive\n{text}")),
+        Kind::Outcomes(text) => labelled(NOTE, &format!("results of your directive\n{text}")),
         Kind::Summary { text, .. } => labelled(SUMMARY, text),
         Kind::LeftOut(words) => format!("{words}\n"),
     }

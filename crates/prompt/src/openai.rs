@@ -19,7 +19,6 @@ use callboard_core::{
 use crate::{
     call_ids::{CallIds, IdForm},
     media,
-    provider::Provider,
     renderer::Renderer,
     speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     tool_names::{self, ToolNames},
@@ -183,7 +182,7 @@ fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<
         Speaker::System if by.provider.is_strict() => message("user", &format!("[from system] {words}")),
         Speaker::System => message("system", &words),
         Speaker::Own => message("assistant", &words),
-        Speaker::User | Speaker::Tool if utterance.is_bare() => users(utterance, &words, by.provider),
+        Speaker::User | Speaker::Tool if utterance.is_bare() => users(utterance, &words, by),
         Speaker::User | Speaker::Tool => message("user", &words),
     };
     Some(with_media(utterance, message))
@@ -199,13 +198,15 @@ fn with_media(utterance: &Utterance, mut message: Value) -> Value {
     message
 }
 
-/// What the user says. OpenAI takes a name of the author; to others, whoever has one is marked.
-fn users(utterance: &Utterance, words: &str, provider: Provider) -> Value {
+/// What the user says. OpenAI takes a name of the author in chat completions; elsewhere, whoever has one is marked.
+fn users(utterance: &Utterance, words: &str, by: &Renderer<'_>) -> Value {
     let name = utterance.author.as_deref();
-    match (provider.is_strict(), name) {
+    match (by.provider.is_strict(), name) {
         (false, None) => message("user", words),
-        (false, Some(name)) => json!({"role": "user", "name": tool_names::cleaned(name, 64), "content": words}),
-        (true, Some(_)) => message("user", &marked(utterance, words.to_owned())),
+        (false, Some(name)) if by.format == Format::OpenAi => {
+            json!({"role": "user", "name": tool_names::cleaned(name, 64), "content": words})
+        }
+        (_, Some(_)) => message("user", &marked(utterance, words.to_owned())),
         (true, None) => json!({"role": "user", "content": words, IS_BARE: true}),
     }
 }

@@ -30,6 +30,11 @@ impl Renderer<'_> {
         fetch::by(self.offered, how, tool)
     }
 
+    /// Whether one of Callboard's own tools is on offer.
+    pub(super) fn offers(&self, tool: &str) -> bool {
+        fetch::is_offered(self.offered, tool)
+    }
+
     /// Which of the tools that read what was said are on offer.
     pub(super) fn reads(&self) -> Reads {
         Reads::of(self.offered)

@@ -40,7 +40,7 @@ pub(super) fn words(utterance: &Utterance, reader: &Agent) -> (Speaker, String) 
         Kind::Verdict { valid, reason } => (Speaker::User, escape(&format!("[{}]", verdict(*valid, reason)))),
         Kind::Summary { text, .. } => (Speaker::User, escape(text)),
         Kind::LeftOut(words) => (Speaker::User, words.clone()),
-        Kind::Outcomes(text) => (Speaker::User, escape(&format!("[what came of your directive]\n{text}"))),
+        Kind::Outcomes(text) => (Speaker::User, escape(&format!("[results of your directive]\n{text}"))),
     }
 }
 

@@ -1,9 +1,9 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::{exact::check_exact, json::in_words};
+use callboard_core::{exact::check_exact, json::in_words, unique_keys::UniqueKeys};
 use serde::{Deserialize as _, de::DeserializeOwned};
 
-use crate::{call_error::CallError, strict::Strict, unique_keys::UniqueKeys};
+use crate::{call_error::CallError, strict::Strict};
 
 /// Reads JSON as a value of any type. An error points to the invalid field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CallError> {
@@ -48,7 +48,7 @@ fn fault(error: &serde_json::Error, mut pointer: String) -> CallError {
         return CallError::invalid(field.trim_end_matches('/'), "it is nested too deep: use fewer levels");
     }
     if !error.is_data() {
-        return CallError::new("bad_json", format!("the body is not JSON: {text}"));
+        return CallError::new("bad_json", format!("the body is not JSON: {}", in_words(&text)));
     }
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     if let Some(field) = named(text)
@@ -104,7 +104,7 @@ mod tests {
         insta::assert_snapshot!(run(r#"{"kind": "team"}"#), @"/input: missing field `input`");
         insta::assert_snapshot!(run(r#"{"kind": "team", "input": 3}"#), @"/input: invalid type: integer `3`, expected a string");
         insta::assert_snapshot!(run("[]"), @"invalid type: list, expected an object");
-        insta::assert_snapshot!(run("{"), @"the body is not JSON: EOF while parsing an object at line 1 column 1");
+        insta::assert_snapshot!(run("{"), @"the body is not JSON: it ends in the middle of an object at line 1 column 1");
         let value = |body| refused::<Value>(body);
         insta::assert_snapshot!(value(r#"{"value": {"a": [{"b": 1, "b": 2}]}, "reason": "x"}"#), @"/value/a/0/b: duplicate field `b`");
         insta::assert_snapshot!(value(r#"{"value": {"a\u0062": 1, "ab": 2}, "reason": "x"}"#), @"/value/ab: duplicate field `ab`");

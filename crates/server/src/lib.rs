@@ -40,7 +40,6 @@ mod problem;
 mod received;
 mod strict;
 mod surrogates;
-mod unique_keys;
 mod write_options;
 
 mod asking;

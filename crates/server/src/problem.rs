@@ -105,6 +105,14 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
     of_status(status, title)
 }
 
+/// The calls that list the things of a kind, where one of these is not there.
+const LISTED: [(&str, &str); 4] = [
+    ("agent", "GET /v1/sessions/{session} lists the agents"),
+    ("context set", "GET /v1/sessions/{session}/context-sets lists the context sets"),
+    ("form", "GET /v1/sessions/{session}/forms lists the forms"),
+    ("thread", "GET /v1/sessions/{session}/threads lists the threads"),
+];
+
 /// Problems that pass: the same request may succeed a second later.
 const PASSING: [&str; 5] = ["busy", "store_failed", "store_unsettled", "clock_off", "closed"];
 
@@ -116,6 +124,7 @@ impl IntoResponse for CallError {
         }
         let errors: Vec<_> =
             self.faults.into_iter().map(|fault| api::Fault { pointer: fault.pointer, detail: fault.problem }).collect();
+        let listed = LISTED.iter().find(|(what, _)| self.resource == Some(*what));
         let problem = api::Problem {
             kind: Some(format!("urn:callboard:problem:{code}")),
             title: Some(title.to_owned()),
@@ -125,7 +134,7 @@ impl IntoResponse for CallError {
             resource: self.resource.map(|what| what.replace(' ', "_")),
             pointer: errors.first().map(|fault| fault.pointer.clone()),
             errors,
-            hint: self.hint,
+            hint: self.hint.or_else(|| listed.map(|(_, hint)| (*hint).to_owned())),
         };
         let mut response = (status, text_of(&problem)).into_response();
         let headers = response.headers_mut();

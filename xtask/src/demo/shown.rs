@@ -54,9 +54,7 @@ struct Turn {
 impl Shown {
     /// Reads it through `ask`.
     pub(super) fn read(ask: Ask<'_>) -> anyhow::Result<Self> {
-        let agents: Vec<String> =
-            list(&ask(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect();
-        let sets = Set::all(ask)?;
+        let (agents, sets) = (agents(ask)?, Set::all(ask)?);
         let mut turns = Vec::new();
         let mut listed = list(&ask(&["turns"])?, "turns");
         listed.sort_by_key(|turn| number(turn, "turn"));
@@ -80,13 +78,8 @@ impl Shown {
     /// Who saw which context set.
     pub(super) fn table(&self) {
         println!("\nWho saw what, in the prompts that were sent:\n");
-        let wide = self.sets.iter().map(|set| set.name.chars().count()).max().unwrap_or(0);
-        println!("  {:wide$}  {}", "", self.agents.iter().map(|agent| format!("{agent:<9}")).collect::<String>());
-        for set in &self.sets {
-            let cell = |agent: &String| if self.saw(agent, &set.content) { "yes" } else { "–" };
-            let cells = self.agents.iter().map(|agent| format!("{:<9}", cell(agent))).collect::<String>();
-            println!("  {:wide$}  {cells}", set.name);
-        }
+        let lines = table(&self.sets, &self.agents, |agent, set| self.saw(agent, &set.content));
+        lines.iter().for_each(|line| println!("{line}"));
     }
 
     /// That a set was kept from an agent: none of what was sent to it has its content, nor `word`.
@@ -141,31 +134,49 @@ impl Shown {
 }
 
 impl SeenSoFar {
-    /// Shows a turn that was answered: how full its prompt was, and of what; and who was shown which sets, where that
-    /// is new.
+    /// Shows a turn that was answered: how full its prompt was, and of what; and who was shown which sets so far.
     pub(super) fn show(&mut self, ask: Ask<'_>, entry: u64, number: u64, agent: &str) -> anyhow::Result<()> {
         let turn = Turn::read(ask, entry, number, agent.to_owned(), true)?;
         let Turn { tokens, budget, .. } = turn;
         println!("  turn {number:>2}  {agent:<8} {} {tokens} of {budget} tokens", turn.bar());
-        if let Some(seen) = self.add(&turn, &Set::all(ask)?) {
-            println!("  shown so far: {seen}");
-        }
+        let (sets, agents) = (Set::all(ask)?, agents(ask)?);
+        self.add(&turn, &sets);
+        self.table(&sets, &agents).iter().for_each(|line| println!("{line}"));
         Ok(())
     }
 
-    /// Notes which sets a turn shows. All that were shown, each with its agents, where that is new.
-    fn add(&mut self, turn: &Turn, sets: &[Set]) -> Option<String> {
-        let shown = sets.iter().filter(|set| turn.shows(&set.content));
-        let new = shown.filter(|set| self.by_set.entry(set.name.clone()).or_default().insert(turn.agent.clone()));
-        if new.count() == 0 {
-            return None;
+    /// Notes which sets a turn shows.
+    fn add(&mut self, turn: &Turn, sets: &[Set]) {
+        for set in sets.iter().filter(|set| turn.shows(&set.content)) {
+            self.by_set.entry(set.name.clone()).or_default().insert(turn.agent.clone());
         }
-        let each = |(set, agents): (&String, &BTreeSet<String>)| {
-            let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
-            format!("{set} to {}", agents.join(", "))
-        };
-        Some(self.by_set.iter().map(each).collect::<Vec<_>>().join("; "))
     }
+
+    /// The lines of the table so far; none where there are no sets.
+    fn table(&self, sets: &[Set], agents: &[String]) -> Vec<String> {
+        if sets.is_empty() {
+            return Vec::new();
+        }
+        table(sets, agents, |agent, set| self.by_set.get(&set.name).is_some_and(|seen| seen.contains(agent)))
+    }
+}
+
+/// The lines of a table of sets by agents.
+fn table(sets: &[Set], agents: &[String], was_shown: impl Fn(&str, &Set) -> bool) -> Vec<String> {
+    let wide = sets.iter().map(|set| set.name.chars().count()).max().unwrap_or(0);
+    let row = |name: &str, cells: String| format!("  {name:wide$}  {cells}").trim_end().to_owned();
+    let head = agents.iter().map(|agent| format!("{agent:<9}")).collect();
+    let mut lines = vec![row("", head)];
+    for set in sets {
+        let cell = |agent: &String| format!("{:<9}", if was_shown(agent, set) { "yes" } else { "–" });
+        lines.push(row(&set.name, agents.iter().map(cell).collect()));
+    }
+    lines
+}
+
+/// The names of the agents.
+fn agents(ask: Ask<'_>) -> anyhow::Result<Vec<String>> {
+    Ok(list(&ask(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect())
 }
 
 impl Set {
@@ -278,16 +289,28 @@ mod tests {
     }
 
     #[test]
-    fn who_was_shown_what_is_told_where_it_is_new() {
+    fn after_each_turn_a_table_says_who_was_shown_what_so_far() {
         let set = |name: &str, content: &str| Set { name: name.to_owned(), content: content.to_owned() };
-        let sets = [set("Tastes", "Raspberry cake."), set("Surprise", "the boathouse"), set("Plan", "At six.")];
+        let sets = [set("Tastes", "Raspberry cake."), set("Surprise", "the boathouse")];
+        let agents = ["ada", "planner", "writer"].map(str::to_owned);
         let mut seen = SeenSoFar::default();
-        assert_eq!(seen.add(&turn("ada", "Be kind."), &sets), None);
-        let both = turn("planner", "the boathouse\nRaspberry cake.");
-        assert_eq!(seen.add(&both, &sets).as_deref(), Some("Surprise to planner; Tastes to planner"));
-        assert_eq!(seen.add(&both, &sets), None);
-        let more = seen.add(&turn("writer", "the boathouse"), &sets);
-        assert_eq!(more.as_deref(), Some("Surprise to planner, writer; Tastes to planner"));
+        assert_eq!(seen.table(&[], &agents), Vec::<String>::new());
+        for turn in [
+            turn("planner", "the boathouse\nRaspberry cake."),
+            turn("ada", "Be kind."),
+            turn("writer", "the boathouse"),
+        ] {
+            seen.add(&turn, &sets);
+        }
+        let lines = seen.table(&sets, &agents);
+        assert_eq!(
+            lines,
+            [
+                "            ada      planner  writer",
+                "  Tastes    –        yes      –",
+                "  Surprise  –        yes      yes",
+            ]
+        );
     }
 
     #[test]

@@ -110,15 +110,16 @@ fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Becau
         }
         return because.explain(failure);
     }
-    if failure.problem.hint.is_none() {
-        let hint = match resource.as_deref() {
-            Some("thread") => Some("`callboard thread list` lists the threads"),
-            Some("agent") => Some("`callboard session show` lists the agents"),
-            Some("form") => Some("`callboard form list` lists the forms"),
-            Some("context_set") => Some("`callboard set list` lists the context sets"),
-            _ => None,
-        };
-        failure.problem.hint = hint.map(str::to_owned);
+    // A server names the call that lists them.
+    let hint = match resource.as_deref() {
+        Some("thread") => Some("`callboard thread list` lists the threads"),
+        Some("agent") => Some("`callboard session show` lists the agents"),
+        Some("form") => Some("`callboard form list` lists the forms"),
+        Some("context_set") => Some("`callboard set list` lists the context sets"),
+        _ => None,
+    };
+    if let Some(hint) = hint {
+        failure.problem.hint = Some(hint.to_owned());
     }
     if by_server && status == StatusCode::UNAUTHORIZED {
         return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");

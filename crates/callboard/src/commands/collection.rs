@@ -43,8 +43,8 @@ pub(crate) enum Collection {
         /// The entry
         #[arg(value_parser = parse::seq)]
         seq: Seq,
-        /// Why
-        #[arg(long)]
+        /// Why, for the journal
+        #[arg(long, value_name = "TEXT", default_value = "erased by hand")]
         reason: String,
     },
     /// Export a collection as JSON lines

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use callboard_engine::core::{context_set::Outcome, directive::Directed};
+use callboard_engine::core::{context_set::Outcome, directive::Directed, json::in_words};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn read(text: String) -> Result<Value, Failure> {
         return Ok(json!({ "text": text }));
     }
     serde_json::from_str(&text).map_err(|error| {
-        Failure::failed("invalid", format!("the directive is not JSON: {error}"))
+        Failure::failed("invalid", format!("the directive is not JSON: {}", in_words(&error.to_string())))
             .hint("`callboard directive --schema` prints its JSON Schema")
     })
 }

@@ -20,7 +20,7 @@ pub(crate) struct Erase {
     #[arg(value_name = "SEQ", value_parser = parse::seq)]
     pub(crate) seq: Seq,
     /// Why, for the journal
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", default_value = "erased by hand")]
     pub(crate) reason: String,
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn erase(context: &Context, args: Erase) -> Result<(), Failure>
         for fork in forks {
             output.line(format!(
                 "  the session {fork} still has it: {}",
-                context.suggestion(&format!("erase {seq} --session {fork} --reason TEXT"))
+                context.suggestion(&format!("erase {seq} --session {fork}"))
             ));
         }
     });

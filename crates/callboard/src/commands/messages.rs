@@ -67,7 +67,12 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
         return Ok(());
     }
     let page = call.answer::<api::MessageList>().await?;
-    context.output.answer(&page.json, |output| page.it.messages.iter().for_each(|message| show(message, output)));
+    context.output.answer(&page.json, |output| {
+        page.it.messages.iter().for_each(|message| show(message, output));
+        if page.it.messages.is_empty() {
+            output.note("there are no such messages");
+        }
+    });
     Ok(())
 }
 

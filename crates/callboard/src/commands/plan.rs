@@ -5,7 +5,7 @@ pub(super) mod show;
 use std::path::PathBuf;
 
 use callboard_api as api;
-use callboard_engine::core::id::Seq;
+use callboard_engine::core::{id::Seq, json::in_words};
 use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 use serde_json::Value;
@@ -194,7 +194,7 @@ fn changed(changed: Answer<api::PlanChanged>, output: Output) {
 fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
     let text = if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file)? };
     let mut value: Value = serde_json::from_str(&text).map_err(|error| {
-        Failure::failed("invalid", format!("{} is not JSON: {error}", file.display()))
+        Failure::failed("invalid", format!("{} is not JSON: {}", file.display(), in_words(&error.to_string())))
             .hint("`callboard plan --json` shows what a plan looks like")
     })?;
     let is_answer = value.get("overall_goal").is_none() && value.get("plan").is_some_and(Value::is_object);

@@ -1,6 +1,7 @@
 //! `callboard tools`.
 
 use callboard_api as api;
+use callboard_engine::core::json::in_words;
 use clap::Subcommand;
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Fai
 
 fn read(text: &str) -> Result<Value, Failure> {
     serde_json::from_str(&terminal::text(text)?).map_err(|error| {
-        Failure::usage("invalid", format!("the arguments are not JSON: {error}"))
+        Failure::usage("invalid", format!("the arguments are not JSON: {}", in_words(&error.to_string())))
             .hint("write for instance '{\"limit\": 5}'")
     })
 }

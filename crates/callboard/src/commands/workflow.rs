@@ -149,7 +149,7 @@ fn whole(file: &Path) -> Result<api::PutWorkflow, Failure> {
     let text =
         if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file).map_err(terminal::not_a_text)? };
     let wrong = |error: String| {
-        Failure::failed("invalid", format!("{} is no workflow: {error}", file.display()))
+        Failure::failed("invalid", format!("{} is no workflow: {}", file.display(), in_words(&error)))
             .hint("`callboard workflow --json` shows what a workflow looks like")
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;

@@ -155,8 +155,8 @@ fn a_directive_that_is_not_one_is_refused_and_changes_nothing() {
     let deep = format!("{}1{}", "{\"form\":".repeat(2000), "}".repeat(2000));
     let cases: [(&[u8], &str); 6] = [
         (b"{", "not JSON"),
-        (b"{\"message\": \"\\ud800\"}", "hex escape"),
-        (deep.as_bytes(), "recursion limit"),
+        (b"{\"message\": \"\\ud800\"}", "half of a character"),
+        (deep.as_bytes(), "nested too deep"),
         (b"{\"messageTo\": 7}", "/messageTo"),
         (b"{\"contextSetUpdate\": {\"contextSets\": {}}}", "/contextSetUpdate/contextSets"),
         (b"\xff\xfe", "not UTF-8"),

@@ -282,6 +282,34 @@ fn three_agents_work_in_a_loop_of_their_own() {
 }
 
 #[test]
+fn a_directive_that_is_refused_or_none_at_all_is_told_to_the_manager_that_gives_another() {
+    let home = Home::new();
+    let server = Server::start(&home, "");
+    let endpoint = Scripted::start(|request, nth| {
+        let shown = request["messages"].to_string();
+        match nth {
+            0 | 3 => Reply::text(""),
+            1 => {
+                assert!(shown.contains("Your directive was refused: no JSON object"), "{shown}");
+                Reply::json(&json!({"messageTo": "cook", "message": "Cook it."}))
+            }
+            2 => {
+                assert!(shown.contains("cook") && shown.contains("writer, critic"), "{shown}");
+                Reply::json(&json!({"messageTo": "writer", "message": "Write it."}))
+            }
+            _ => Reply::json(&json!({"messageTo": "user", "message": "It is done.", "workflowComplete": true})),
+        }
+    });
+    let said = said("python3", agent("team.py", &["Tides"], &server, Some(&endpoint)).output());
+    assert_eq!(said, "lead to writer: Write it.\nwriter: \nlead to user: It is done.\n");
+    let http = Http::new(&server);
+    let id = http.get("/v1/sessions").1["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let (_, turns) = http.get(&format!("/v1/sessions/{id}/turns"));
+    let failed = turns["turns"].as_array().unwrap().iter().filter(|turn| turn["failed"] == true).count();
+    assert_eq!(failed, 3, "{turns}");
+}
+
+#[test]
 fn a_follower_misses_nothing_while_the_server_is_restarted() {
     let home = Home::new();
     let mut server = Server::start(&home, "");

@@ -59,13 +59,12 @@ fn entries_are_erased(way: Way) {
     insta::assert_snapshot!(
         "erasing",
         home.transcript(&[
-            "erase 6 --session demo",
             "erase 6 --session demo --reason ' '",
             "erase 6 --session demo --reason 'a number' --as lead",
             "erase 99 --session demo --reason 'a number'",
             "erase 3 --session demo --reason 'a number'",
             "erase 6 --session demo --reason 'a number'",
-            "erase 6 --session copy --reason 'a number' --json",
+            "erase 6 --session copy --json",
             "messages --session demo",
             "why 555-0199 --session demo",
             "prompt --session demo --agent writer --at 6",

@@ -184,14 +184,14 @@ impl DeployScout {
         let fault = |problem: String| vec![Fault { pointer: String::new(), problem }];
         let report = match json::object_in(said) {
             None => return Err(fault("answer with one JSON object".to_owned())),
-            Some(Err(error)) => return Err(fault(format!("this is no JSON: {error}"))),
+            Some(Err(error)) => return Err(fault(format!("this is no JSON: {}", json::in_words(&error.to_string())))),
             Some(Ok(report)) => Value::Object(report),
         };
         let validator = jsonschema::validator_for(&self.shape()).map_err(|error| fault(error.to_string()))?;
         let faults: Vec<_> = validator
             .iter_errors(&report)
             .take(FAULTS)
-            .map(|error| Fault { pointer: error.instance_path().to_string(), problem: error.to_string() })
+            .map(|error| Fault { pointer: error.instance_path().to_string(), problem: json::fault_in_words(&error) })
             .collect();
         if faults.is_empty() { Ok(report) } else { Err(faults) }
     }

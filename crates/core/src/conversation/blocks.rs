@@ -76,8 +76,11 @@ impl Reading {
 
     fn call(&mut self, mut block: Block) -> Result<(), Wrong> {
         let (id, name) = (text(&mut block, "id")?, text(&mut block, "name")?);
-        let arguments =
-            block.remove("input").filter(Value::is_object).ok_or(("input", "the input of a call is an object"))?;
+        let arguments = match block.remove("input") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(input @ Value::Object(_)) => input,
+            Some(_) => return Err(("input", "the input of a call is an object")),
+        };
         block.remove("type");
         let message = self.message(|last| last.role == Role::Ai);
         let before = message.tool_calls.len();
@@ -95,7 +98,7 @@ impl Reading {
     fn result(&mut self, mut block: Block) -> Result<(), Wrong> {
         let id = text(&mut block, "tool_use_id")?;
         block.remove("type");
-        let content = match block.remove("content") {
+        let content = match block.remove("content").filter(|content| !content.is_null()) {
             None => NewContent::Text("".into()),
             Some(content) => {
                 // What is empty is left out where a result is written.

@@ -361,7 +361,12 @@ fn messages_are_taken_as_sdks_give_them() {
     assert_snapshot!(taken(&json!([openai])), @r#"Ai null (calls look c1 "{}") (calls write c2 {"input":"text"}) (thinks reasoning_content, extra_content)"#);
     assert_snapshot!(taken(&json!([{"role": "assistant", "content": "hi", "tool_calls": null, "reasoning_details": null}])), @r#"Ai "hi""#);
     let custom = json!({"id": "c1", "type": "custom", "function": null, "custom": {"name": "write", "input": null}});
-    assert_snapshot!(taken(&json!([{"role": "assistant", "content": null, "tool_calls": [custom]}])), @r#"Ai null (calls write c1 {"input":""})"#);
+    assert_snapshot!(taken(&json!([{"role": "assistant", "tool_calls": [custom]}])), @r#"Ai null (calls write c1 {"input":""})"#);
+    let blocks =
+        json!([{"type": "text", "text": "hi"}, {"type": "tool_use", "id": "c1", "name": "look", "input": null}]);
+    assert_snapshot!(taken(&json!([{"role": "assistant", "content": blocks}])), @r#"Ai [{"type":"text","text":"hi"}] (calls look c1 {})"#);
+    let result = json!({"type": "tool_result", "tool_use_id": "c1", "content": null, "is_error": null});
+    assert_snapshot!(taken(&json!([{"role": "user", "content": [result]}])), @r#"Tool "" (of c1)"#);
     let of_others = json!({
         "role": "assistant", "content": "hi", "executed_tools": [{"index": 0, "type": "search"}], "prefix": true,
         "reasoning_details": [{"type": "reasoning.text", "text": "hm"}],

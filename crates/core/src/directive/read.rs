@@ -26,7 +26,8 @@ pub fn read_text(text: &str, team: &Team) -> Reading {
         None => text::read(text, team),
         Some(Ok(fields)) => structured(fields, team),
         Some(Err(error)) => {
-            Reading { faults: vec![whole(&format!("the JSON cannot be read: {error}"))], ..Reading::default() }
+            let problem = format!("the JSON cannot be read: {}", json::in_words(&error.to_string()));
+            Reading { faults: vec![whole(&problem)], ..Reading::default() }
         }
     }
 }

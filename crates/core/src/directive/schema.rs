@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{agent::Team, error::Fault, id::AgentName};
+use crate::{agent::Team, error::Fault, id::AgentName, json};
 
 /// The JSON Schema that a directive of this team's manager is held against. Every field may be absent.
 pub fn schema(team: &Team) -> Value {
@@ -93,7 +93,7 @@ pub(crate) fn faults(value: &Value, team: &Team) -> Vec<Fault> {
                 error.instance(),
                 team.names().map(AgentName::as_str).collect::<Vec<_>>().join(", "),
             ),
-            _ => error.to_string(),
+            _ => json::fault_in_words(&error),
         };
         Fault { pointer, problem: problem.chars().take(500).collect() }
     };

@@ -117,7 +117,7 @@ fn what_the_schema_does_not_allow_is_a_fault_and_the_rest_is_good() {
     fault /messageTo: "lead" gets no messages: name one of writer, @sub/task-manager, Big.Boss, or "user"
     "#);
     assert_snapshot!(reads(&json!({"messageTo": ["writer"], "message": 7, "surprise": true})), @r#"
-    fault Additional properties are not allowed ('surprise' was unexpected)
+    fault unknown field `surprise`
     fault /message: 7 is not of type "string"
     fault /messageTo: ["writer"] gets no messages: name one of writer, @sub/task-manager, Big.Boss, or "user"
     "#);
@@ -151,7 +151,7 @@ fn an_update_that_cannot_be_read_is_rejected_in_its_place() {
     fault /contextSetUpdate/contextSets/3: "C" is not of type "object"
     fault /contextSetUpdate/contextSets/4/context: 1 is not of type "string"
     fault /contextSetUpdate/contextSets/5/newOrUpdate: "create" is not one of "new" or "update"
-    fault /contextSetUpdate/contextSets/6: Additional properties are not allowed ('visibleTo' was unexpected)
+    fault /contextSetUpdate/contextSets/6: unknown field `visibleTo`
     fault /contextSetUpdate/contextSets/7/visibleToAgents: {"to":"all"} is no visibility: use "all", "none", the name of an agent or a list of names; the team is: lead, writer, @sub/task-manager, Big.Boss
     "#);
 }
@@ -240,9 +240,14 @@ fn json_is_found_in_a_code_fence() {
 
 #[test]
 fn json_that_cannot_be_read_says_where() {
-    assert_snapshot!(reads_text("{\"message\": \"cut of"), @"fault the JSON cannot be read: EOF while parsing a string at line 1 column 19");
-    assert_snapshot!(reads_text("```json\n{\"message\": \"\\ud800\"}\n```"), @"fault the JSON cannot be read: unexpected end of hex escape at line 1 column 20");
-    assert_snapshot!(reads_text(&format!("{{\"message\": {}{}}}", "[".repeat(200), "]".repeat(200))), @"fault the JSON cannot be read: recursion limit exceeded at line 1 column 139");
+    assert_snapshot!(reads_text("{\"message\": \"cut of"), @"fault the JSON cannot be read: it ends in the middle of a string at line 1 column 19");
+    let twice = "{\"messageTo\": \"writer\", \"messageTo\": \"user\"}";
+    for text in [twice.to_owned(), format!("So:\n```json\n{twice}\n```\n")] {
+        let said = reads_text(&text);
+        assert!(said.starts_with("fault the JSON cannot be read: duplicate field `messageTo`"), "{said}");
+    }
+    assert_snapshot!(reads_text("```json\n{\"message\": \"\\ud800\"}\n```"), @"fault the JSON cannot be read: an escape stands for half of a character at line 1 column 20");
+    assert_snapshot!(reads_text(&format!("{{\"message\": {}{}}}", "[".repeat(200), "]".repeat(200))), @"fault the JSON cannot be read: it is nested too deep at line 1 column 139");
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! Layouts: which parts a prompt has, in order.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{
+        self, MapAccess, Visitor,
+        value::{MapAccessDeserializer, StrDeserializer},
+    },
+};
 
 use super::part_name::PartName;
 use crate::error::Error;
@@ -32,9 +38,9 @@ pub enum Layout {
 
 /// A part of a session's own layout: the name of a part that every session has, or a text of its own. A text with the name of
 /// such a part takes its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(untagged, expecting = "the name of a part, or `{\"name\", \"text\"}`")]
+#[serde(untagged)]
 pub enum LayoutPart {
     /// The name of a part.
     Known(PartName),
@@ -132,6 +138,31 @@ impl LayoutPart {
     /// Whether it is this part, and not a text in its place.
     pub fn is(&self, part: PartName) -> bool {
         matches!(self, Self::Known(name) if *name == part)
+    }
+}
+
+impl<'de> Deserialize<'de> for LayoutPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LayoutPartVisitor)
+    }
+}
+
+/// Reads a part of a layout. What is wrong with a name or a text is told as that of a name or a text.
+struct LayoutPartVisitor;
+
+impl<'de> Visitor<'de> for LayoutPartVisitor {
+    type Value = LayoutPart;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a part, or an object with `name` and `text`")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<LayoutPart, E> {
+        PartName::deserialize(StrDeserializer::new(name)).map(LayoutPart::Known)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, text: A) -> Result<LayoutPart, A::Error> {
+        LayoutText::deserialize(MapAccessDeserializer::new(text)).map(LayoutPart::Text)
     }
 }
 

@@ -221,6 +221,22 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_layout_are_names_or_texts_and_what_is_neither_says_which_there_are() {
+        let read =
+            |parts: serde_json::Value| serde_json::from_value::<Profile>(serde_json::json!({"layout_parts": parts}));
+        let parts = serde_json::json!(["task", {"name": "house rules", "text": "Be brief."}]);
+        assert_eq!(serde_json::json!(read(parts.clone()).unwrap().layout_parts), parts);
+        let refused = |part: serde_json::Value| read(serde_json::json!([part])).unwrap_err().to_string();
+        let unknown = refused("tsk".into());
+        assert!(unknown.starts_with("unknown variant `tsk`, expected one of `instructions`, `team`"), "{unknown}");
+        assert_eq!(refused(serde_json::json!({"name": "a"})), "missing field `text`");
+        assert_eq!(
+            refused(7.into()),
+            "invalid type: integer `7`, expected the name of a part, or an object with `name` and `text`"
+        );
+    }
+
+    #[test]
     fn shares_are_read_as_people_write_them() {
         let profile = |json: &str| serde_json::from_str::<Profile>(json);
         let read = profile(r#"{"parts": {"history": {"min": 1000, "max": "50%", "priority": 5}}}"#).unwrap();

@@ -169,7 +169,7 @@ fn a_directive_with_faults_is_sent_back_once_and_then_what_is_good_in_it_is_appl
     system turn.answered run:r6 {"run":"r6","turn":2,"agent":"lead","said":"{\"messageTo\":\"ghost\",\"message\":\"Boo.\",\"contextSetUpdate\":{\"contextSets\":[{\"name\":\"A\",\"context\":\"1\"}]}}","usage":{"prompt_tokens":100,"completion_tokens":10},"due":{"kind":"directive"}}
     "#);
     assert_snapshot!(replies(&mut board, &[json!({"surprise": 1}), to("writer", "Write.")]), @r#"
-    lead in main: repair [{"pointer":"","problem":"Additional properties are not allowed ('surprise' was unexpected)"}]
+    lead in main: repair [{"pointer":"","problem":"unknown field `surprise`"}]
     writer in agent:writer: work of writer
     "#);
 }
@@ -216,7 +216,7 @@ fn an_answer_is_checked_and_keeps_its_place_beside_the_verdict() {
     lead in main: check m13 of writer for "four lines"
     "#);
     assert_snapshot!(board.run().due.turn().unwrap().task.unwrap(), @"
-    Hold the last answer of writer against what was expected of it: four lines
+    Check whether the last answer of writer is what was expected: four lines
 
     Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
     ");
@@ -344,7 +344,7 @@ fn a_model_that_answers_nonsense_pauses_the_run_after_a_few_turns() {
     let nonsense =
         ["{\"mess", "{}", "[[[", "{\"a\": 1}", "```json\n{\n```", "{\"message\": 7}", "x", "x"].map(Value::from);
     assert_snapshot!(replies(&mut board, &nonsense[..6]), @r#"
-    lead in main: repair [{"pointer":"","problem":"the JSON cannot be read: EOF while parsing a string at line 1 column 6"}]
+    lead in main: repair [{"pointer":"","problem":"the JSON cannot be read: it ends in the middle of a string at line 1 column 6"}]
     lead in main: directive
     lead in main: repair [{"pointer":"/messageTo","problem":"say whom the message is for"}]
     lead in main: directive

@@ -31,10 +31,10 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     is_for: |_| true,
     arguments: || {
         let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_MESSAGES,
-            "description": format!("How many; {MESSAGES} where it is left out.")});
-        let thread = json!({"type": "string", "description": "The thread; your own, or `main`, where it is left out."});
-        let id = json!({"type": "string", "description": "The id of the one message to read, such as `m42`."});
-        let before = json!({"type": "string", "description": "The id of a message: reads those before it."});
+            "description": format!("{MESSAGES} by default.")});
+        let thread = json!({"type": "string", "description": "Your own, or `main`, by default."});
+        let id = json!({"type": "string", "description": "The one message to read, such as `m42`."});
+        let before = json!({"type": "string", "description": "A message: reads older ones."});
         (json!({"limit": limit, "thread": thread, "message_id": id, "before": before}), json!([]))
     },
     variable: None,
@@ -51,8 +51,8 @@ pub(crate) static READ_MESSAGE: OwnTool = OwnTool {
     }),
     is_for: |_| true,
     arguments: || {
-        let id = json!({"type": "string", "description": "The id of the message, such as `m42`."});
-        let thread = json!({"type": "string", "description": "Its thread; your own, or `main`, where it is left out."});
+        let id = json!({"type": "string", "description": "Such as `m42`."});
+        let thread = json!({"type": "string", "description": "Your own, or `main`, by default."});
         (json!({"message_id": id, "thread": thread}), json!(["message_id"]))
     },
     variable: None,

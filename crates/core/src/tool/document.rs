@@ -23,7 +23,7 @@ pub(crate) static READ_DOCUMENT: OwnTool = OwnTool {
     is_for: |_| true,
     arguments: || {
         let name = json!({"type": "string", "description": "The name of the document."});
-        let collection = json!({"type": "string", "description": "The collection that it is in, if it is in one."});
+        let collection = json!({"type": "string", "description": "Its collection, if it is in one."});
         (json!({"name": name, "collection": collection}), json!(["name"]))
     },
     variable: None,

@@ -53,8 +53,8 @@ pub(super) fn is_in_parts(tool: &str) -> bool {
 
 /// The arguments that say which part.
 pub(super) fn arguments() -> [(&'static str, Value); 2] {
-    let offset = "How many characters to leave out before; for what is long.";
-    let limit = "How many characters to read at most; all where it is left out.";
+    let offset = "Characters to skip.";
+    let limit = "At most so many characters.";
     [
         ("offset", json!({"type": "integer", "minimum": 0, "description": offset})),
         ("limit", json!({"type": "integer", "minimum": 1, "description": limit})),

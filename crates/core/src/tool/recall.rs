@@ -47,7 +47,7 @@ pub(crate) static RECALL: OwnTool = OwnTool {
             "limit": limit_schema(),
             "thread": {"type": "string", "description": "Only what was said in this thread."},
             "sources": {"type": "array", "items": {"type": "string"},
-                "description": format!("Only from these sources, of {}; from all where it is left out.", words.join(", "))},
+                "description": format!("Of {}; all by default.", words.join(", "))},
         });
         (properties, json!(["query"]))
     },
@@ -104,5 +104,5 @@ fn asked(
 
 fn limit_schema() -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": MAX_HITS,
-        "description": format!("The most passages; {HITS} where it is left out.")})
+        "description": format!("{HITS} by default.")})
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::{CallTool, OWN_TOOLS, OwnTool, ToolExecution, offered, own_among, own_names, own_tool};
+use super::{CallTool, OWN_TOOLS, OwnTool, ToolExecution, offered, own_among, own_names, own_tool, parse};
 use crate::{
     agent::{Agent, Team},
     conversation::{PutThread, ToolCall},
@@ -57,6 +57,14 @@ fn a_bundle_stands_for_the_tools_in_it() {
 }
 
 #[test]
+fn models_are_told_of_the_tools_that_read_in_few_words() {
+    let names = super::bundled(Some(super::READ));
+    let told: Vec<_> = names.iter().map(|name| json!(own_tool(name).unwrap().described()).to_string()).collect();
+    let bytes = told.iter().map(String::len).sum::<usize>();
+    assert!(bytes < 4500, "each prompt has these {bytes} bytes: {told:#?}");
+}
+
+#[test]
 fn models_are_told_of_each_tool_with_a_schema_of_its_arguments() {
     let told = OWN_TOOLS.iter().map(|tool| {
         let told = tool.described();
@@ -79,6 +87,9 @@ fn arguments_are_read_as_an_object_or_as_the_text_of_one() {
     assert_snapshot!(read(json!({"limit": 5, "thread": "main"})), @r#"Messages("main", 5, None)"#);
     assert_snapshot!(read(json!("{\"limit\": 5000}")), @r#"Messages("agent:writer", 100, None)"#);
     assert_snapshot!(read(json!(null)), @r#"Messages("agent:writer", 20, None)"#);
+    let twice = json!("{\"variableName\": \"tide\", \"value\": {\"high\": 1, \"high\": 2}}");
+    let twice = parse::<Value>(&twice).unwrap_err().to_string();
+    assert!(twice.starts_with("/arguments: duplicate field `high`"), "{twice}");
     assert_snapshot!(read(json!({"limits": 5})), @"/arguments: unknown field `limits`: use `limit`, `thread`, `message_id`, `before`");
 }
 

@@ -80,8 +80,7 @@ impl RecallQuery {
     pub(crate) fn note(&self) -> Option<&'static str> {
         let says_nothing = callboard_recall::is_blank(&self.text);
         says_nothing.then_some(
-            "the query has only words that stand in nearly every text, and single letters: add a name or a word of what you look \
-             for",
+            "the query has only small words or single letters, which are not looked for: add a name or a word of what you look for",
         )
     }
 }

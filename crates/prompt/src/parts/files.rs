@@ -43,10 +43,10 @@ fn is_named(held: &HeldFile, view: &View<'_>, agent: &Agent) -> bool {
     view.is_in_charge() || held.file.is_for(&agent.name)
 }
 
-/// The files of the session as the reader is told of them; nothing where there are none.
+/// The files of the session as the reader is told of them; nothing where there are none. Those that are for others are told of
+/// only where it can look for them.
 fn files(from: &Source<'_>) -> Option<String> {
     let (view, agent) = (from.view, from.agent);
-    let offers = |name: &str| from.renderer.offered.iter().any(|tool| tool.bare_name() == name);
     let mut named: Vec<&HeldFile> = view.state.files.iter().filter(|held| is_named(held, view, agent)).collect();
     let others = view.state.files.iter().count() - named.len();
     named.sort_by_key(|held| held.seq);
@@ -59,22 +59,22 @@ fn files(from: &Source<'_>) -> Option<String> {
         }
     };
     let lines: String = named.iter().skip(more).map(line).collect();
-    let search = match offers(FIND_FILES.name) {
-        true => format!("call `{}`", FIND_FILES.name),
-        false => format!("`callboard files list --session {}`", view.state.session.id.as_ref()?),
-    };
-    let more = if more > 0 { format!("- {more} more: {search}\n") } else { String::new() };
+    let can_find = from.renderer.offers(FIND_FILES.name);
+    let search = if can_find { format!(": call `{}`", FIND_FILES.name) } else { String::new() };
+    let more = if more > 0 { format!("- {more} more{search}\n") } else { String::new() };
     let others = match others {
-        0 => String::new(),
-        others => format!("- {others} for others, which you may read too: {search}\n"),
+        others if others > 0 && can_find => format!("- {others} for others, which you may read too{search}\n"),
+        _ => String::new(),
     };
-    let read = if offers(READ_FILE.name) { format!(" with `{}`", READ_FILE.name) } else { String::new() };
-    let head = match view.is_in_charge() {
-        true => format!(
-            "Context files of this session: for whom each is, and its keywords. Read those that you need{read}."
-        ),
-        false => format!("Context files meant for you, with their keywords. Read those that your task needs{read}."),
+    let head = match (view.is_in_charge(), named.is_empty()) {
+        (true, _) => "Context files of this session: for whom each is, and its keywords.",
+        (false, false) => "Context files meant for you, with their keywords.",
+        (false, true) => "Context files of this session.",
+    };
+    let read = match from.renderer.offers(READ_FILE.name) && !named.is_empty() {
+        true => format!(" Read those that you need with `{}`.", READ_FILE.name),
+        false => String::new(),
     };
     let is_empty = lines.is_empty() && others.is_empty();
-    (!is_empty).then(|| format!("<CONTEXT_FILES>\n{head}\n{lines}{more}{others}</CONTEXT_FILES>\n"))
+    (!is_empty).then(|| format!("<CONTEXT_FILES>\n{head}{read}\n{lines}{more}{others}</CONTEXT_FILES>\n"))
 }

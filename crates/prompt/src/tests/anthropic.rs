@@ -101,7 +101,7 @@ fn a_turn_of_the_manager_after_an_answer() {
     assert_snapshot!(talk(&of_the_turn(&board, Format::Anthropic)), @"
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
-    user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
+    user: [results of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
     user: [from writer] [calls look]
     user*: [result of writer's call of look] ⏎ It has flowers.
     user: [from writer] Roses are red
@@ -116,11 +116,11 @@ fn a_check_of_an_answer_is_marked_up_to_what_is_asked_for_this_once() {
     assert_snapshot!(talk(&of_the_turn(&board, Format::Anthropic)), @"
     user: Write a poem about spring.
     assistant: To writer: Four lines about spring. ⏎  ⏎ Expected output: four lines that rhyme
-    user: [what came of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
+    user: [results of your directive] ⏎ - context set Process Steps: created ⏎ - context set Style: created ⏎ - context set For the writer: created
     user: [from writer] [calls look]
     user: [result of writer's call of look] ⏎ It has flowers.
     user*: [from writer] Roses are red
-    user: Hold the last answer of writer against what was expected of it: four lines that rhyme ⏎  ⏎ Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
+    user: Check whether the last answer of writer is what was expected: four lines that rhyme ⏎  ⏎ Answer with a JSON object: `valid`, true or false, and `reason`, one sentence.
     ");
 }
 

@@ -30,6 +30,10 @@ async fn an_error_is_answered_as_problem_json() {
         "errors": [{"pointer": "/agents/0", "detail": "use another name"}],
     });
     assert_eq!(body, expected);
+    let (_, _, body) = answered(Refusal::not_found("thread", "mian")).await;
+    assert_eq!(body["hint"], "GET /v1/sessions/{session}/threads lists the threads");
+    let (_, _, body) = answered(CallError::not_found("thread", "mian").hint("look closer")).await;
+    assert_eq!(body["hint"], "look closer");
     let (status, headers, _) = answered(callboard_engine::Error::Closed).await;
     assert_eq!((status, headers["retry-after"].to_str().unwrap()), (503, "1"));
     let (status, headers, _) = answered(CallError::unauthorized("this server requires a token")).await;

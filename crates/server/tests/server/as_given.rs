@@ -223,6 +223,51 @@ async fn a_prompt_is_one_that_the_provider_of_its_model_takes() {
         json!({"type": "function_call", "call_id": "a_b", "name": "fs_read_4074bc", "arguments": "{\"_raw\":\"{broken\"}"})
     );
     assert_eq!(input[2], json!({"type": "function_call_output", "call_id": "a_b", "output": "wet"}));
+    assert_eq!(input[4], json!({"role": "user", "content": "[from user: ada] And?"}));
+    let anthropic = prompt(&server, json!({"format": "anthropic", "model": "anthropic:claude-sonnet-4-5"})).await.body;
+    assert!(anthropic["messages"].to_string().contains("[from user: ada] And?"), "{anthropic}");
+
+    // What calls the tool by the name that it has there calls it by its own.
+    let begun = prompt(&server, json!({"format": "openai", "model": "openai:gpt-4o", "record": true})).await.body;
+    let answer = json!({"message": {"role": "assistant", "content": null, "tool_calls": call("d")}});
+    server.send("POST", &format!("{S}/turns/{}", begun["turn"]), answer).await.is(200);
+    let last = server.get(&format!("{S}/threads/main/messages?limit=1")).await.is(200).body;
+    assert_eq!(last["messages"][0]["tool_calls"][0]["name"], "fs.read");
+}
+
+#[tokio::test]
+async fn what_has_text_goes_out_as_text_and_what_has_none_is_not_said_by_the_agent_itself() {
+    let server = team().await;
+    let text = json!({"type": "text", "text": "Read:"});
+    let source = json!({"type": "text", "media_type": "text/plain", "data": "High water at noon."});
+    let document = json!({"type": "document", "source": source, "title": "Tides"});
+    let found = json!([{"type": "text", "text": "Spring tides."}]);
+    let found = json!({"type": "search_result", "source": "https://example.com", "title": "Moon", "content": found});
+    let picture = json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}});
+    for (by, message) in [
+        ("", json!({"role": "user", "content": [text, document]})),
+        ("?as=writer", json!({"role": "assistant", "content": null, "refusal": "I will not."})),
+        ("", json!({"role": "user", "content": [found]})),
+        ("?as=writer", json!({"role": "assistant", "content": [picture]})),
+        ("", json!({"role": "user", "content": "And?"})),
+    ] {
+        let said = json!({"messages": [message]});
+        server.send("POST", &format!("{S}/threads/main/messages{by}"), said).await.is(200);
+    }
+    let wanted = json!({"format": "openai", "model": "gpt-4o", "layout": "plain"});
+    let prompt = prompt(&server, wanted).await.body;
+    let said = prompt["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system");
+    let said: Vec<_> = said.map(|message| (message["role"].as_str().unwrap(), &message["content"])).collect();
+    assert_eq!(
+        said,
+        [
+            ("user", &json!("Write on tides.")),
+            ("user", &json!("Read:\nHigh water at noon.")),
+            ("assistant", &json!("I will not.")),
+            ("user", &json!("Spring tides.")),
+            ("user", &json!("And?")),
+        ]
+    );
 }
 
 #[tokio::test]

@@ -405,4 +405,8 @@ async fn a_change_of_settings_is_merged_into_them() {
     let (_, _, prompt) = patch(json!({"prompt": {"layout_parts": []}})).await;
     assert!(prompt["layout_parts"].is_null(), "an empty list is none: {prompt}");
     server.send("PATCH", &team, json!({"limits": {"turns": "five"}})).await.problem(422, "invalid");
+    let unknown = json!({"prompt": {"layout_parts": ["task", "tsk"]}});
+    let unknown = server.send("PATCH", &team, unknown).await.problem(422, "invalid");
+    assert_eq!(unknown.text("pointer"), "/prompt/layout_parts/1");
+    assert!(unknown.text("detail").contains("`tsk` is not known here: use `instructions`, `team`"), "{}", unknown.raw);
 }

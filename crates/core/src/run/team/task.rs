@@ -31,7 +31,7 @@ pub(super) fn form(request: &str) -> String {
 
 pub(super) fn check(agent: &AgentName, criteria: &str) -> String {
     format!(
-        "Hold the last answer of {agent} against what was expected of it{}\n\nAnswer with a JSON object: \
+        "Check whether the last answer of {agent} is what was expected{}\n\nAnswer with a JSON object: \
          `valid`, true or false, and `reason`, one sentence.",
         unless_hidden(criteria),
     )

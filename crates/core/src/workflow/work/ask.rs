@@ -59,7 +59,10 @@ impl AskModel {
         let faults = |value: &Value| -> Vec<Fault> {
             let errors = validator.iter_errors(value).take(TOLD);
             errors
-                .map(|error| Fault { pointer: error.instance_path().to_string(), problem: error.to_string() })
+                .map(|error| Fault {
+                    pointer: error.instance_path().to_string(),
+                    problem: json::fault_in_words(&error),
+                })
                 .collect()
         };
         let wrong = faults(&value);

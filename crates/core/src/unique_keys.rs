@@ -9,7 +9,8 @@ use serde::{
 };
 
 /// Any JSON, of which nothing is kept. An object in it with a key that is there twice is an error.
-pub(crate) struct UniqueKeys;
+#[derive(Clone, Copy, Debug)]
+pub struct UniqueKeys;
 
 impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
