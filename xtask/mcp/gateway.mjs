@@ -1,4 +1,4 @@
-// Clients for TypeScript at a base URL of Callboard, in front of the model of `gateway.py`. Argument: the server's address.
+// Clients for TypeScript at a base URL of Callboard, in front of the model of `endpoint.py`. Argument: the server's address.
 import assert from "node:assert/strict";
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -9,26 +9,12 @@ import { generateObject, generateText, stepCountIs, streamText, tool } from "ai"
 import OpenAI from "openai";
 import { z } from "zod";
 
-const [server] = process.argv.slice(2);
+import { base, kept } from "./served.mjs";
+
 const SHOWN = /^I was shown \d+ messages\.$/;
 const WORD = z.object({ word: z.string() });
 const PARAMETERS = { type: "object", properties: { word: { type: "string" } }, required: ["word"], additionalProperties: false };
 const NAMES = ["look", "count"];
-
-/** The base URL of a session with one agent, which the first request makes. */
-const base = (session, api) => `${server}/gateway/${session}/helper/${api}`;
-
-/** Waits until the conversation of a session has so many messages, which are kept behind the answer, and has had no branch. */
-async function kept(session, count) {
-  let threads = [];
-  for (let tries = 0; tries < 1200; tries += 1) {
-    const response = await fetch(`${server}/v1/sessions/${session}/threads`);
-    threads = (await response.json()).threads.map(({ name, messages }) => [name, messages]);
-    if (threads[0]?.[1] === count) break;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  assert.deepEqual(threads, [["chat:helper", count]]);
-}
 
 async function openai() {
   const client = new OpenAI({ baseURL: base("ts-openai", "openai/v1"), apiKey: "any", maxRetries: 0 });
