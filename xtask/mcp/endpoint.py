@@ -41,11 +41,18 @@ class Model(BaseHTTPRequestHandler):
             error = {"type": "rate_limit_error", "message": "slowly"}
             return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
         text = f"I was shown {len(shown)} messages."
-        if "response_format" in body:
-            text = json.dumps({"word": "tide"})
+        if schema := self.schema(body):
+            text = json.dumps({name: "tide" for name in schema["properties"]})
         ways = {"completions": self.openai, "responses": self.respond, "messages": self.anthropic}
         answer = ways[self.path.rsplit("/", 1)[-1]](body, text)
         self.send("text/event-stream" if body.get("stream") else "application/json", answer)
+
+    @staticmethod
+    def schema(body):
+        """The schema that the answer is to have."""
+        asked = body.get("response_format", {}).get("json_schema")
+        asked = asked or body.get("text", {}).get("format") or body.get("output_config", {}).get("format") or {}
+        return asked.get("schema")
 
     @staticmethod
     def openai(body, text: str) -> str:

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
+import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { generateObject, generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 
 import { base, kept } from "./served.mjs";
@@ -71,9 +73,14 @@ async function responses() {
   input.push(...called.output, ...results);
   const told = await client.responses.create(asked({ tools }));
   assert.match(told.output_text, SHOWN);
-  await kept("ts-responses", 9);
-  input.push(...told.output, { role: "user", content: "Refuse." });
+  input.push(...told.output, { role: "user", content: "As JSON." });
+  const structured = await client.responses.parse(asked({ text: { format: zodTextFormat(WORD, "word") } }));
+  assert.deepEqual(structured.output_parsed, { word: "tide" });
+  await kept("ts-responses", 11);
+  input.push(...structured.output, { role: "user", content: "Refuse." });
   await assert.rejects(client.responses.create(asked()), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
+  // What was parsed goes back, and is known.
+  await kept("ts-responses", 12);
 }
 
 async function anthropic() {
@@ -93,9 +100,14 @@ async function anthropic() {
   messages.push({ role: "assistant", content: called.content }, { role: "user", content: results });
   const told = await client.messages.create(asked({ tools }));
   assert.match(told.content[0].text, SHOWN);
-  await kept("ts-anthropic", 9);
-  messages.push({ role: "assistant", content: told.content }, { role: "user", content: "Refuse." });
+  messages.push({ role: "assistant", content: told.content }, { role: "user", content: "As JSON." });
+  const structured = await client.messages.parse(asked({ output_config: { format: zodOutputFormat(WORD) } }));
+  assert.deepEqual(structured.parsed_output, { word: "tide" });
+  await kept("ts-anthropic", 11);
+  messages.push({ role: "assistant", content: structured.content }, { role: "user", content: "Refuse." });
   await assert.rejects(client.messages.create(asked()), (error) => error instanceof Anthropic.RateLimitError);
+  // What was parsed goes back, and is known.
+  await kept("ts-anthropic", 12);
 }
 
 async function aiSdk() {

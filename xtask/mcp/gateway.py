@@ -98,13 +98,18 @@ def tried_responses(server: str) -> None:
     messages += [*called.output, *results]
     told = ask(tools=tools)
     assert told.output_text.startswith("I was shown"), told
-    kept(server, "chat:helper", 9, "py-responses")
-    messages += [*told.output, {"role": "user", "content": "Refuse."}]
+    messages += [*told.output, {"role": "user", "content": "As JSON."}]
+    structured = client.responses.parse(model="gpt-4o", instructions="You count.", input=messages, text_format=Word)
+    assert structured.output_parsed == Word(word="tide"), structured
+    kept(server, "chat:helper", 11, "py-responses")
+    messages += [*structured.output, {"role": "user", "content": "Refuse."}]
     try:
         ask()
         raise AssertionError("the refusal did not pass")
     except openai.RateLimitError as error:
         assert "slowly" in error.message, error
+    # What was parsed goes back, and is known.
+    kept(server, "chat:helper", 12, "py-responses")
 
 
 def tried_langchain(server: str) -> None:
@@ -159,12 +164,18 @@ def tried_anthropic(server: str) -> None:
     messages += [{"role": "assistant", "content": called.content}, {"role": "user", "content": results}]
     told = client.messages.create(messages=messages, tools=tools, **ask)
     assert told.content[0].text.startswith("I was shown"), told
-    kept(server, "chat:counter", 9)
+    messages += [{"role": "assistant", "content": told.content}, {"role": "user", "content": "As JSON."}]
+    structured = client.messages.parse(messages=messages, output_format=Word, **ask)
+    assert structured.parsed_output == Word(word="tide"), structured
+    kept(server, "chat:counter", 11)
+    messages += [{"role": "assistant", "content": structured.content}, {"role": "user", "content": "Refuse."}]
     try:
-        client.messages.create(messages=[{"role": "user", "content": "Refuse."}], **ask)
+        client.messages.create(messages=messages, **ask)
         raise AssertionError("the refusal did not pass")
     except anthropic.RateLimitError as error:
         assert "slowly" in str(error), error
+    # What was parsed goes back, and is known.
+    kept(server, "chat:counter", 12)
 
 
 def main() -> None:
