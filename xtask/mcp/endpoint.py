@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # What it was asked.
 ASKED = []
+# A picture of one pixel.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def started() -> str:
@@ -16,7 +18,7 @@ def started() -> str:
 
 
 class Model(BaseHTTPRequestHandler):
-    """Answers how many messages it was shown, in the API's own form."""
+    """Answers how many messages it was shown, and whether the last one has the picture, in the API's own form."""
 
     def log_message(self, *_) -> None:
         pass
@@ -40,12 +42,26 @@ class Model(BaseHTTPRequestHandler):
         if "Refuse." in json.dumps(shown[-1]):
             error = {"type": "rate_limit_error", "message": "slowly"}
             return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
-        text = f"I was shown {len(shown)} messages."
+        text = f"I was shown {len(shown)} messages{' and the picture' if self.sees(shown[-1]) else ''}."
         if schema := self.schema(body):
-            text = json.dumps({name: "tide" for name in schema["properties"]})
+            # As the clients write JSON, whom only the object is given.
+            text = json.dumps({name: "tide" for name in schema["properties"]}, separators=(",", ":"))
         ways = {"completions": self.openai, "responses": self.respond, "messages": self.anthropic}
         answer = ways[self.path.rsplit("/", 1)[-1]](body, text)
         self.send("text/event-stream" if body.get("stream") else "application/json", answer)
+
+    def sees(self, message) -> bool:
+        """Whether a message has the picture, in the form of the API that was asked."""
+        address = f"data:image/png;base64,{PIXEL}"
+        source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+        part, field, picture = {
+            "completions": ("image_url", "image_url", address),
+            "responses": ("input_image", "image_url", address),
+            "messages": ("image", "source", source),
+        }[self.path.rsplit("/", 1)[-1]]
+        parts = message.get("content")
+        found = [other.get(field) for other in parts if other["type"] == part] if isinstance(parts, list) else []
+        return [value["url"] if part == "image_url" else value for value in found] == [picture]
 
     @staticmethod
     def schema(body):

@@ -9,16 +9,15 @@ import sys
 
 import anthropic
 import openai
-from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
 import endpoint
-from endpoint import ASKED
+from endpoint import ASKED, PIXEL
 from served import call, kept, serving
 
-# A picture of one pixel.
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+SEEN = "and the picture."
 NAMES = ["look", "count"]
 PARAMETERS = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 
@@ -60,7 +59,7 @@ def tried_openai(server: str) -> None:
     looked_at = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
     messages += [structured.choices[0].message.model_dump(), looked_at]
     seen = ask().choices[0].message
-    assert seen.content.startswith("I was shown") and PIXEL in json.dumps(ASKED[-1]["messages"][-1]), ASKED[-1]
+    assert seen.content.endswith(SEEN), ASKED[-1]
     messages += [seen.model_dump(), {"role": "user", "content": "And now?"}]
     ask()
     kept(server, "chat:helper", 15)
@@ -101,15 +100,19 @@ def tried_responses(server: str) -> None:
     messages += [*told.output, {"role": "user", "content": "As JSON."}]
     structured = client.responses.parse(model="gpt-4o", instructions="You count.", input=messages, text_format=Word)
     assert structured.output_parsed == Word(word="tide"), structured
-    kept(server, "chat:helper", 11, "py-responses")
-    messages += [*structured.output, {"role": "user", "content": "Refuse."}]
+    picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}
+    looked_at = {"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, picture]}
+    messages += [*structured.output, looked_at]
+    seen = ask()
+    assert seen.output_text.endswith(SEEN), ASKED[-1]
+    # What was parsed goes back, and is known.
+    kept(server, "chat:helper", 13, "py-responses")
+    messages += [*seen.output, {"role": "user", "content": "Refuse."}]
     try:
         ask()
         raise AssertionError("the refusal did not pass")
     except openai.RateLimitError as error:
         assert "slowly" in error.message, error
-    # What was parsed goes back, and is known.
-    kept(server, "chat:helper", 12, "py-responses")
 
 
 def tried_langchain(server: str) -> None:
@@ -135,7 +138,11 @@ def tried_langchain(server: str) -> None:
     messages += [told, HumanMessage("As JSON.")]
     structured = model.with_structured_output(Word, method="json_schema").invoke(messages)
     assert structured == Word(word="tide"), structured
-    kept(server, "chat:helper", 11, "py-langchain")
+    picture = {"type": "image", "base64": PIXEL, "mime_type": "image/png"}
+    messages += [AIMessage(structured.model_dump_json()), HumanMessage([{"type": "text", "text": "What is this?"}, picture])]
+    seen = model.invoke(messages)
+    assert seen.content.endswith(SEEN), ASKED[-1]
+    kept(server, "chat:helper", 13, "py-langchain")
     try:
         model.invoke([HumanMessage("Refuse.")])
         raise AssertionError("the refusal did not pass")
@@ -167,15 +174,19 @@ def tried_anthropic(server: str) -> None:
     messages += [{"role": "assistant", "content": told.content}, {"role": "user", "content": "As JSON."}]
     structured = client.messages.parse(messages=messages, output_format=Word, **ask)
     assert structured.parsed_output == Word(word="tide"), structured
-    kept(server, "chat:counter", 11)
-    messages += [{"role": "assistant", "content": structured.content}, {"role": "user", "content": "Refuse."}]
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+    looked_at = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    messages += [{"role": "assistant", "content": structured.content}, looked_at]
+    seen = client.messages.create(messages=messages, **ask)
+    assert seen.content[0].text.endswith(SEEN), ASKED[-1]
+    # What was parsed goes back, and is known.
+    kept(server, "chat:counter", 13)
+    messages += [{"role": "assistant", "content": seen.content}, {"role": "user", "content": "Refuse."}]
     try:
         client.messages.create(messages=messages, **ask)
         raise AssertionError("the refusal did not pass")
     except anthropic.RateLimitError as error:
         assert "slowly" in str(error), error
-    # What was parsed goes back, and is known.
-    kept(server, "chat:counter", 12)
 
 
 def main() -> None:
