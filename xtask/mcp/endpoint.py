@@ -1,6 +1,7 @@
 """An endpoint of a model that answers by a script, in the form of OpenAI's APIs and of Anthropic's."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -8,6 +9,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ASKED = []
 # A picture of one pixel.
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+# A model with a small window, and how many tokens its answers have, which are long.
+SMALL, WINDOW, ANSWER = "gpt-4", 8192, 900
+
+
+def text_of(messages) -> str:
+    """The texts of chat messages."""
+    contents = [message["content"] for message in messages]
+    parts = [[{"text": content}] if isinstance(content, str) else content for content in contents]
+    return "\n".join(part.get("text", "") for part in sum(parts, []))
+
+
+def tokens(messages) -> int:
+    """At least so many tokens chat messages have: no token has letters of two words, or four digits."""
+    return len(re.findall(r"[A-Za-z]+|[0-9]{1,3}", text_of(messages)))
 
 
 def started() -> str:
@@ -43,6 +58,11 @@ class Model(BaseHTTPRequestHandler):
             error = {"type": "rate_limit_error", "message": "slowly"}
             return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
         text = f"I was shown {len(shown)} messages{' and the picture' if self.sees(shown[-1]) else ''}."
+        if body["model"] == SMALL and tokens(shown) > WINDOW - ANSWER:
+            error = {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "the prompt is too long"}
+            return self.send("application/json", json.dumps({"error": error}), 400)
+        if body["model"] == SMALL:
+            text = self.small(shown)
         if schema := self.schema(body):
             # As the clients write JSON, whom only the object is given.
             text = json.dumps({name: "tide" for name in schema["properties"]}, separators=(",", ":"))
@@ -62,6 +82,14 @@ class Model(BaseHTTPRequestHandler):
         parts = message.get("content")
         found = [other.get(field) for other in parts if other["type"] == part] if isinstance(parts, list) else []
         return [value["url"] if part == "image_url" else value for value in found] == [picture]
+
+    @staticmethod
+    def small(shown) -> str:
+        """A long answer, or the summary that Callboard asks for, which has the codes that it was shown."""
+        if shown[0]["role"] != "system":
+            return "It goes on. " * (ANSWER // 3)
+        codes = sorted(set(re.findall(r"\b[A-Z]-[0-9]+-[A-Z]+", text_of(shown))))
+        return " ".join([*["The user says how the tide comes and goes with moon, wind and rain."] * 10, *codes])
 
     @staticmethod
     def schema(body):

@@ -14,6 +14,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
 import endpoint
+import long_conversation
 from endpoint import ASKED, PIXEL
 from served import call, kept, serving
 
@@ -195,6 +196,8 @@ def main() -> None:
         tried_openai(server)
         tried_responses(server)
         print("the OpenAI client at the gateway: ok", flush=True)
+        long_conversation.tried(server)
+        print("a long conversation with a small window at the gateway: ok", flush=True)
         tried_langchain(server)
         print("LangChain for Python at the gateway: ok", flush=True)
         agents = [{"name": "helper", "role": "worker"}, {"name": "counter", "role": "worker"}]
