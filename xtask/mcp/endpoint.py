@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ASKED = []
 # A picture of one pixel.
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-# A model with a small window, and how many tokens its answers have, which are long.
-SMALL, WINDOW, ANSWER = "gpt-4", 8192, 900
+# Models with a small window, one by a name that Callboard knows, and how many tokens their answers have, which are long.
+SMALL, WINDOW, ANSWER = ["gpt-4", "own-model"], 8192, 900
 
 
 def text_of(messages) -> str:
@@ -58,10 +58,10 @@ class Model(BaseHTTPRequestHandler):
             error = {"type": "rate_limit_error", "message": "slowly"}
             return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
         text = f"I was shown {len(shown)} messages{' and the picture' if self.sees(shown[-1]) else ''}."
-        if body["model"] == SMALL and tokens(shown) > WINDOW - ANSWER:
+        if body["model"] in SMALL and tokens(shown) > WINDOW - ANSWER:
             error = {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "the prompt is too long"}
             return self.send("application/json", json.dumps({"error": error}), 400)
-        if body["model"] == SMALL:
+        if body["model"] in SMALL:
             text = self.small(shown)
         if schema := self.schema(body):
             # As the clients write JSON, whom only the object is given.
@@ -101,7 +101,8 @@ class Model(BaseHTTPRequestHandler):
     @staticmethod
     def openai(body, text: str) -> str:
         head = {"id": "c1", "created": 1, "model": body["model"]}
-        usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
+        read, written = (tokens(body["messages"]), ANSWER) if body["model"] in SMALL else (50, 6)
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         names = [tool["function"]["name"] for tool in body.get("tools", [])]
         # All tools at once.
         calls = [

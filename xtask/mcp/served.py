@@ -21,10 +21,11 @@ def serving(callboard: str, store: str, upstream: str):
 
 
 def call(server: str, method: str, path: str, body=None, session: str = "talk"):
-    """A call of the API on a session."""
+    """A call of the API on a session, or without its name on all of them."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
-    request = urllib.request.Request(f"{server}/v1/sessions/{session}{path}", data, headers, method=method)
+    address = f"{server}/v1/sessions/{session}{path}".rstrip("/")
+    request = urllib.request.Request(address, data, headers, method=method)
     return json.load(urllib.request.urlopen(request))
 
 
