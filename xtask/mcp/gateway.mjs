@@ -1,34 +1,26 @@
-// Clients for TypeScript at a base URL of Callboard, in front of the model of `gateway.py`. Argument: the server's address.
+// Clients for TypeScript at a base URL of Callboard, in front of the model of `endpoint.py`. Argument: the server's address.
 import assert from "node:assert/strict";
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
-import { HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { generateObject, generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
+import { zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 
-const [server] = process.argv.slice(2);
+import { base, kept } from "./served.mjs";
+
 const SHOWN = /^I was shown \d+ messages\.$/;
+const SEEN = /^I was shown \d+ messages and the picture\.$/;
+// A picture of one pixel.
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const ADDRESS = `data:image/png;base64,${PIXEL}`;
 const WORD = z.object({ word: z.string() });
 const PARAMETERS = { type: "object", properties: { word: { type: "string" } }, required: ["word"], additionalProperties: false };
 const NAMES = ["look", "count"];
-
-/** The base URL of a session with one agent, which the first request makes. */
-const base = (session, api) => `${server}/gateway/${session}/helper/${api}`;
-
-/** Waits until the conversation of a session has so many messages, which are kept behind the answer, and has had no branch. */
-async function kept(session, count) {
-  let threads = [];
-  for (let tries = 0; tries < 1200; tries += 1) {
-    const response = await fetch(`${server}/v1/sessions/${session}/threads`);
-    threads = (await response.json()).threads.map(({ name, messages }) => [name, messages]);
-    if (threads[0]?.[1] === count) break;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  assert.deepEqual(threads, [["chat:helper", count]]);
-}
 
 async function openai() {
   const client = new OpenAI({ baseURL: base("ts-openai", "openai/v1"), apiKey: "any", maxRetries: 0 });
@@ -55,10 +47,15 @@ async function openai() {
   const schema = { name: "word", strict: true, schema: PARAMETERS };
   const structured = await ask({ response_format: { type: "json_schema", json_schema: schema } });
   assert.deepEqual(JSON.parse(structured.choices[0].message.content), { word: "tide" });
-  await kept("ts-openai", 11);
+  const picture = { type: "image_url", image_url: { url: ADDRESS } };
+  const lookedAt = { role: "user", content: [{ type: "text", text: "What is this?" }, picture] };
+  messages.push(structured.choices[0].message, lookedAt);
+  const seen = (await ask()).choices[0].message;
+  assert.match(seen.content, SEEN);
+  await kept("ts-openai", 13);
   const found = await client.embeddings.create({ model: "small", input: ["tide"], encoding_format: "float" });
   assert.deepEqual(found.data[0].embedding, [0.5, -0.5]);
-  messages.push(structured.choices[0].message, { role: "user", content: "Refuse." });
+  messages.push(seen, { role: "user", content: "Refuse." });
   await assert.rejects(ask(), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
 }
 
@@ -85,8 +82,17 @@ async function responses() {
   input.push(...called.output, ...results);
   const told = await client.responses.create(asked({ tools }));
   assert.match(told.output_text, SHOWN);
-  await kept("ts-responses", 9);
-  input.push(...told.output, { role: "user", content: "Refuse." });
+  input.push(...told.output, { role: "user", content: "As JSON." });
+  const structured = await client.responses.parse(asked({ text: { format: zodTextFormat(WORD, "word") } }));
+  assert.deepEqual(structured.output_parsed, { word: "tide" });
+  const picture = { type: "input_image", image_url: ADDRESS, detail: "auto" };
+  const lookedAt = { role: "user", content: [{ type: "input_text", text: "What is this?" }, picture] };
+  input.push(...structured.output, lookedAt);
+  const seen = await client.responses.create(asked());
+  assert.match(seen.output_text, SEEN);
+  // What was parsed goes back, and is known.
+  await kept("ts-responses", 13);
+  input.push(...seen.output, { role: "user", content: "Refuse." });
   await assert.rejects(client.responses.create(asked()), (error) => error instanceof OpenAI.RateLimitError && /slowly/.test(error.message));
 }
 
@@ -107,8 +113,17 @@ async function anthropic() {
   messages.push({ role: "assistant", content: called.content }, { role: "user", content: results });
   const told = await client.messages.create(asked({ tools }));
   assert.match(told.content[0].text, SHOWN);
-  await kept("ts-anthropic", 9);
-  messages.push({ role: "assistant", content: told.content }, { role: "user", content: "Refuse." });
+  messages.push({ role: "assistant", content: told.content }, { role: "user", content: "As JSON." });
+  const structured = await client.messages.parse(asked({ output_config: { format: zodOutputFormat(WORD) } }));
+  assert.deepEqual(structured.parsed_output, { word: "tide" });
+  const picture = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } };
+  const lookedAt = { role: "user", content: [{ type: "text", text: "What is this?" }, picture] };
+  messages.push({ role: "assistant", content: structured.content }, lookedAt);
+  const seen = await client.messages.create(asked());
+  assert.match(seen.content[0].text, SEEN);
+  // What was parsed goes back, and is known.
+  await kept("ts-anthropic", 13);
+  messages.push({ role: "assistant", content: seen.content }, { role: "user", content: "Refuse." });
   await assert.rejects(client.messages.create(asked()), (error) => error instanceof Anthropic.RateLimitError);
 }
 
@@ -134,8 +149,13 @@ async function aiSdk() {
   assert.deepEqual(told.steps[0].toolCalls.map((call) => call.toolName), NAMES);
   assert.match(told.text, SHOWN);
   messages = [...messages, ...told.response.messages, { role: "user", content: "As JSON." }];
-  assert.deepEqual((await generateObject(asked({ schema: WORD }))).object, { word: "tide" });
-  await kept("ts-ai", 11);
+  const { object } = await generateObject(asked({ schema: WORD }));
+  assert.deepEqual(object, { word: "tide" });
+  const picture = { type: "image", image: PIXEL, mediaType: "image/png" };
+  const lookedAt = { role: "user", content: [{ type: "text", text: "What is this?" }, picture] };
+  messages = [...messages, { role: "assistant", content: JSON.stringify(object) }, lookedAt];
+  assert.match((await generateText(asked())).text, SEEN);
+  await kept("ts-ai", 13);
   messages = [{ role: "user", content: "Refuse." }];
   await assert.rejects(generateText(asked()), (error) => error.statusCode === 429 && /slowly/.test(error.message));
 }
@@ -163,8 +183,13 @@ async function langchain() {
   assert.match(told.text, SHOWN);
   messages.push(told, new HumanMessage("As JSON."));
   const structured = model.withStructuredOutput(WORD, { name: "word", method: "jsonSchema" });
-  assert.deepEqual(await structured.invoke(messages), { word: "tide" });
-  await kept("ts-langchain", 11);
+  const object = await structured.invoke(messages);
+  assert.deepEqual(object, { word: "tide" });
+  const picture = { type: "image", data: PIXEL, mimeType: "image/png" };
+  const lookedAt = new HumanMessage({ contentBlocks: [{ type: "text", text: "What is this?" }, picture] });
+  messages.push(new AIMessage(JSON.stringify(object)), lookedAt);
+  assert.match((await model.invoke(messages)).text, SEEN);
+  await kept("ts-langchain", 13);
   await assert.rejects(model.invoke([new HumanMessage("Refuse.")]), /slowly/);
 }
 

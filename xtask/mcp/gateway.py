@@ -1,27 +1,24 @@
-"""Clients of OpenAI and Anthropic at a base URL of Callboard, in front of a model of this script: the official ones for Python and
+"""Clients of OpenAI and Anthropic at a base URL of Callboard, in front of the model of `endpoint.py`: the official ones for Python and
 LangChain, and those for TypeScript in `gateway.mjs`.
 
 Arguments: the binary, and a folder for its store."""
 
 import json
-import os
 import subprocess
 import sys
-import threading
-import time
-import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import anthropic
 import openai
-from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
-CALLBOARD, FOLDER = sys.argv[1:]
-ASKED = []
-# A picture of one pixel.
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+import endpoint
+import long_conversation
+from endpoint import ASKED, PIXEL
+from served import call, kept, serving
+
+SEEN = "and the picture."
 NAMES = ["look", "count"]
 PARAMETERS = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 
@@ -30,140 +27,6 @@ class Word(BaseModel):
     """What is asked for as JSON."""
 
     word: str
-
-
-class Model(BaseHTTPRequestHandler):
-    """Answers how many messages it was shown, in the API's own form."""
-
-    def log_message(self, *_) -> None:
-        pass
-
-    def send(self, kind: str, body: str, status: int = 200) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def do_GET(self) -> None:
-        self.send("application/json", json.dumps({"object": "list", "data": [{"id": "gpt-4o", "object": "model"}]}))
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        ASKED.append(body)
-        if self.path.endswith("/embeddings"):
-            return self.send("application/json", self.embeddings(body))
-        shown = body["input"] if self.path.endswith("/responses") else body["messages"]
-        if "Refuse." in json.dumps(shown[-1]):
-            error = {"type": "rate_limit_error", "message": "slowly"}
-            return self.send("application/json", json.dumps({"type": "error", "error": error}), 429)
-        text = f"I was shown {len(shown)} messages."
-        if "response_format" in body:
-            text = json.dumps({"word": "tide"})
-        ways = {"completions": self.openai, "responses": self.respond, "messages": self.anthropic}
-        answer = ways[self.path.rsplit("/", 1)[-1]](body, text)
-        self.send("text/event-stream" if body.get("stream") else "application/json", answer)
-
-    @staticmethod
-    def openai(body, text: str) -> str:
-        head = {"id": "c1", "created": 1, "model": body["model"]}
-        usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
-        names = [tool["function"]["name"] for tool in body.get("tools", [])]
-        # All tools at once.
-        calls = [
-            {"id": f"t{number}", "type": "function", "function": {"name": name, "arguments": '{"word": "tide"}'}}
-            for number, name in enumerate(names, 1)
-        ]
-        calls = calls if body["messages"][-1]["role"] == "user" else []
-        message = {"role": "assistant", "content": None if calls else text} | ({"tool_calls": calls} if calls else {})
-        finish = "tool_calls" if calls else "stop"
-        if not body.get("stream"):
-            choice = {"index": 0, "message": message, "finish_reason": finish}
-            return json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
-        piece = {**head, "object": "chat.completion.chunk"}
-        deltas = [{"content": part} for part in (text[:5], text[5:])]
-        if calls:
-            deltas = [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(calls)]
-        choices = [{"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None} for delta in deltas]
-        choices += [{"index": 0, "delta": {}, "finish_reason": finish}]
-        pieces = [{**piece, "choices": [choice]} for choice in choices] + [{**piece, "choices": [], "usage": usage}]
-        return "".join(f"data: {json.dumps(piece)}\n\n" for piece in pieces) + "data: [DONE]\n\n"
-
-    @staticmethod
-    def embeddings(body) -> str:
-        data = [{"object": "embedding", "index": 0, "embedding": [0.5, -0.5]}]
-        return json.dumps({"object": "list", "model": body["model"], "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}})
-
-    @staticmethod
-    def respond(body, text: str) -> str:
-        is_result = body["input"][-1].get("type") == "function_call_output"
-        names = [] if is_result else [tool["name"] for tool in body.get("tools", [])]
-        arguments = '{"word": "tide"}'
-        output = [
-            {"type": "function_call", "id": f"f{number}", "call_id": f"t{number}", "name": name, "arguments": arguments, "status": "completed"}
-            for number, name in enumerate(names, 1)
-        ]
-        part = {"type": "output_text", "text": text, "annotations": []}
-        if not names:
-            output = [{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}]
-        usage = {"input_tokens": 50, "output_tokens": 6, "total_tokens": 56}
-        usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-        response = {"id": "r1", "object": "response", "created_at": 1, "status": "completed", "error": None}
-        response |= {"model": body["model"], "output": output, "usage": usage, "incomplete_details": None, "metadata": {}}
-        response |= {"instructions": None, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "temperature": 1, "top_p": 1}
-        if not body.get("stream"):
-            return json.dumps(response)
-        events = [{"type": "response.created", "response": {**response, "status": "in_progress", "output": [], "usage": None}}]
-        for at, item in enumerate(output):
-            of_item = {"item_id": item["id"], "output_index": at}
-            is_call = item["type"] == "function_call"
-            begun = {**item, "status": "in_progress"} | ({"arguments": ""} if is_call else {"content": []})
-            events += [{"type": "response.output_item.added", "output_index": at, "item": begun}]
-            if is_call:
-                of_call = "response.function_call_arguments"
-                events += [{"type": f"{of_call}.delta", **of_item, "delta": arguments}]
-                events += [{"type": f"{of_call}.done", **of_item, "name": item["name"], "arguments": arguments}]
-            else:
-                of_part = {**of_item, "content_index": 0}
-                of_text = {**of_part, "logprobs": []}
-                events += [{"type": "response.content_part.added", **of_part, "part": {**part, "text": ""}}]
-                events += [{"type": "response.output_text.delta", **of_text, "delta": piece} for piece in (text[:5], text[5:])]
-                events += [{"type": "response.output_text.done", **of_text, "text": text}]
-                events += [{"type": "response.content_part.done", **of_part, "part": part}]
-            events += [{"type": "response.output_item.done", "output_index": at, "item": item}]
-        events += [{"type": "response.completed", "response": response}]
-        numbered = [{**event, "sequence_number": number} for number, event in enumerate(events)]
-        return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in numbered)
-
-    @staticmethod
-    def anthropic(body, text: str) -> str:
-        usage = {"input_tokens": 50, "output_tokens": 6}
-        message = {"id": "m1", "type": "message", "role": "assistant", "model": body["model"], "usage": usage}
-        last = body["messages"][-1]["content"]
-        is_result = isinstance(last, list) and any(block["type"] == "tool_result" for block in last)
-        names = [] if is_result else [tool["name"] for tool in body.get("tools", [])]
-        blocks = [{"type": "text", "text": text}]
-        if names:
-            blocks = [
-                {"type": "tool_use", "id": f"t{number}", "name": name, "input": {"word": "tide"}}
-                for number, name in enumerate(names, 1)
-            ]
-        stop = {"stop_reason": "tool_use" if names else "end_turn", "stop_sequence": None}
-        if not body.get("stream"):
-            return json.dumps({**message, **stop, "content": blocks})
-        events = [{"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "content": []}}]
-        for at, block in enumerate(blocks):
-            begun = {**block, "text": ""} if "text" in block else {**block, "input": {}}
-            delta = {"type": "text_delta", "text": text}
-            if "input" in block:
-                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-            events += [
-                {"type": "content_block_start", "index": at, "content_block": begun},
-                {"type": "content_block_delta", "index": at, "delta": delta},
-                {"type": "content_block_stop", "index": at},
-            ]
-        events += [{"type": "message_delta", "delta": stop, "usage": {"output_tokens": 6}}, {"type": "message_stop"}]
-        return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
 
 
 def tried_openai(server: str) -> None:
@@ -197,7 +60,7 @@ def tried_openai(server: str) -> None:
     looked_at = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
     messages += [structured.choices[0].message.model_dump(), looked_at]
     seen = ask().choices[0].message
-    assert seen.content.startswith("I was shown") and PIXEL in json.dumps(ASKED[-1]["messages"][-1]), ASKED[-1]
+    assert seen.content.endswith(SEEN), ASKED[-1]
     messages += [seen.model_dump(), {"role": "user", "content": "And now?"}]
     ask()
     kept(server, "chat:helper", 15)
@@ -235,8 +98,17 @@ def tried_responses(server: str) -> None:
     messages += [*called.output, *results]
     told = ask(tools=tools)
     assert told.output_text.startswith("I was shown"), told
-    kept(server, "chat:helper", 9, "py-responses")
-    messages += [*told.output, {"role": "user", "content": "Refuse."}]
+    messages += [*told.output, {"role": "user", "content": "As JSON."}]
+    structured = client.responses.parse(model="gpt-4o", instructions="You count.", input=messages, text_format=Word)
+    assert structured.output_parsed == Word(word="tide"), structured
+    picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}
+    looked_at = {"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, picture]}
+    messages += [*structured.output, looked_at]
+    seen = ask()
+    assert seen.output_text.endswith(SEEN), ASKED[-1]
+    # What was parsed goes back, and is known.
+    kept(server, "chat:helper", 13, "py-responses")
+    messages += [*seen.output, {"role": "user", "content": "Refuse."}]
     try:
         ask()
         raise AssertionError("the refusal did not pass")
@@ -267,7 +139,11 @@ def tried_langchain(server: str) -> None:
     messages += [told, HumanMessage("As JSON.")]
     structured = model.with_structured_output(Word, method="json_schema").invoke(messages)
     assert structured == Word(word="tide"), structured
-    kept(server, "chat:helper", 11, "py-langchain")
+    picture = {"type": "image", "base64": PIXEL, "mime_type": "image/png"}
+    messages += [AIMessage(structured.model_dump_json()), HumanMessage([{"type": "text", "text": "What is this?"}, picture])]
+    seen = model.invoke(messages)
+    assert seen.content.endswith(SEEN), ASKED[-1]
+    kept(server, "chat:helper", 13, "py-langchain")
     try:
         model.invoke([HumanMessage("Refuse.")])
         raise AssertionError("the refusal did not pass")
@@ -296,44 +172,32 @@ def tried_anthropic(server: str) -> None:
     messages += [{"role": "assistant", "content": called.content}, {"role": "user", "content": results}]
     told = client.messages.create(messages=messages, tools=tools, **ask)
     assert told.content[0].text.startswith("I was shown"), told
-    kept(server, "chat:counter", 9)
+    messages += [{"role": "assistant", "content": told.content}, {"role": "user", "content": "As JSON."}]
+    structured = client.messages.parse(messages=messages, output_format=Word, **ask)
+    assert structured.parsed_output == Word(word="tide"), structured
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+    looked_at = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]}
+    messages += [{"role": "assistant", "content": structured.content}, looked_at]
+    seen = client.messages.create(messages=messages, **ask)
+    assert seen.content[0].text.endswith(SEEN), ASKED[-1]
+    # What was parsed goes back, and is known.
+    kept(server, "chat:counter", 13)
+    messages += [{"role": "assistant", "content": seen.content}, {"role": "user", "content": "Refuse."}]
     try:
-        client.messages.create(messages=[{"role": "user", "content": "Refuse."}], **ask)
+        client.messages.create(messages=messages, **ask)
         raise AssertionError("the refusal did not pass")
     except anthropic.RateLimitError as error:
         assert "slowly" in str(error), error
 
 
-def call(server: str, method: str, path: str, body=None, session: str = "talk"):
-    """A call of the API on a session."""
-    data = None if body is None else json.dumps(body).encode()
-    headers = {"Content-Type": "application/json"}
-    request = urllib.request.Request(f"{server}/v1/sessions/{session}{path}", data, headers, method=method)
-    return json.load(urllib.request.urlopen(request))
-
-
-def kept(server: str, thread: str, count: int, session: str = "talk") -> None:
-    """Waits until a conversation has so many messages: they are kept behind the answer."""
-    for _ in range(1200):
-        found = call(server, "GET", f"/threads/{thread}/messages", session=session)["messages"]
-        if len(found) == count:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{thread} has {len(found)} messages, not {count}: {found}")
-
-
 def main() -> None:
-    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=model.serve_forever, daemon=True).start()
-    upstream = f"http://127.0.0.1:{model.server_port}/v1"
-    words = [CALLBOARD, "serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{FOLDER}/gateway.db", "--json"]
-    environment = {**os.environ, "OPENAI_BASE_URL": upstream, "ANTHROPIC_BASE_URL": upstream}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, env=environment, cwd=FOLDER)
-    try:
-        server = json.loads(process.stdout.readline())["listening"]
+    callboard, folder = sys.argv[1:]
+    with serving(callboard, f"{folder}/gateway.db", endpoint.started()) as server:
         tried_openai(server)
         tried_responses(server)
         print("the OpenAI client at the gateway: ok", flush=True)
+        long_conversation.tried(server)
+        print("a long conversation with a small window at the gateway: ok", flush=True)
         tried_langchain(server)
         print("LangChain for Python at the gateway: ok", flush=True)
         agents = [{"name": "helper", "role": "worker"}, {"name": "counter", "role": "worker"}]
@@ -341,8 +205,6 @@ def main() -> None:
         tried_anthropic(server)
         print("the Anthropic client at the gateway: ok", flush=True)
         subprocess.run(["node", "gateway.mjs", server], check=True)
-    finally:
-        process.kill()
 
 
 main()

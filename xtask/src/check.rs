@@ -6,12 +6,9 @@ use anyhow::Context as _;
 
 use crate::databases::Databases;
 use crate::nextest::{Cases, nextest};
-use crate::server::Server;
+use crate::server::with_model;
 use crate::steps::Steps;
 use crate::{audit, binary, book, cache, command, mcp, npm, page, schema, services, weights};
-
-/// The variable that gives tests the endpoint of the small model.
-const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
 /// The variable that gives tests the folder of a model of vectors.
 const EMBEDDER: &str = "CALLBOARD_TEST_EMBEDDER";
@@ -66,6 +63,7 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
     }
     // A model is slow beside other work.
     steps.run("tests with a small model", || with_model(tests()?.args(["--test-threads", "1", "-E", WITH_MODEL])))?;
+    steps.run("clients of OpenAI and Anthropic with a small model", mcp::check_with_model)?;
     steps.run("tests", || {
         let databases = Databases::start()?;
         let others = format!("not ({WITH_MODEL})");
@@ -82,15 +80,6 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
         steps.run("the book", book::build)?;
         steps.run("the page in a browser", page::test)
     })
-}
-
-/// Runs tests with the endpoint of the small model that they ask: the one that is set, else one that is started for them.
-fn with_model(tests: &mut Command) -> anyhow::Result<()> {
-    if std::env::var_os(MODEL_URL).is_some() {
-        return command::run(tests);
-    }
-    let server = Server::start(&weights::named("0.5b")?)?;
-    command::run(tests.env(MODEL_URL, server.url()))
 }
 
 /// Repeats a newcomer's trial in a clean clone and a clean home, or those of its checks that `arguments` name.

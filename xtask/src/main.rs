@@ -47,7 +47,7 @@ Usage: cargo xtask CHORE
                      `--folder FOLDER` those of a model in a folder
   schema [ARGUMENTS] test the server with calls generated from the OpenAPI document; takes arguments for `schemathesis run`
   mcp                test the door for clients of the Model Context Protocol: the conformance suite and the
-                     official clients; and the base URL with OpenAI's and Anthropic's
+                     official clients; and the base URL with OpenAI's and Anthropic's, also with a small model
   lint               check formatting, clippy, documentation, licences and dependencies between crates
   book               check the links of the documentation, and build it as a book in target/book
   page [OPTION]      build the page from web/, with npm; --check compares it with what is committed, --test runs its tests in
@@ -79,7 +79,7 @@ fn run(chore: &str, arguments: &[String]) -> anyhow::Result<ExitCode> {
         "demo" => return demo::demo(arguments),
         "test" => check::test(arguments, &mut Steps::default())?,
         "schema" => schema::check(arguments)?,
-        "mcp" => mcp::check()?,
+        "mcp" => mcp::check().and_then(|()| mcp::check_with_model())?,
         "book" => book::build()?,
         "page" => page::page(arguments)?,
         "trial" => check::trial(arguments)?,

@@ -1,5 +1,6 @@
 //! Callboard as a server of the Model Context Protocol: the protocol's public conformance suite against a server with the same
-//! door, and the official clients against the real binary; and OpenAI's and Anthropic's at the base URL for them.
+//! door, and the official clients against the real binary; and OpenAI's and Anthropic's at the base URL for them, in front of a model
+//! that answers by a script and of a real one.
 
 use std::{
     fs,
@@ -9,7 +10,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{binary, cache, command, npm, python::Packages, served::Served};
+use crate::{binary, cache, command, npm, python::Packages, served::Served, server};
 
 /// The oldest major version of Node with which the suite runs.
 const SUITE_NODE: u32 = 22;
@@ -17,11 +18,19 @@ const SUITE_NODE: u32 = 22;
 /// The server that has what the suite asks for.
 const FIXTURE: &str = "conformance";
 
-/// Runs all of it.
+/// Runs all that needs no real model.
 pub(crate) fn check() -> anyhow::Result<()> {
     npm::CLIENTS.bring()?;
     conformance()?;
     clients()
+}
+
+/// Runs the clients at the base URL in front of the small model.
+pub(crate) fn check_with_model() -> anyhow::Result<()> {
+    npm::CLIENTS.bring()?;
+    let (callboard, folder) = (binary::bring()?, emptied("gateway")?);
+    let mut clients = python()?.python();
+    server::with_model(clients.arg("real_model.py").arg(callboard).arg(folder).current_dir(scripts()))
 }
 
 /// The suite needs Node 22, which its packages bring for Linux; elsewhere it is the one that is installed.
@@ -43,12 +52,7 @@ fn conformance() -> anyhow::Result<()> {
 
 fn clients() -> anyhow::Result<()> {
     let callboard = binary::bring()?;
-    let python = Packages::bring("clients", "xtask/mcp/requirements.txt")?;
-    let folder = binary::target().join("mcp");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let (python, folder) = (python()?, emptied("mcp")?);
     let store = format!("sqlite:{}", folder.join("mcp.db").display());
     let mut serve = Command::new(&callboard);
     serve.args(["serve", "--listen", "127.0.0.1:0", "--store", &store]).current_dir(&folder);
@@ -93,6 +97,21 @@ fn inspected(way: &str, folder: &Path, server: &[&str]) -> anyhow::Result<()> {
         println!("the inspector over {way}, {era}: ok");
     }
     Ok(())
+}
+
+/// The clients for Python.
+fn python() -> anyhow::Result<Packages> {
+    Packages::bring("clients", "xtask/mcp/requirements.txt")
+}
+
+/// An empty folder in the one that Cargo builds in.
+fn emptied(name: &str) -> anyhow::Result<PathBuf> {
+    let folder = binary::target().join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    Ok(folder)
 }
 
 fn scripts() -> PathBuf {

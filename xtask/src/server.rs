@@ -4,15 +4,18 @@
 //! process. So it also ends if this process panics or is killed.
 
 use std::io::{BufRead as _, BufReader, Read};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, bail};
 
 use crate::progress::Progress;
 use crate::python::Packages;
-use crate::weights::Weights;
+use crate::weights::{self, Weights};
 use crate::{cache, command};
+
+/// The variable that gives tests the endpoint of the small model.
+const MODEL_URL: &str = "CALLBOARD_TEST_MODEL_URL";
 
 /// A running server; dropping it ends it.
 pub(crate) struct Server {
@@ -80,10 +83,19 @@ impl Drop for Server {
     }
 }
 
+/// Runs tests with the endpoint of the small model that they ask: the one that is set, else one that is started for them.
+pub(crate) fn with_model(tests: &mut Command) -> anyhow::Result<()> {
+    if std::env::var_os(MODEL_URL).is_some() {
+        return command::run(tests);
+    }
+    let server = Server::start(&weights::named("0.5b")?)?;
+    command::run(tests.env(MODEL_URL, server.url()))
+}
+
 /// Runs a server until this process is ended.
 pub(crate) fn serve(weights: &Weights) -> anyhow::Result<()> {
     let mut server = Server::start(weights)?;
-    println!("CALLBOARD_TEST_MODEL_URL={url} OPENAI_BASE_URL={url}", url = server.url());
+    println!("{MODEL_URL}={url} OPENAI_BASE_URL={url}", url = server.url());
     bail!("the server of {} ended:\n{}", weights.model, server.end()?);
 }
 

@@ -122,6 +122,9 @@ struct Author<'a> {
     plan: &'a CompressionPlan,
     model: ModelName,
     measure: Measure,
+    window: Tokens,
+    /// How many tokens of a summary the model is asked for at most.
+    allowed: Tokens,
     /// What the model is told besides, in this session.
     more: Option<Arc<str>>,
     /// Hides secrets in what the model answers.
@@ -322,32 +325,35 @@ impl Compressor {
         let context = context(&state, plan, layout, &values);
         let mask = self.session.mask_of_input().await.map_err(|error| error.to_string())?;
         let more = state.session.settings.compression.instructions.clone();
-        Author { compressor: self, plan, model, measure, more, mask, spent }.write(&context).await
+        let window = window_of(&model.to_string()).unwrap_or(DEFAULT_WINDOW);
+        // A summary that takes much of a small window would leave little room for what is summarized.
+        let allowed = plan.allowed_text().min(Tokens(window.0 / 8));
+        Author { compressor: self, plan, model, measure, window, allowed, more, mask, spent }.write(&context).await
     }
 }
 
 impl Author<'_> {
     /// Writes the summary: of all messages at once, or where they do not fit in the window, piece by piece.
     async fn write(&mut self, context: &str) -> Result<Summary, String> {
-        let allowed = self.plan.allowed_text();
-        let window = window_of(&self.model.to_string()).unwrap_or(DEFAULT_WINDOW);
-        let instructions = self.plan.instructions(allowed, self.more.as_deref());
+        let instructions = self.plan.instructions(self.allowed, self.more.as_deref());
+        let mut so_far = self.plan.earlier.as_ref().map(|earlier| {
+            let identifiers: String = earlier.identifiers().map(|one| format!("- {one}\n")).collect();
+            format!("{}\n{identifiers}", earlier.text)
+        });
         // The summary so far is read, the next one is written, and once it may be asked for again.
-        let around = self.measure.count(&instructions) + Tokens(allowed.0.saturating_mul(4)) + Tokens(512);
-        let half = Tokens(window.minus(around).0 / 2);
+        let earlier = so_far.as_deref().map_or(Tokens(0), |text| self.measure.count(text)).max(self.longest());
+        let written = Tokens(self.longest().0.saturating_mul(2));
+        let around = self.measure.count(&instructions) + earlier + written + Tokens(512);
+        let half = Tokens(self.window.minus(around).0 / 2);
         let whole = context;
         let mut context = self.fitting(whole, half);
         if context.len() < whole.len() {
             context.push_str(CUT);
         }
-        let room = window.minus(around).minus(self.measure.count(&context));
+        let room = self.window.minus(around).minus(self.measure.count(&context));
         if room < Tokens(256) {
             return Err(format!("the window of {} is too small for this", self.model));
         }
-        let mut so_far = self.plan.earlier.as_ref().map(|earlier| {
-            let identifiers: String = earlier.identifiers().map(|one| format!("- {one}\n")).collect();
-            format!("{}\n{identifiers}", earlier.text)
-        });
         let pieces = self.pieces(room);
         let mut summary = None;
         for (at, piece) in pieces.iter().enumerate() {
@@ -414,8 +420,7 @@ impl Author<'_> {
             Provider::Anthropic => request.system = vec![json!({"type": "text", "text": instructions})],
         }
         request.messages.extend_from_slice(messages);
-        let allowed = self.plan.allowed_text().0;
-        request.max_tokens = Some(allowed.saturating_add(allowed / 4).saturating_add(64));
+        request.max_tokens = Some(self.longest().0);
         self.spent.requests += 1;
         let answer = self.compressor.models.chat(&request, &mut |_| {}).await.map_err(|error| error.to_string())?;
         if let Some(usage) = answer.usage {
@@ -423,6 +428,11 @@ impl Author<'_> {
             self.spent.completion_tokens += usage.completion_tokens;
         }
         Ok(answer)
+    }
+
+    /// The most tokens of an answer: models count roughly.
+    fn longest(&self) -> Tokens {
+        Tokens(self.allowed.0.saturating_add(self.allowed.0 / 4).saturating_add(64))
     }
 
     /// A text without secrets. They are hidden before it is cut, so that no half of one is left.

@@ -316,6 +316,17 @@ async fn a_history_that_does_not_fit_the_window_is_read_in_pieces() {
 }
 
 #[tokio::test]
+async fn in_a_small_window_a_large_summary_leaves_room_for_what_is_read() {
+    let session = session_on(&memory()).await;
+    say(&session, "main", talk(12_000, "It is node_77.")).await;
+    let models = Models::new(|_, nth| Reply::text(format!("Summary {nth} of tides, after node_77.")));
+    // Nearly half of the model's window of 8,192 tokens.
+    let wanted = compressing(3500, Some("openai:gpt-4"));
+    let done = compressor(&models, &session).compress(wanted).await.unwrap();
+    assert!(done.spent.requests <= 6 && done.model.as_deref() == Some("openai:gpt-4"), "{done:?}");
+}
+
+#[tokio::test]
 async fn i6_a_model_that_summarizes_is_told_no_secret_that_was_said_before_it_was_known() {
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let session = session_with_keys(&memory(), keys).await;
