@@ -465,7 +465,8 @@ async fn a_message_that_comes_again_once_its_secret_was_put_back_or_forgotten_is
     let page = "word ".repeat(20_000);
     let long = |value: &str| json!({"password": value, "page": page}).to_string();
     let called = |value: &str| calls(vec![call("c1", json!({ "password": value }))]);
-    let given: [(&str, &dyn Fn(&str) -> AddMessages); 3] = [
+    type Give<'a> = &'a dyn Fn(&str) -> AddMessages;
+    let given: [(&str, Give<'_>); 3] = [
         ("call:c1.arguments", &called),
         ("call:c1.result", &|value| result("c1", &json!({ "password": value }).to_string())),
         ("call:c1.result", &|value| result("c1", &long(value))),

@@ -62,13 +62,6 @@ fn openai() -> impl Strategy<Value = Value> {
     });
     let calls = option::of(vec(call, 1..3)).prop_map(|calls| calls.map(Value::from));
     let thought = || option::of(words()).prop_map(|text| text.map(Value::from));
-    let kept = option::of(select(vec![
-        ("annotations", json!([{"type": "url_citation", "url_citation": {"url": "https://example.com"}}])),
-        ("audio", json!({"id": "audio_1"})),
-        ("provider_specific_fields", json!({"a": 1})),
-        ("executed_tools", json!([{"index": 0, "type": "search"}])),
-        ("prefix", json!(true)),
-    ]));
     let said = (select(vec!["user", "system", "developer"]), content(image), name());
     prop_oneof![
         said.prop_map(|(role, content, name)| with(json!({"role": role, "content": content}), vec![("name", name)])),
