@@ -330,12 +330,9 @@ fn provider_faults(tool: &Tool) -> Vec<(&'static str, String)> {
 /// What names of tools are.
 pub(crate) const TOOL_NAME: &str = "use 1 to 128 characters in one line";
 
-/// How long the name of a tool may be.
-pub(crate) const TOOL_NAME_CHARS: usize = 128;
-
 /// Whether `name` can be the name of a tool.
 pub(crate) fn is_tool_name(name: &str) -> bool {
-    !name.trim().is_empty() && name.chars().count() <= TOOL_NAME_CHARS && !name.chars().any(is_control)
+    !name.trim().is_empty() && name.chars().count() <= 128 && !name.chars().any(is_control)
 }
 
 #[cfg(feature = "schema")]

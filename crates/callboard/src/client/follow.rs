@@ -14,10 +14,10 @@ use futures::{StreamExt as _, stream};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::{OnSession, Retry};
+use super::{OnSession, Retry, remote::UNREACHABLE};
 use crate::{cli::ActingAs, failure::Failure, output::Output};
 
-/// A stream without even a keep-alive for this long counts as broken.
+/// A stream without even a keep-alive for this long counts as broken, and so does a server that does not begin one.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A session that is followed.
@@ -88,7 +88,8 @@ impl<'a> Follow<'a> {
         let types = (!self.types.is_empty()).then(|| self.types.join(","));
         let call =
             self.session.get(&["events"]).query("after", self.after).maybe("types", types).acting_as(&self.acting_as);
-        let reply = call.begin().await?;
+        let silent = || Failure::failed(UNREACHABLE, "the server accepts connections and does not answer");
+        let reply = timeout(IDLE_TIMEOUT, call.begin()).await.unwrap_or_else(|_| Err(silent()))?;
         if !reply.is_stream() {
             return Err(reply.no_callboard());
         }

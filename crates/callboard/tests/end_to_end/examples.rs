@@ -322,6 +322,7 @@ fn a_follower_misses_nothing_while_the_server_is_restarted() {
     let mut next = || lines.next().unwrap().split_once(' ').unwrap().1.to_owned();
     home.run("say one --session talk --as writer");
     assert_eq!(next(), "writer: one");
+    relay.cut();
     server.kill();
     home.run("say two --session talk");
     let server = Server::start(&home, "");

@@ -139,12 +139,14 @@ fn i7_who_follows_on_the_command_line_has_each_entry_once_when_the_server_comes_
     let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap()).unwrap()["seq"].clone();
     say("one");
     assert_eq!([next(), next()], [1, 2]);
+    relay.cut();
     server.kill();
     say("two");
     let mut server = Server::start(&home, "");
     relay.lead_to(&server);
     say("three");
     assert_eq!([next(), next()], [3, 4]);
+    relay.cut();
     server.tell_to_end();
     assert!(server.ended().success());
     say("four");
@@ -168,6 +170,7 @@ fn a_run_that_is_followed_on_the_command_line_goes_on_when_the_server_comes_back
     let relay = Relay::to(&server);
     let mut run = home.start(&format!("run team.toml --id demo --json --url http://{}", relay.address));
     assert!(endpoint.wait_for(2, crate::server::PATIENCE));
+    relay.cut();
     server.kill();
     let server = Server::start(&home, "");
     relay.lead_to(&server);

@@ -58,19 +58,20 @@ pub fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 /// An address that stays, whatever becomes of the server behind it.
 pub struct Relay {
     pub address: String,
-    server: Arc<Mutex<String>>,
+    /// Where it leads, if anywhere.
+    server: Arc<Mutex<Option<String>>>,
 }
 
 impl Relay {
     pub fn to(server: &Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let server = Arc::new(Mutex::new(server.address().to_owned()));
+        let server = Arc::new(Mutex::new(Some(server.address().to_owned())));
         let to = server.clone();
         thread::spawn(move || {
             for client in listener.incoming().map(Result::unwrap) {
                 // Without a server the connection is closed.
-                if let Ok(server) = TcpStream::connect(&*to.lock().unwrap()) {
+                if let Some(Ok(server)) = to.lock().unwrap().as_ref().map(TcpStream::connect) {
                     for (from, to) in [(&client, &server), (&server, &client)] {
                         let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                         thread::spawn(move || pass(from, to));
@@ -83,7 +84,12 @@ impl Relay {
 
     /// From now on it leads to this server.
     pub fn lead_to(&self, server: &Server) {
-        *self.server.lock().unwrap() = server.address().to_owned();
+        *self.server.lock().unwrap() = Some(server.address().to_owned());
+    }
+
+    /// From now on it leads nowhere. Once its server is gone, its port may be that of something else.
+    pub fn cut(&self) {
+        *self.server.lock().unwrap() = None;
     }
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, reasoning};
 use crate::{
-    agent::TOOL_NAME_CHARS,
     entry::Hash,
     error::{Error, Fault},
     id::{MessageId, ThreadId},
@@ -407,13 +406,16 @@ pub(super) const ANSWER: &str = "answer";
 /// The name that a tool of a namespace has in a conversation. Where it would be too long, it ends with a hash.
 pub fn whole_name(namespace: &str, name: &str) -> String {
     let whole = format!("{namespace}__{name}");
-    if whole.chars().count() <= TOOL_NAME_CHARS {
+    if whole.chars().count() <= WHOLE_NAME_CHARS {
         return whole;
     }
     let hash = Hash::of(whole.as_bytes()).to_string();
-    let begin = whole.chars().take(TOOL_NAME_CHARS - 1 - HASH_CHARS);
+    let begin = whole.chars().take(WHOLE_NAME_CHARS - 1 - HASH_CHARS);
     begin.chain(['_']).chain(hash.chars().take(HASH_CHARS)).collect()
 }
+
+/// The longest name that all providers take.
+const WHOLE_NAME_CHARS: usize = 64;
 
 /// How much of a hash tells names apart.
 const HASH_CHARS: usize = 16;

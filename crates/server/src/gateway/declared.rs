@@ -117,7 +117,7 @@ mod tests {
         for end in ["a", "b"] {
             let inner = format!("{name}{end}");
             let whole = whole_name(&space, &inner);
-            assert_eq!(whole.len(), 128, "{whole}");
+            assert_eq!(whole.len(), 64, "{whole}");
             let call = json!({"type": "function_call", "call_id": "1", "name": whole, "arguments": "{}"});
             let written = as_declared(tools.iter(), vec![call]).remove(0);
             assert_eq!((&written["namespace"], &written["name"]), (&json!(space), &json!(inner)));

@@ -365,7 +365,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
     let picture = json!({"type": "input_image", "file_id": "file-1"});
     let pictured = json!({"role": "developer", "content": [{"type": "input_text", "text": "Be brief."}, picture]});
     for (body, what) in [
-        (json!({"messages": [user("x")]}), "/model"),
+        (json!({"model": 7, "messages": [user("x")]}), "/model"),
         (json!({"model": "m"}), "/messages"),
         (json!({"model": "m", "messages": [user("x")], "n": 2}), "/n"),
         (json!({"model": "m", "messages": [user("x")], "functions": []}), "/functions"),
@@ -1508,6 +1508,10 @@ async fn a_model_that_is_not_named_is_the_agents_or_the_usual_one() {
     let (openai_base_url, anthropic_base_url) = (Some(endpoint.base_url()), Some(endpoint.base_url()));
     let models = ModelSettings { openai_base_url, anthropic_base_url, ..ModelSettings::default() };
     let mut settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
+    settings.runs.model = None;
+    let server = Server::with(memory().await, settings.clone()).await;
+    let refused = server.send("POST", OPENAI, json!({"messages": [user("One?")]})).await.is(400);
+    assert!(refused.raw.contains("/model: name the model, give the agent one"), "{}", refused.raw);
     settings.runs.model = Some("usual".to_owned());
     let server = Server::with(memory().await, settings).await;
     let asked_last = || endpoint.requests().last().unwrap()["model"].clone();
