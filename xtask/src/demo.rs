@@ -104,7 +104,7 @@ impl Demo {
     fn run_and_kill(&self) -> anyhow::Result<(Option<Follower>, Option<u64>)> {
         println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.");
         println!("After each turn you see how full its prompt was ({LEGEND}),\nand who was shown which set.\n");
-        let mut run = self.run([self.team.as_os_str(), "--id".as_ref(), SESSION.as_ref()]);
+        let mut run = self.run([self.team.as_os_str(), OsStr::new("--id"), OsStr::new(SESSION)]);
         run.args(unattended());
         let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
         let Some(follower) = Follower::start(&self.callboard, &mut run)? else { return Ok((None, None)) };
