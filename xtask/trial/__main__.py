@@ -24,9 +24,8 @@ from world import CHECKS, World
 def main(repository, binary, xtask, *only):
     began = time.time()
     with tempfile.TemporaryDirectory() as folder:
-        World.repository, World.binary, World.xtask = (pathlib.Path(path).resolve() for path in (repository, binary, xtask))
-        World.clone = pathlib.Path(folder)
-        subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{World.repository}", folder], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{pathlib.Path(repository).resolve()}", folder], check=True)
+        World.clone, World.binary, World.xtask = pathlib.Path(folder), pathlib.Path(binary).resolve(), pathlib.Path(xtask).resolve()
         tried = failed = 0
         for text, check in CHECKS:
             if only and check.__name__ not in only:

@@ -53,13 +53,14 @@ class Team(Model):
 @item("the demo shows who was shown what after each turn, goes on after `kill -9`, finds a fact again, and its commands can be pasted")
 def demo():
     with World() as world, tempfile.TemporaryDirectory() as elsewhere:
-        # The demo takes a built binary from Cargo's folder, and keeps its store there.
+        # The demo takes a binary that is newer than its sources from Cargo's folder, and keeps its store there.
         target = world.home / "target"
         (target / "debug").mkdir(parents=True)
-        (target / "debug" / world.binary.name).symlink_to(world.binary)
+        newest = target / "debug/callboard"
+        newest.write_text(f'#!/bin/sh\nexec {shlex.quote(str(world.binary))} "$@"\n')
+        newest.chmod(0o755)
         model = Team()
-        # The clone is newer than the binary, which would be built anew.
-        at = {"CARGO_MANIFEST_DIR": World.repository / "xtask", "CARGO_TARGET_DIR": target}
+        at = {"CARGO_MANIFEST_DIR": World.clone / "xtask", "CARGO_TARGET_DIR": target}
         at |= {"OPENAI_BASE_URL": model.url, "CALLBOARD_MODEL": "openai:scripted"}
         options = {"env": world.env(**at), "text": True, "stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE}
         done = subprocess.run([World.xtask, "demo"], cwd=world.home, **options)
