@@ -86,8 +86,9 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
 pub(crate) fn trial(arguments: &[String]) -> anyhow::Result<()> {
     let callboard = binary::bring()?;
     let repository = cache::repository();
+    let xtask = std::env::current_exe().context("cannot find this program, which shows the demo")?;
     let mut trial = Command::new("python3");
-    trial.arg(repository.join("xtask/trial")).arg(&repository).arg(callboard);
+    trial.arg(repository.join("xtask/trial")).args([&repository, &callboard, &xtask]);
     // Nothing is left behind in the tree.
     command::run(trial.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1"))
 }

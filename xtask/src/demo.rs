@@ -8,6 +8,7 @@ mod shown;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,9 @@ use self::shown::{LEGEND, Shown};
 use crate::{binary, cache, command};
 
 const TEAM: &str = "examples/party/TEAM.toml";
+/// What a prompt may have in that file, for the small model, and with any other one: each byte of a prompt counts as a token
+/// where the name of the model is not known.
+const BUDGETS: (&str, &str) = ("\nbudget = 2000\n", "\nbudget = 6000\n");
 /// In whose turn the process is killed.
 const KILLED_WITH: &str = "planner";
 /// How long that turn has been going on then.
@@ -29,7 +33,7 @@ const INTO_THE_TURN: Duration = Duration::from_millis(1500);
 const KEPT_FROM: (&str, &str, &str) = ("ada", "Surprise", "boathouse");
 const RESULT_OF: &str = "writer";
 /// Who says a fact early, and the question that finds it again when it is compressed away.
-const EARLY: (&str, &str) = ("ada", "Which cake does Ada like?");
+const EARLY: (&str, &str) = ("ada", "Which cake, music and game does Ada love?");
 /// The fewest tokens that a thread is compressed to, and a text with more that is said in the thread with that fact.
 const COMPRESSED_TO: &str = "500";
 const LONG_TEXT: &str = "docs/compression.md";
@@ -39,6 +43,7 @@ const PAGE: &str = "http://127.0.0.1:7420/";
 struct Demo {
     callboard: Callboard,
     endpoint: Endpoint,
+    team: PathBuf,
 }
 
 /// Finds or downloads a model, builds the binary if there is none, and shows the team at work. With `arguments`, runs
@@ -58,7 +63,9 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let store = format!("sqlite:{}", folder.join("demo.db").display());
-    let demo = Demo { callboard: Callboard { path, store }, endpoint: model.start()? };
+    let endpoint = model.start()?;
+    let team = team(&endpoint, &folder)?;
+    let demo = Demo { callboard: Callboard { path, store }, endpoint, team };
     if !arguments.is_empty() {
         let status = command::status(demo.run(arguments).envs(demo.endpoint.environment.clone()))?;
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
@@ -97,7 +104,7 @@ impl Demo {
     fn run_and_kill(&self) -> anyhow::Result<(Option<Follower>, Option<u64>)> {
         println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.");
         println!("After each turn you see how full its prompt was ({LEGEND}),\nand who was shown which set.\n");
-        let mut run = self.run([TEAM, "--id", SESSION]);
+        let mut run = self.run([self.team.as_os_str(), OsStr::new("--id"), OsStr::new(SESSION)]);
         run.args(unattended());
         let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
         let Some(follower) = Follower::start(&self.callboard, &mut run)? else { return Ok((None, None)) };
@@ -141,7 +148,7 @@ impl Demo {
         // The newest message stays word for word.
         self.show(&["say", "Thank you.", "--thread", &thread], None)?;
         self.show(&["compress", &thread, "--target", COMPRESSED_TO, "--keep-recent", "1", "--no-model"], None)?;
-        self.show(&["recall", question, "--limit", "1"], None)?;
+        self.show(&["recall", question, "--thread", &thread, "--limit", "1"], None)?;
         self.show(&["why", &said], None)
     }
 
@@ -206,6 +213,19 @@ impl Demo {
         let named = self.endpoint.environment.iter().find(|(name, _)| *name == "CALLBOARD_MODEL");
         named.map(|(_, model)| model.clone()).or_else(|| std::env::var("CALLBOARD_MODEL").ok()).unwrap_or_default()
     }
+}
+
+/// The team file: that of the examples, or one in `folder` with larger prompts.
+fn team(endpoint: &Endpoint, folder: &Path) -> anyhow::Result<PathBuf> {
+    let path = cache::repository().join(TEAM);
+    if endpoint.is_small() {
+        return Ok(path);
+    }
+    let team = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let larger = folder.join("TEAM.toml");
+    let (small, large) = BUDGETS;
+    fs::write(&larger, team.replace(small, large)).with_context(|| format!("cannot write {}", larger.display()))?;
+    Ok(larger)
 }
 
 /// What lets a run answer its own questions where nobody is there to type.

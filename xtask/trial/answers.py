@@ -129,6 +129,10 @@ def question():
         found = hits("What is my boat called?")
         assert found[0] == "My boat is called Merlin." and found[-1] == "What is my boat called?", found
         assert hits("cafe")[0].startswith("It lies"), hits("cafe")
+        for _ in range(3):
+            world.say(session, "What is the name of the boat?")
+            world.say(session, "It is in your notes.")
+        assert "My boat is called Merlin." in hits("What is the name of the boat?")[:2], hits("What is the name of the boat?")
 
 
 @item("after a compression `context` says that there is nothing to compress, and a preview gives the sizes of the deed")

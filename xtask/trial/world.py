@@ -80,7 +80,7 @@ class Done:
 class World:
     """A home of its own, in which commands run, with at most one server."""
 
-    binary = clone = None
+    binary = clone = xtask = None
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -126,7 +126,7 @@ pub(crate) enum Command {
     /// Talk with a director, who plans, builds and tests a workflow with you
     Director(director::Director),
     /// Team files: have a model write one (draft)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "teams")]
     Team(team::Team),
     /// Runs: what a team did with its tasks (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
@@ -135,6 +135,7 @@ pub(crate) enum Command {
     #[command(alias = "turn")]
     Turns(turns::Turns),
     /// Apply a manager's directive and print the result
+    #[command(alias = "directives")]
     Directive(directive::Directive),
     /// Forms: questions for the user (list, answer)
     #[command(subcommand, alias = "forms")]
@@ -176,8 +177,10 @@ pub(crate) enum Command {
     #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
     Variable(variable::Variable),
     /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
+    #[command(alias = "plans")]
     Plan(plan::Plan),
     /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
+    #[command(alias = "workflows")]
     Workflow(workflow::Workflow),
     /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
     #[command(subcommand, alias = "step")]
@@ -186,7 +189,7 @@ pub(crate) enum Command {
     #[command(subcommand, alias = "tool")]
     Tools(tools::Tools),
     /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
-    #[command(subcommand)]
+    #[command(subcommand, alias = "browsers")]
     Browser(browser::Browser),
     /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
@@ -614,6 +617,27 @@ mod tests {
         assert_eq!(of_noun_alone("sets"), ["list", "show"]);
         assert_eq!(of_noun_alone("step"), ["show"]);
         assert!(["files", "plan", "serve", "no such noun"].iter().all(|noun| of_noun_alone(noun).is_empty()));
+    }
+
+    #[test]
+    fn a_noun_is_taken_in_both_numbers_and_with_other_words_for_what_sets_it() {
+        let all = command();
+        let known: [(&str, &str, &str, &[&str]); 8] = [
+            ("set", "sets", "put", &["set", "add", "update"]),
+            ("thread", "threads", "put", &["set", "add", "update"]),
+            ("var", "variables", "set", &["put", "add", "update"]),
+            ("documents", "document", "add", &["put"]),
+            ("session", "sessions", "update", &["set", "change"]),
+            ("plan", "plans", "set", &["put"]),
+            ("workflow", "workflows", "set", &["put", "import"]),
+            ("workflow", "workflows", "change", &["update"]),
+        ];
+        for (noun, other, verb, words) in known {
+            assert_eq!(all.find_subcommand(other).unwrap().get_name(), noun);
+            let named =
+                |word: &&str| all.find_subcommand(noun).unwrap().find_subcommand(word).map(clap::Command::get_name);
+            assert!(words.iter().all(|word| named(word) == Some(verb)), "{noun} {verb}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use callboard_engine::core::time::Timestamp;
+use callboard_engine::core::{error::Fault, time::Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
@@ -211,6 +211,14 @@ fn in_words(problem: &Problem) -> String {
     })
 }
 
+/// What is wrong with a part of something, for people.
+pub(crate) fn fault_in_words(fault: &Fault) -> String {
+    match fault.pointer.is_empty() {
+        true => fault.problem.clone(),
+        false => format!("{}: {}", field(&fault.pointer), fault.problem),
+    }
+}
+
 /// The field that a JSON pointer leads to.
 fn field(pointer: &str) -> String {
     let mut field = String::new();
@@ -294,6 +302,9 @@ mod tests {
         assert_eq!(in_words(&problem), "messages[0].message_id: wrong; a/b: wrong; see /messages");
         let conflict = Problem { detail: "/messages/1/message_id: it is taken".to_owned(), ..Problem::default() };
         assert_eq!(in_words(&conflict), "messages[1].message_id: it is taken");
+        let fault = |pointer: &str| Fault { pointer: pointer.to_owned(), problem: "use another".to_owned() };
+        let told = [fault(""), fault("/form/fields/0/key")].each_ref().map(fault_in_words);
+        assert_eq!(told, ["use another", "form.fields[0].key: use another"]);
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub enum Error {
         max_bytes: usize,
     },
     /// What must be in a prompt does not fit its budget.
-    #[error("the prompt needs at least {needed} tokens and its budget is {budget}: {}; raise the budget or shorten a part", list(.parts))]
+    #[error("the prompt needs at least {needed} tokens and its budget is {budget}: {}; raise the budget or shorten a part{}", list(.parts), in_bytes(.is_in_bytes))]
     BudgetExceeded {
         /// The budget.
         budget: Tokens,
@@ -95,6 +95,8 @@ pub enum Error {
         needed: Tokens,
         /// Each part with what it needs at the least.
         parts: Vec<(String, Tokens)>,
+        /// Whether each byte counts as a token, since the name of the model is not known.
+        is_in_bytes: bool,
     },
     /// An entry has a type or a version that this program does not know.
     #[error("entry {seq} is a {kind} of version {v}, which is newer than this program: use the version that wrote it")]
@@ -331,6 +333,10 @@ impl fmt::Display for Fault {
             write!(f, "{}: {}", self.pointer, self.problem)
         }
     }
+}
+
+fn in_bytes(is_so: &bool) -> &'static str {
+    if *is_so { "; the name of the model is not known, so each byte counts as a token" } else { "" }
 }
 
 fn list(parts: &[(String, Tokens)]) -> String {

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -36,6 +37,23 @@ pub fn quote_inexact(json: &str) -> Cow<'_, str> {
         end = number.end;
     }
     if end == 0 { Cow::Borrowed(json) } else { Cow::Owned(quoted + json.get(end..).unwrap_or_default()) }
+}
+
+/// The same where there are such integers; none also where it is no JSON.
+pub fn with_quoted(json: &[u8]) -> Option<String> {
+    match quote_inexact(std::str::from_utf8(json).ok()?) {
+        // What is no JSON must not become any.
+        Cow::Owned(quoted) if serde_json::from_slice::<IgnoredAny>(json).is_ok() => Some(quoted),
+        _ => None,
+    }
+}
+
+/// Reads JSON of somebody else, in which such integers are read as texts.
+///
+/// # Errors
+/// It is no JSON, or is no `T`.
+pub fn read_quoted<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
+    with_quoted(json).map_or_else(|| serde_json::from_slice(json), |quoted| serde_json::from_str(&quoted))
 }
 
 /// Where such integers are, outside of texts.
@@ -138,5 +156,10 @@ mod tests {
         let json = r#"{"a": [18446744073709551616, 7, "18446744073709551617"]}"#;
         assert_eq!(quote_inexact(json), r#"{"a": ["18446744073709551616", 7, "18446744073709551617"]}"#);
         assert_eq!(quote_inexact("[1, 2.5]"), "[1, 2.5]");
+        assert_eq!(read_quoted::<Vec<String>>(b"[18446744073709551616]").unwrap(), ["18446744073709551616"]);
+        assert_eq!(read_quoted::<Vec<u8>>(b"[7]").unwrap(), [7]);
+        for broken in ["[18446744073709551616", "[1844-6744-0737-0955]", "[007, 18446744073709551616]"] {
+            assert!(read_quoted::<Vec<String>>(broken.as_bytes()).is_err(), "{broken}");
+        }
     }
 }

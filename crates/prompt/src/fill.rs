@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
-    count::{Factor, Tokens},
+    count::{BYTES, Factor, Tokens},
     error::Error,
     id::Seq,
     prompt::{Allowed, PartName},
@@ -193,7 +193,8 @@ fn exceeded(spec: &ResolvedSpec, parts: impl Iterator<Item = (String, Tokens)>) 
     let mut parts: Vec<_> = parts.filter(|(_, tokens)| tokens.0 > 0).collect();
     let needed = scale(spec.factor(), parts.iter_mut().map(|(_, tokens)| tokens));
     let budget = spec.budget;
-    Lacking::Refused(Error::BudgetExceeded { budget, needed, parts })
+    let is_in_bytes = spec.vocabulary == BYTES && spec.factor() == Factor::ONE;
+    Lacking::Refused(Error::BudgetExceeded { budget, needed, parts, is_in_bytes })
 }
 
 /// Numbers as ranges with both ends.

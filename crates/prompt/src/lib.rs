@@ -426,9 +426,12 @@ fn reader<'a>(view: &View<'a>, thread: &ThreadId) -> Result<&'a Agent, Error> {
 /// The agent whose prompt is meant where none is named: the manager, or the only one.
 pub fn default_agent(team: &Team) -> Result<&Agent, Error> {
     let only = || team.agents().next().filter(|_| team.agents().len() == 1);
-    let names = || team.names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let nobody = || {
-        let problem = format!("there is no manager, so say whose prompt is wanted: {}", names());
+        let names: Vec<_> = team.names().map(|name| name.as_str()).collect();
+        let problem = match names.as_slice() {
+            [] => "there is no agent in the team whose prompt could be made".to_owned(),
+            names => format!("there is no manager, so say whose prompt is wanted: {}", names.join(", ")),
+        };
         Error::contradicting(ConflictKind::NoAgent, "/agent", problem)
     };
     team.manager().or_else(only).ok_or_else(nobody)

@@ -175,22 +175,38 @@ pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Vec<Hit> {
 /// that only repeat the question behind all others. Where vectors count, a passage can answer without any word.
 fn stand_back(best: &mut Vec<Candidate>, searched: &[Searched<'_>], by_meaning: bool, limit: usize) {
     if !by_meaning {
+        let is_said_to_it = |found: &&Candidate| {
+            found.has == Has::Borrowed
+                && searched.get(found.scope).is_some_and(|scope| scope.answers_repeat(found.passage))
+        };
+        // What was said to the same question before it was asked again has not answered it.
+        let newest = best.iter().filter(is_said_to_it).map(|found| (found.scope, found.seq)).max();
         // What only borrows can but lose: most of it is behind enough others as it is.
         let enough = enough(best, limit);
         best.retain(|found| found.has != Has::Borrowed || found.score >= enough);
         let found = &*best;
         let lenders: Vec<Vec<f32>> = (0..).zip(searched).map(|(number, scope)| scope.lenders(number, found)).collect();
+        let lowest = lowest(found, |has| has == Has::Words);
         for found in best.iter_mut().filter(|found| found.has == Has::Borrowed) {
-            if let (Some(scope), Some(lenders)) = (searched.get(found.scope), lenders.get(found.scope)) {
-                found.score = found.score.min(scope.most_for_neighbour(found.passage, lenders));
-            }
+            let (Some(scope), Some(lenders)) = (searched.get(found.scope), lenders.get(found.scope)) else { continue };
+            let is_outdated = scope.answers_repeat(found.passage) && newest != Some((found.scope, found.seq));
+            let most = match scope.sight.answers(found.passage) {
+                true if is_outdated => lowest,
+                true => f32::INFINITY,
+                false => scope.most_for_neighbour(found.passage, lenders, lowest),
+            };
+            found.score = found.score.min(most);
         }
     }
-    let others = best.iter().filter(|found| found.has != Has::Question).map(|found| found.score);
-    let lowest = others.fold(f32::INFINITY, f32::min);
+    let lowest = lowest(best, |has| has != Has::Question);
     for found in best.iter_mut().filter(|found| found.has == Has::Question) {
         found.score = found.score.min(lowest);
     }
+}
+
+/// The lowest score of what has what counts.
+fn lowest(best: &[Candidate], counts: impl Fn(Has) -> bool) -> f32 {
+    best.iter().filter(|found| counts(found.has)).map(|found| found.score).fold(f32::INFINITY, f32::min)
 }
 
 /// The score that so many passages with words of their own reach.
@@ -411,7 +427,7 @@ impl<'a> Searched<'a> {
     /// What a passage has of the question.
     fn has(&self, passage: u32) -> Has {
         match self.common.get(passage as usize) {
-            _ if self.repeats.binary_search(&passage).is_ok() => Has::Question,
+            _ if self.repeats(passage) => Has::Question,
             Some(common) if common.terms > 0 => Has::Words,
             _ => Has::Borrowed,
         }
@@ -429,16 +445,33 @@ impl<'a> Searched<'a> {
         scores
     }
 
-    /// The most that a passage without words of its own can count: the best score of the texts that lend it theirs. One that
-    /// answers a question has no such limit.
-    fn most_for_neighbour(&self, passage: u32, lenders: &[f32]) -> f32 {
-        let mut most = f32::NEG_INFINITY;
+    /// The most that a passage without words of its own can count: the best score of the texts that lend it theirs, and where
+    /// those only repeat the question, the `lowest` of what has words of its own.
+    fn most_for_neighbour(&self, passage: u32, lenders: &[f32], lowest: f32) -> f32 {
+        let (mut most, mut is_of_repeats) = (f32::NEG_INFINITY, true);
         self.sight.borrow(passage, |lender, _| {
             let text = self.index.texts.passages.get(lender as usize).map(|lender| lender.text as usize);
             let score = text.and_then(|text| lenders.get(text)).copied();
             most = f32::max(most, score.unwrap_or(f32::NEG_INFINITY));
+            let lends = self.common.get(lender as usize).is_some_and(|common| common.terms > 0);
+            is_of_repeats &= !lends || self.repeats(lender);
         });
-        if most.is_infinite() || self.sight.answers(passage) { f32::INFINITY } else { most }
+        match most.is_infinite() {
+            true if is_of_repeats => lowest,
+            true => f32::INFINITY,
+            false => most,
+        }
+    }
+
+    /// Whether a passage is of a message that only repeats the question.
+    fn repeats(&self, passage: u32) -> bool {
+        self.repeats.binary_search(&passage).is_ok()
+    }
+
+    /// Whether a passage answers such a message.
+    fn answers_repeat(&self, passage: u32) -> bool {
+        let asked = || self.sight.before(passage).is_some_and(|asked| self.repeats(asked));
+        !self.repeats.is_empty() && self.sight.answers(passage) && asked()
     }
 
     fn hit(&self, found: &Candidate, asked: &[Asked], meant: Option<(&Vector, f32)>) -> Option<Hit> {

@@ -74,6 +74,17 @@ fn what_has_no_word_of_the_question_stands_behind_what_lends_it_one() {
 }
 
 #[test]
+fn what_was_said_to_a_question_before_it_was_asked_again_stands_behind_what_has_its_words() {
+    let mut texts = vec!["My boat is called Marlin."];
+    for _ in 0..4 {
+        texts.extend(["It rains.", "Thanks!", "What is the name of the boat?", "It is in your notes."]);
+    }
+    let found = ask(&index(&texts), "What is the name of the boat?");
+    // So do its other neighbours. The newest answer may be one.
+    assert!(found[..2].contains(&1) && found[..2].contains(&17), "{found:?}");
+}
+
+#[test]
 fn hours_part_sittings() {
     let mut index = Index::default();
     let texts = ["The boat is in the harbour.", "It rains."];

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, header},
 };
 use bytes::{Bytes, BytesMut};
+use callboard_core::exact::with_quoted;
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
@@ -25,7 +26,8 @@ pub(crate) struct RequestBody<T> {
     pub(crate) options: WriteOptions,
 }
 
-/// The same for a body with what somebody said: halves of characters in it are replaced.
+/// The same for a body with what somebody said: halves of characters in it are replaced, and integers of more than 64 bits
+/// are texts.
 pub(crate) struct RepairedBody<T> {
     pub(crate) body: T,
     pub(crate) options: WriteOptions,
@@ -69,12 +71,12 @@ impl<T: DeserializeOwned> FromRequest<App> for RepairedBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
         let (bytes, options) = read(request, app).await?;
-        match repair(&bytes) {
-            Some(Repaired { json, members }) => {
-                Ok(Self { body: parse(&json)?, options, repaired: members.into_iter().collect() })
-            }
-            None => Ok(Self { body: parse(&bytes)?, options, repaired: Vec::new() }),
-        }
+        let (json, repaired) = match repair(&bytes) {
+            Some(Repaired { json, members }) => (Bytes::from(json), members.into_iter().collect()),
+            None => (bytes, Vec::new()),
+        };
+        let json = with_quoted(&json).map_or(json, Bytes::from);
+        Ok(Self { body: parse(&json)?, options, repaired })
     }
 }
 

@@ -22,6 +22,7 @@ use bytes::Bytes;
 use callboard_api as api;
 use callboard_core::{
     entry::{Actor, Hash},
+    exact::with_quoted,
     id::{AgentName, SessionId, ThreadId},
     prompt::LayoutName,
     run::own::AnswerTurn,
@@ -148,9 +149,14 @@ async fn read(app: &App, parts: &Parts, body: Body) -> Result<Sent, Complaint> {
     let limits = &app.settings.limits;
     let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
     let repaired = repair(&bytes);
-    let object = serde_json::from_slice(repaired.as_ref().map_or(&bytes, |repaired| &repaired.json));
-    let object = object
+    let json: &[u8] = repaired.as_ref().map_or(&bytes, |repaired| &repaired.json);
+    let mut object: Map<String, Value> = serde_json::from_slice(json)
         .map_err(|error| Complaint::new(StatusCode::BAD_REQUEST, format!("the body is no JSON object: {error}")))?;
+    // What was said keeps its digits. In schemas of tools a number stays one.
+    if let Some(quoted) = with_quoted(json) {
+        let said: Map<String, Value> = serde_json::from_str(&quoted).unwrap_or_default();
+        object.extend(said.into_iter().filter(|(field, _)| ["input", "messages"].contains(&field.as_str())));
+    }
     Ok(Sent { bytes, object })
 }
 

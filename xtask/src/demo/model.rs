@@ -25,7 +25,14 @@ pub(super) enum Model {
 pub(super) struct Endpoint {
     pub(super) environment: Vec<(&'static str, String)>,
     /// The server of the small model, if it was started for the demo.
-    _server: Option<Server>,
+    server: Option<Server>,
+}
+
+impl Endpoint {
+    /// Whether its model is the small one.
+    pub(super) fn is_small(&self) -> bool {
+        self.server.is_some()
+    }
 }
 
 impl Model {
@@ -62,11 +69,11 @@ impl Model {
     /// The endpoint, with a server if it needs one.
     pub(super) fn start(self) -> anyhow::Result<Endpoint> {
         let weights = match self {
-            Self::There(environment) => return Ok(Endpoint { environment, _server: None }),
+            Self::There(environment) => return Ok(Endpoint { environment, server: None }),
             Self::Small(weights) => weights,
         };
         let server = Server::start(&weights).context(OTHERS)?;
         let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
-        Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], _server: Some(server) })
+        Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], server: Some(server) })
     }
 }

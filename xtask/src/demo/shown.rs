@@ -120,7 +120,10 @@ impl Shown {
         let (_, answer) = self.answers.iter().find(|(by, _)| by == agent)?;
         let mut lines = answer.lines().map(|line| line.trim().trim_start_matches(['-', ' ']));
         let line = lines.find(|line| !line.is_empty())?;
-        Some(line.chars().take(40).collect::<String>().trim_end().to_owned())
+        let begin: String = line.chars().take(40).collect();
+        // Not in the middle of a word.
+        let end = begin.rfind(' ').filter(|_| begin.len() < line.len()).unwrap_or(begin.len());
+        Some(begin.get(..end).unwrap_or_default().trim_end().to_owned())
     }
 
     /// The last turn, by its entry in the journal.
@@ -315,12 +318,17 @@ mod tests {
 
     #[test]
     fn the_first_words_of_an_agent_and_the_last_turn_are_named() {
-        let answers =
-            [("ada", "Raspberry cake.\nAnd swing."), ("ada", "No."), ("planner", "---\n - In the boathouse.")];
+        let answers = [
+            ("ada", "Raspberry cake.\nAnd swing."),
+            ("ada", "No."),
+            ("planner", "---\n - In the boathouse."),
+            ("lead", "I love raspberry cake, swing music and the game of boules."),
+        ];
         let answers = answers.map(|(agent, answer)| (agent.to_owned(), answer.to_owned())).to_vec();
         let shown = Shown { agents: Vec::new(), sets: Vec::new(), turns: vec![turn("ada", "")], answers };
         assert_eq!(shown.first_words("ada").as_deref(), Some("Raspberry cake."));
         assert_eq!(shown.first_words("planner").as_deref(), Some("In the boathouse."));
+        assert_eq!(shown.first_words("lead").as_deref(), Some("I love raspberry cake, swing music and"));
         assert_eq!((shown.first_words("writer"), shown.last_turn()), (None, Some(4)));
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody may have meant who named an agent or a thread that is not there.
+//! What somebody may have meant who named an agent, a thread, a context set or a form that is not there.
 
 use callboard_api as api;
 use http::Method;
@@ -16,16 +16,21 @@ pub(super) async fn explained(client: &Client, address: &str, failure: Failure) 
     failure.hint(format!("did you mean {meant}?{more}"))
 }
 
-/// The agent or the thread whose name is almost the one that is not there. Only those that the caller sees are looked at.
+/// The thing whose name is almost the one that is not there. Only those that the caller sees are looked at.
 async fn meant(client: &Client, address: &str, failure: &Failure) -> Option<String> {
     let resource = failure.problem.resource.as_deref()?;
-    let typed = failure.problem.detail.strip_prefix("there is no ")?.strip_prefix(resource)?.trim_start();
+    let what = resource.replace('_', " ");
+    let typed = failure.problem.detail.strip_prefix("there is no ")?.strip_prefix(what.as_str())?.trim_start();
     let typed: String = serde_json::from_str(typed).ok()?;
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let session = path.strip_prefix("/v1/sessions/")?.split('/').next()?;
+    let acting_as = query.split('&').find(|part| part.starts_with("as=")).map(|part| format!("?{part}"));
+    let of = |list: &str| format!("/v1/sessions/{session}/{list}{}", acting_as.as_deref().unwrap_or_default());
     let names = match resource {
         "agent" => agents(client, session).await,
-        "thread" => threads(client, session, query.split('&').find(|part| part.starts_with("as="))).await,
+        "thread" => threads(client, of("threads")).await,
+        "context_set" => sets(client, of("context-sets")).await,
+        "form" => forms(client, of("forms")).await,
         _ => return None,
     };
     nearest(&typed, &names.ok()?)
@@ -36,11 +41,19 @@ async fn agents(client: &Client, session: &str) -> Result<Vec<String>, Failure> 
     Ok(session.agents.iter().map(|agent| agent.name.to_string()).collect())
 }
 
-async fn threads(client: &Client, session: &str, acting_as: Option<&str>) -> Result<Vec<String>, Failure> {
-    let query = acting_as.map(|part| format!("?{part}")).unwrap_or_default();
-    let call = get(client, format!("/v1/sessions/{session}/threads{query}"));
-    let list = call.sent().await?.read::<api::ThreadList>().await?.it;
+async fn threads(client: &Client, address: String) -> Result<Vec<String>, Failure> {
+    let list = get(client, address).sent().await?.read::<api::ThreadList>().await?.it;
     Ok(list.threads.iter().map(|thread| thread.name.to_string()).collect())
+}
+
+async fn sets(client: &Client, address: String) -> Result<Vec<String>, Failure> {
+    let list = get(client, address).sent().await?.read::<api::ContextSetList>().await?.it;
+    Ok(list.context_sets.iter().map(|set| set.name.to_string()).collect())
+}
+
+async fn forms(client: &Client, address: String) -> Result<Vec<String>, Failure> {
+    let list = get(client, address).sent().await?.read::<api::FormList>().await?.it;
+    Ok(list.forms.iter().map(|listed| listed.form.name.to_string()).collect())
 }
 
 fn get(client: &Client, address: String) -> Call<'_> {

@@ -28,6 +28,7 @@ use crate::{
 pub(crate) enum Documents {
     /// Add files and folders as documents
     #[command(
+        alias = "put",
         after_help = "Examples:\n  callboard documents add guides README.md\n  callboard documents add handbook --collection handbook --visible-to writer,editor\n  curl https://example.org/ | callboard documents add - --name example.html\n\nA document is named by its path below the folder given here. It replaces a document of the same name. HTML becomes Markdown. Links are not followed. In folders, hidden files and files that are not text are left out. The exit status is 1 if something could not be added."
     )]
     Add(DocumentsAdd),

@@ -44,7 +44,12 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
         };
     }
     let journal = read(&session, &args).await?;
-    output.answer(&journal.json, |output| journal.it.entries.iter().for_each(|entry| line(entry, output)));
+    output.answer(&journal.json, |output| {
+        journal.it.entries.iter().for_each(|entry| line(entry, output));
+        if journal.it.entries.is_empty() {
+            output.note("there are no such entries");
+        }
+    });
     Ok(())
 }
 

@@ -53,6 +53,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
+    let is_whole = args.before.is_none() && args.after.is_none() && roles.is_empty() && args.limit != Some(0);
     let call = session.get(&["threads", thread.as_str(), "messages"]);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
@@ -70,7 +71,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     context.output.answer(&page.json, |output| {
         page.it.messages.iter().for_each(|message| show(message, output));
         if page.it.messages.is_empty() {
-            output.note("there are no such messages");
+            output.note(if is_whole { "there are no messages" } else { "there are no such messages" });
         }
     });
     Ok(())

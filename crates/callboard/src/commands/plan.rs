@@ -39,6 +39,7 @@ pub(crate) struct Plan {
 pub(crate) enum PlanCommand {
     /// Replace the plan
     #[command(
+        alias = "put",
         after_help = "Examples:\n  callboard plan set plan.json --reason \"the first draft\"\n  callboard plan --json | jq .plan > plan.json   # the plan as it is, for a change"
     )]
     Set {

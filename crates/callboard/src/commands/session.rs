@@ -45,6 +45,7 @@ pub(crate) enum Session {
     Show(NamedSession),
     /// Change a session's settings or team
     #[command(
+        aliases = ["set", "change"],
         after_help = "Examples:\n  callboard session update --title Review --ttl never\n  callboard session update --team TEAM.toml"
     )]
     Update(SessionUpdate),

@@ -34,6 +34,7 @@ pub(crate) enum Set {
     },
     /// Create or change a context set
     #[command(
+        aliases = ["set", "add", "update"],
         after_help = "Examples:\n  callboard set put Tone \"friendly, short\" --visible-to writer,editor\n  callboard set put Article --file article.md\n  git diff | callboard set put Diff -"
     )]
     Put(SetPut),

@@ -20,6 +20,7 @@ pub(crate) enum Thread {
     },
     /// Create a thread, or change who sees it and its settings
     #[command(
+        aliases = ["set", "add", "update"],
         after_help = "Examples:\n  callboard thread put review --visible-to lead,critic\n  callboard thread put review --instructions \"Argue both sides.\" --history-tokens 4000\n  callboard thread put review --tools callboard:read --unset model"
     )]
     Put(Box<ThreadPut>),

@@ -37,6 +37,7 @@ pub(crate) enum Variable {
     },
     /// Set a variable
     #[command(
+        aliases = ["put", "add", "update"],
         after_help = "Examples:\n  callboard var set test_email debug@test.com --reason \"test the login\"\n  callboard var set node4.loginRequired true\n  callboard var set zip_code 01234 --text\n  callboard var set node7.emails --file emails.json\n  callboard var set pin - --secret true --origin https://bank.example < pin.txt"
     )]
     Set(VariableSet),

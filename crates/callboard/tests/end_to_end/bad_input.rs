@@ -242,12 +242,20 @@ fn a_name_that_is_nearly_right_is_suggested_and_no_other() {
         home.json("session new --id demo --agent lead:manager --agent writer");
         home.json("say hello");
         home.json("thread put plans --visible-to lead");
+        home.json("set put Brief 'One page.' --visible-to lead");
         let hint = |line: &str| home.error(line).1["hint"].as_str().unwrap_or_default().to_owned();
         let lists = "`callboard thread list` lists the threads";
         assert!(hint("messages mian").starts_with(&format!("did you mean main? {lists}")), "{}", hint("messages mian"));
         assert!(hint("prompt writr").starts_with("did you mean writer? "), "{}", hint("prompt writr"));
         assert!(hint("messages plan").starts_with("did you mean plans? "), "{}", hint("messages plan"));
-        for line in ["messages nowhere", "prompt nobody", "messages plan --as writer"] {
+        assert!(hint("set show Breif").starts_with("did you mean Brief? "), "{}", hint("set show Breif"));
+        for line in [
+            "messages nowhere",
+            "prompt nobody",
+            "messages plan --as writer",
+            "set show Brefi --as writer",
+            "set show Tone",
+        ] {
             assert!(!hint(line).contains("did you mean"), "{line}: {}", hint(line));
         }
     }

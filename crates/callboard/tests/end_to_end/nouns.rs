@@ -305,6 +305,23 @@ fn a_noun_with_options_alone_is_the_command_that_takes_them() {
 }
 
 #[test]
+fn where_there_is_nothing_to_show_that_is_said() {
+    let home = Home::new();
+    home.json("session new --id demo");
+    for (line, said) in [
+        ("messages", "there are no messages"),
+        ("messages --roles user", "there are no such messages"),
+        ("session journal --after 1", "there are no such entries"),
+        ("turns", "there are no turns"),
+        ("var list", "there are no variables"),
+        ("prompt", "there is no agent in the team"),
+    ] {
+        let done = home.run(&format!("{line} --session demo"));
+        assert!(done.stdout.is_empty() && done.stderr.contains(said), "{line}: {}{}", done.stdout, done.stderr);
+    }
+}
+
+#[test]
 fn a_session_is_shown_with_each_of_its_settings() {
     let home = Home::new();
     let new = json!({

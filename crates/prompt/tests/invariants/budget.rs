@@ -85,7 +85,7 @@ proptest! {
                 };
                 match board.prompt_for(&agent, &spec, 5) {
                     Ok(prompt) => check_fits(&prompt, &board, &agent)?,
-                    Err(Error::BudgetExceeded { budget, needed, parts }) => {
+                    Err(Error::BudgetExceeded { budget, needed, parts, .. }) => {
                         prop_assert!(needed > budget, "{} of {}: {:?}", needed, budget, parts);
                         prop_assert_eq!(parts.iter().map(|(_, tokens)| *tokens).sum::<Tokens>(), needed, "{:?}", parts);
                         prop_assert!(budget < Tokens(3000) || parts.iter().any(|(_, tokens)| tokens.0 > 500), "{:?}", parts);

@@ -11,6 +11,7 @@ use bytes::{Bytes, BytesMut};
 use callboard_api as api;
 use callboard_core::{
     conversation::{self, MessageReceipt},
+    exact::read_quoted,
     id::Seq,
     run::own::AnswerTurn,
 };
@@ -252,10 +253,10 @@ impl Answered {
     }
 }
 
-/// JSON of a provider, also where it has halves of characters.
+/// JSON of a provider, also where it has halves of characters or integers of more than 64 bits.
 fn as_json(text: &[u8]) -> Result<Value, serde_json::Error> {
     let repaired = repair(text);
-    serde_json::from_slice(repaired.as_ref().map_or(text, |repaired| &repaired.json))
+    read_quoted(repaired.as_ref().map_or(text, |repaired| &repaired.json))
 }
 
 /// Whether an answer ends at the length that it may have.
@@ -514,7 +515,8 @@ fn assembled_anthropic(events: &[Value]) -> Value {
     for block in &mut blocks {
         // The input of a call came in pieces of its JSON.
         if let Some(text) = block.get("input").and_then(Value::as_str) {
-            let input = serde_json::from_str(if text.is_empty() { "{}" } else { text }).unwrap_or_else(|_| json!({}));
+            let input = if text.is_empty() { "{}" } else { text };
+            let input = read_quoted(input.as_bytes()).unwrap_or_else(|_| json!({}));
             block.insert("input".to_owned(), input);
         }
     }

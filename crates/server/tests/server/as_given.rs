@@ -112,6 +112,25 @@ async fn a_call_by_the_name_that_a_prompt_has_for_a_tool_is_kept_by_that_of_the_
 }
 
 #[tokio::test]
+async fn integers_of_more_than_64_bits_keep_their_digits_in_what_is_said() {
+    const LARGE: &str = "123456789012345678901234567890";
+    let server = team().await;
+    let block = json!({"type": "tool_use", "id": "c1", "name": "pay", "input": {"wei": "LARGE"}});
+    let said = json!({"role": "assistant", "content": [block]});
+    let turn = prompt(&server, json!({"record": true, "format": "openai"})).await.body["turn"].clone();
+    for (path, body) in [
+        (format!("turns/{turn}"), json!({"message": said})),
+        ("threads/main/messages?as=writer".to_owned(), json!({"messages": [said]})),
+    ] {
+        let body = body.to_string().replace("\"LARGE\"", LARGE);
+        let call = server.call("POST", &format!("{S}/{path}")).header("content-type", "application/json").body(body);
+        Answer::of(call).await.is(200);
+        let last = server.get(&format!("{S}/threads/main/messages?limit=1")).await.is(200).body;
+        assert_eq!(last["messages"][0]["tool_calls"][0]["arguments"], json!({"wei": LARGE}), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_broken_answer_of_any_provider_is_refused_with_the_field_and_leaves_its_turn_open() {
     let server = team().await;
     let turn = prompt(&server, json!({"record": true, "format": "openai"})).await.body["turn"].clone();

@@ -23,6 +23,20 @@ fn counted(prompt: &Value, thousandths: u64) -> u64 {
 }
 
 #[tokio::test]
+async fn a_budget_that_is_too_small_for_a_model_of_unknown_name_says_how_that_is_counted() {
+    let server = Server::start().await;
+    let team = server.team("s").await;
+    for (model, is_known) in [("openai:gpt-4o", true), ("openai:nobody-knows-it", false)] {
+        let wanted = json!({"agent": "writer", "model": model, "budget": 20});
+        let refused = server.send("POST", &format!("{team}/prompt"), wanted).await;
+        let refused = refused.problem(422, "budget_exceeded");
+        let says_so =
+            refused.text("detail").ends_with("; the name of the model is not known, so each byte counts as a token");
+        assert_eq!(says_so, !is_known, "{}", refused.raw);
+    }
+}
+
+#[tokio::test]
 async fn an_estimate_comes_near_what_a_loop_reports_and_stays_in_its_session() {
     for truth in [700, 2000] {
         let server = Server::start().await;

@@ -313,6 +313,38 @@ async fn a_call_that_failed_is_told_to_anthropics_models_as_one() {
 }
 
 #[tokio::test]
+async fn integers_of_more_than_64_bits_keep_their_digits_in_calls() {
+    const LARGE: &str = "25000000000000000000000";
+    let exactly = |body: Value| body.to_string().replace("\"LARGE\"", LARGE);
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"wei": "LARGE"}});
+    let answer = exactly(json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [call], "stop_reason": "tool_use",
+        "usage": {"input_tokens": 9, "output_tokens": 2},
+    }));
+    let endpoint = Scripted::start(move |_, nth| match nth {
+        0 => Reply::raw(200, "application/json", answer.clone()),
+        _ => Reply::text("Paid."),
+    });
+    let server = with(&endpoint).await;
+    let schema = json!({"type": "object", "properties": {"wei": {"type": "integer", "maximum": "LARGE"}}});
+    let ask = |messages: Value| {
+        let tools = json!([{"name": "pay", "input_schema": schema}]);
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": tools, "messages": messages});
+        server.call("POST", ANTHROPIC).header("content-type", "application/json").body(exactly(body))
+    };
+    Answer::of(ask(json!([user("Pay.")]))).await.is(200);
+    kept(&server, "chat:writer", 2).await;
+    let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "Done."});
+    let called = json!({"role": "assistant", "content": [call]});
+    Answer::of(ask(json!([user("Pay."), called, {"role": "user", "content": [result]}]))).await.is(200);
+    kept(&server, "chat:writer", 4).await;
+    let sent = endpoint.requests().last().unwrap().clone();
+    assert_eq!(sent["messages"][1]["content"][0]["input"], json!({"wei": LARGE}), "{sent}");
+    let maximum = &sent["tools"][0]["input_schema"]["properties"]["wei"]["maximum"];
+    assert!(maximum.is_number(), "{sent}");
+}
+
+#[tokio::test]
 async fn results_of_the_clients_tools_go_on_byte_for_byte() {
     let done = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]);
     let endpoint = Scripted::start(move |request, nth| match request.get("input").is_some() {

@@ -19,7 +19,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     commands::{runs::seconds, set, watch},
-    output::{Output, Style, counted, indented},
+    output::{Output, Style, counted, fault_in_words, indented},
 };
 
 /// Prints entries and pieces of answers.
@@ -158,7 +158,7 @@ impl Show {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             self.output.line(format!("  {}{reason}", set::outcome_line(set.outcome, &set.name)));
         }
-        for fault in received.faults.iter().map(ToString::to_string).chain(received.unparsed) {
+        for fault in received.faults.iter().map(fault_in_words).chain(received.unparsed) {
             self.output.line(format!("  {}: {fault}", self.output.paint(Style::Bad, "ignored")));
         }
     }
@@ -184,7 +184,7 @@ impl Show {
         self.quiet(&format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
         if let Some(Due::Team(Duty::Repair { faults, .. })) = due {
             self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
-            faults.iter().for_each(|fault| self.output.line(format!("    {fault}")));
+            faults.iter().for_each(|fault| self.output.line(format!("    {}", fault_in_words(fault))));
         }
         self.streamed = None;
     }

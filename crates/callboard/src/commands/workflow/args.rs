@@ -46,6 +46,7 @@ pub(crate) enum WorkflowCommand {
     },
     /// Replace the whole workflow
     #[command(
+        alias = "put",
         visible_alias = "import",
         after_help = "Example:\n  callboard workflow --json > workflow.json   # the workflow as it is, for a change\n  callboard workflow set workflow.json --reason \"in another order\""
     )]
@@ -89,6 +90,7 @@ pub(crate) enum WorkflowCommand {
     },
     /// Change or move a node
     #[command(
+        alias = "update",
         after_help = "Examples:\n  callboard workflow change node_2 --position 1\n  callboard workflow change node_2 --config '{\"url\": \"https://example.org\"}' --reason \"it moved\""
     )]
     Change {
