@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use callboard_api as api;
 use clap::{Args, Subcommand, ValueEnum};
-use http::Method;
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Client, OnSession, broken},
     failure::Failure,
     output::Output,
@@ -210,15 +209,15 @@ fn act(args: ActIn) -> Result<api::Act, Failure> {
 }
 
 async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
+    let session = context.session_on(on).await?;
     let body = api::TakeScreenshot { tab_name: tab.name };
-    let call = session.post(&["browser", "screenshot"], &body).acting_as(&on.acting_as);
+    let call = session.post(&["browser", "screenshot"], &body);
     let taken = call.answer::<api::TakenScreenshot>().await?;
     let Some(path) = output else {
         context.output.answer(&taken.json, |output| output.line(&taken.it.path));
         return Ok(());
     };
-    let png = read(&session, &taken.it.file, &on.acting_as).await?;
+    let png = read(&session, &taken.it.file).await?;
     std::fs::write(&path, &png)
         .map_err(|error| Failure::failed("unwritable", format!("cannot write {}: {error}", path.display())))?;
     let answer = json!({"file": taken.it.file, "path": taken.it.path, "written_to": path});
@@ -226,9 +225,9 @@ async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf
     Ok(())
 }
 
-async fn read(session: &OnSession<'_>, file: &str, acting_as: &ActingAs) -> Result<Vec<u8>, Failure> {
+async fn read(session: &OnSession<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     use futures::TryStreamExt as _;
-    let call = session.call(Method::GET, &["browser", "screenshots", file]).acting_as(acting_as);
+    let call = session.get(&["browser", "screenshots", file]);
     let pieces = call.pieces().await?.try_collect::<Vec<_>>().await;
     Ok(pieces.map_err(|error| broken(&error))?.concat())
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
@@ -133,21 +133,21 @@ const CHANGES: &str = "plan.updated";
 pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure> {
     let output = context.output;
     let Some(command) = args.command else {
-        let session = context.session(&args.on.session_arg).await?;
+        let session = context.session_on(&args.on).await?;
         if !args.follow {
-            return print(&read(&session, &args.on.acting_as).await?, output);
+            return print(&read(&session).await?, output);
         }
         return tokio::select! {
-            ended = follow(&session, args.on.acting_as, output) => ended,
+            ended = follow(&session, output) => ended,
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     };
     match command {
         PlanCommand::Set { on, file, reason, expected_version } => {
             let plan = plan_in(&file)?;
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let put = api::PutPlan { plan, reason: reason.into(), expected_version };
-            changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&on.acting_as).answer().await?, output);
+            changed(session.call(Method::PUT, &["plan"]).json(&put).answer().await?, output);
         }
         PlanCommand::History { on, limit } => {
             let session = context.session_on(&on).await?;
@@ -156,9 +156,9 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
             output.answer(&versions.json, |output| show::history(&versions.it, output));
         }
         PlanCommand::Show { on, version } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let path = ["plan", "versions", &version.to_string()];
-            print(&session.get(&path).acting_as(&on.acting_as).answer().await?, output)?;
+            print(&session.get(&path).answer().await?, output)?;
         }
         PlanCommand::Diff { on, from, to } => {
             let session = context.session_on(&on).await?;
@@ -177,8 +177,8 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
     Ok(())
 }
 
-async fn read(session: &OnSession<'_>, acting_as: &ActingAs) -> Result<Answer<api::Plan>, Failure> {
-    session.get(&["plan"]).acting_as(acting_as).answer().await
+async fn read(session: &OnSession<'_>) -> Result<Answer<api::Plan>, Failure> {
+    session.get(&["plan"]).answer().await
 }
 
 fn print(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
@@ -205,17 +205,17 @@ fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
 }
 
 /// Shows the plan, and each version that follows. A terminal is cleared before each.
-async fn follow(session: &OnSession<'_>, acting_as: ActingAs, output: Output) -> Result<(), Failure> {
+async fn follow(session: &OnSession<'_>, output: Output) -> Result<(), Failure> {
     let head = session.get(&[]).answer::<api::Session>().await?.it.head;
-    match read(session, &acting_as).await {
+    match read(session).await {
         Ok(plan) => show_again(&plan, output)?,
         Err(failure) if failure.problem.resource.as_deref() == Some("plan") => output.note("no plan yet"),
         Err(failure) => return Err(failure),
     }
-    let mut follow = Follow::start(session, acting_as.clone(), vec![CHANGES.to_owned()], Seq(head.0), output).await?;
+    let mut follow = Follow::start(session, vec![CHANGES.to_owned()], Seq(head.0), output).await?;
     while output.is_writable() {
         if let Followed::Entry(_) = follow.next().await? {
-            show_again(&read(session, &acting_as).await?, output)?;
+            show_again(&read(session).await?, output)?;
         }
     }
     Ok(())

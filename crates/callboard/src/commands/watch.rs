@@ -10,7 +10,6 @@ use callboard_engine::core::{
 use serde::Deserialize;
 
 use crate::{
-    cli::ActingAs,
     client::{Follow, Followed, OnSession, Retry},
     failure::Failure,
     output::{self, Output},
@@ -66,7 +65,7 @@ impl<'a, S: Show> Watch<'a, S> {
         signals: &'a Signals,
         output: Output,
     ) -> Result<Self, Failure> {
-        let follow = Follow::start(session, ActingAs::default(), Vec::new(), after, output).await?;
+        let follow = Follow::start(session, Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
         Ok(Self { session, follow, signals, heard: 0, show, shown: after, node: None, with_pieces, output })
     }
