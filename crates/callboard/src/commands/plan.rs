@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use callboard_api as api;
 use callboard_engine::core::{id::Seq, json::in_words};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use crate::{
     client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
-    terminal,
+    parse, terminal,
 };
 
 /// The plan: what the team is to do, as a to-do list
@@ -35,6 +35,9 @@ pub(crate) struct Plan {
     pub(crate) follow: bool,
 }
 
+/// How far a task may be.
+const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     /// Replace the plan
@@ -51,7 +54,7 @@ pub(crate) enum PlanCommand {
         #[arg(long, value_name = "TEXT", default_value = "changed by hand")]
         reason: String,
         /// Replace this version only (0: only if there is no plan)
-        #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", value_parser = parse::number, allow_negative_numbers = true)]
         expected_version: Option<u64>,
     },
     /// List the versions of the plan, the newest first
@@ -60,7 +63,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// At most this many versions (default: 100)
-        #[arg(short = 'n', long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
         limit: Option<usize>,
     },
     /// Show a version of the plan
@@ -69,7 +72,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// The number of the version
-        #[arg(value_name = "N", value_parser = crate::parse::number)]
+        #[arg(value_name = "N", value_parser = parse::number)]
         version: u64,
     },
     /// Compare two versions of the plan
@@ -92,11 +95,11 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// The number of the task
-        #[arg(value_name = "ID", value_parser = crate::parse::number)]
+        #[arg(value_name = "ID", value_parser = parse::number)]
         task: u64,
         /// Its status
-        #[arg(long, value_name = "STATUS", required_unless_present = "notes")]
-        status: Option<StatusChoice>,
+        #[arg(long, value_name = "STATUS", required_unless_present = "notes", value_parser = parse::one_of::<api::PlanStatus>(STATUSES.into()))]
+        status: Option<api::PlanStatus>,
         /// Its notes; an empty text removes them
         #[arg(long, value_name = "TEXT")]
         notes: Option<String>,
@@ -104,27 +107,6 @@ pub(crate) enum PlanCommand {
         #[arg(long, value_name = "TEXT", default_value = "changed by hand")]
         reason: String,
     },
-}
-
-/// How far a task is.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum StatusChoice {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-}
-
-impl From<StatusChoice> for api::PlanStatus {
-    fn from(choice: StatusChoice) -> Self {
-        match choice {
-            StatusChoice::Pending => Self::Pending,
-            StatusChoice::InProgress => Self::InProgress,
-            StatusChoice::Completed => Self::Completed,
-            StatusChoice::Failed => Self::Failed,
-        }
-    }
 }
 
 /// The entries that change the plan.
@@ -168,8 +150,7 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
         }
         PlanCommand::Task { on, task, status, notes, reason } => {
             let session = context.session_on(&on).await?;
-            let (status, notes) = (status.map(api::PlanStatus::from), notes.map(Into::into));
-            let patch = api::PlanTaskPatch { status, notes, reason: reason.into() };
+            let patch = api::PlanTaskPatch { status, notes: notes.map(Into::into), reason: reason.into() };
             let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
             changed(call.answer().await?, output);
         }
