@@ -684,8 +684,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
     server.send("PATCH", &s, json!({"title": told("title")})).await.is(200);
-    let message = json!({"messages": [{"role": "user", "content": told("message")}]});
-    server.send("POST", &format!("{s}/threads/main/messages"), message).await.is(200);
+    server.say(&s, "main", &told("message")).await;
     let task = json!({"task_id": 1, "description": told("task"), "status": "pending"});
     let phase = json!({"phase_name": "all", "status": "pending", "tasks": [task]});
     let plan = json!({"overall_goal": told("goal"), "current_phase": "all", "phases": [phase]});

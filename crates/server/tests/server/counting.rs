@@ -87,8 +87,7 @@ async fn a_model_that_nobody_knows_is_bounded_until_its_provider_reports() {
     let server = Server::start().await;
     let team = server.team("s").await;
     let words = "The tide turns twice a day, and the harbour with it. ".repeat(40);
-    let said = json!({"messages": [{"role": "user", "content": words}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    server.say(&team, "main", &words).await;
     let unknown = json!({"model": "openai:nobody-knows-it", "record": true});
     let first = prompt(&server, "s", unknown.clone()).await;
     assert_eq!((&first["counting"], &first["vocabulary"]), (&json!("upper_bound"), &json!("bytes")));

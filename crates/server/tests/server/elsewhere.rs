@@ -80,12 +80,6 @@ async fn server_in(folder: &Path, recall: RecallSettings) -> Server {
     Server::of(sqlite(&folder.join("board.db")).await, settings(), board).await
 }
 
-async fn say(server: &Server, team: &str, thread: &str, text: &str) -> u64 {
-    let body = json!({"messages": [{"role": "user", "content": text}]});
-    let said = server.send("POST", &format!("{team}/threads/{thread}/messages"), body).await.is(200);
-    said.body["messages"][0]["seq"].as_u64().unwrap()
-}
-
 async fn recall(server: &Server, at: &str, body: Value) -> Value {
     soon("an answer", server.send("POST", at, body)).await.is(200).body
 }
@@ -114,9 +108,9 @@ async fn what_is_meant_is_found_without_a_word_of_it_and_only_by_those_who_may_s
     let server = server(with_model(&endpoint, "small")).await;
     let team = server.team("s").await;
     server.send("PUT", &format!("{team}/threads/plans"), json!({"visible_to": ["lead"]})).await.is(200);
-    say(&server, &team, "main", "Ana bought a red car.").await;
-    say(&server, &team, "plans", "The boss gets a truck.").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
+    server.say(&team, "main", "Ana bought a red car.").await;
+    server.say(&team, "plans", "The boss gets a truck.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     let all = recall_with_all(&server, &at, "automobile", "small").await;
     let mut found = texts(&all)[..2].to_vec();
@@ -130,8 +124,8 @@ async fn what_is_meant_is_found_without_a_word_of_it_and_only_by_those_who_may_s
     assert!(!seen.to_string().contains("truck"), "{seen}");
     // The same score as in a session in which what is hidden never was.
     let other = server.team("other").await;
-    say(&server, &other, "main", "Ana bought a red car.").await;
-    say(&server, &other, "main", "The soup was too salty.").await;
+    server.say(&other, "main", "Ana bought a red car.").await;
+    server.say(&other, "main", "The soup was too salty.").await;
     let without = recall_with_all(&server, &format!("{other}/recall"), "automobile", "small").await;
     assert_eq!(without["hits"][0]["score"], seen["hits"][0]["score"]);
     assert!(
@@ -160,8 +154,8 @@ async fn without_a_model_that_answers_words_count_alone_and_the_answer_says_why(
         let patience = if reason.contains("within 1 s") { SHORT } else { PATIENCE };
         let server = server(RecallSettings { patience, ..with_model(&endpoint, "small") }).await;
         let team = server.team("s").await;
-        say(&server, &team, "main", "Ana bought a red car.").await;
-        say(&server, &team, "main", "The soup was too salty.").await;
+        server.say(&team, "main", "Ana bought a red car.").await;
+        server.say(&team, "main", "The soup was too salty.").await;
         let at = format!("{team}/recall");
         for _ in 0..2 {
             let answer = recall(&server, &at, json!({"query": "soup"})).await;
@@ -182,7 +176,7 @@ async fn a_text_that_the_model_refuses_takes_no_other_with_it() {
     let server = server(with_model(&endpoint, "small")).await;
     let team = server.team("s").await;
     for text in ["Ana bought a red car.", "This is poison.", "The soup was too salty."] {
-        say(&server, &team, "main", text).await;
+        server.say(&team, "main", text).await;
     }
     let at = format!("{team}/recall");
     assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
@@ -200,7 +194,7 @@ async fn a_text_whose_vector_is_zeros_has_none_and_silences_the_model_for_no_oth
     let server = server(with_model(&endpoint, "small")).await;
     let team = server.team("s").await;
     for text in ["Ana bought a red car.", "hum hum", "The soup was too salty."] {
-        say(&server, &team, "main", text).await;
+        server.say(&team, "main", text).await;
     }
     let at = format!("{team}/recall");
     assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
@@ -222,8 +216,8 @@ async fn a_model_that_changes_its_dimension_is_told_of_and_words_count_alone() {
     });
     let server = server(with_model(&endpoint, "small")).await;
     let team = server.team("s").await;
-    say(&server, &team, "main", "Ana bought a red car.").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
+    server.say(&team, "main", "Ana bought a red car.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     soon("the change", async {
         loop {
@@ -245,7 +239,7 @@ async fn only_the_user_learns_where_models_and_sources_are() {
     let sources = vec![source(&broken, "wiki")];
     let server = server(RecallSettings { sources, ..with_model(&broken, "small") }).await;
     let team = server.team("s").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     let question = json!({"query": "soup"});
     let all = recall(&server, &at, question.clone()).await;
@@ -270,7 +264,7 @@ async fn a_question_of_words_that_say_nothing_has_no_meaning_either() {
     let endpoint = Scripted::start(|request, _| vectors(request));
     let server = server(with_model(&endpoint, "small")).await;
     let team = server.team("s").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     recall_with_all(&server, &at, "meal", "small").await;
     for question in ["the of", "who was it", "?!"] {
@@ -289,8 +283,8 @@ async fn vectors_are_kept_until_another_model_comes() {
     let soup = "User: The soup was too salty.";
     let one = server_in(folder.path(), with_model(&endpoint, "small")).await;
     let team = one.team("s").await;
-    say(&one, &team, "main", "Ana bought a red car.").await;
-    say(&one, &team, "main", "The soup was too salty.").await;
+    one.say(&team, "main", "Ana bought a red car.").await;
+    one.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     recall_with_all(&one, &at, "automobile", "small").await;
     assert_eq!(asked_for(soup), 1);
@@ -300,7 +294,7 @@ async fn vectors_are_kept_until_another_model_comes() {
     assert_eq!(texts(&recall_with_all(&again, &at, "meal", "small").await)[0], "The soup was too salty.");
     // Another session that says the same needs no vector either.
     let other = again.team("other").await;
-    say(&again, &other, "main", "The soup was too salty.").await;
+    again.say(&other, "main", "The soup was too salty.").await;
     recall_with_all(&again, &format!("{other}/recall"), "meal", "small").await;
     assert_eq!(asked_for(soup), 1);
     again.stop().await;
@@ -320,7 +314,7 @@ async fn a_model_is_given_what_it_wants_before_each_text_and_begins_anew_where_t
         let server = server_in(folder.path(), with_prefixes(&endpoint, "small", prefixes)).await;
         if create {
             let team = server.team("s").await;
-            say(&server, &team, "main", "The soup was too salty.").await;
+            server.say(&team, "main", "The soup was too salty.").await;
         }
         recall_with_all(&server, "/v1/sessions/s/recall", "meal", "small").await;
         server.stop().await;
@@ -346,7 +340,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     let sources = vec![source(&wiki, "wiki"), source(&tickets, "tickets")];
     let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
     let team = server.team("s").await;
-    let seq = say(&server, &team, "main", "Keys are rotated by Ana.").await;
+    let seq = server.say(&team, "main", "Keys are rotated by Ana.").await;
     let at = format!("{team}/recall");
     let question = json!({"query": "Who rotates keys?", "limit": 3});
     let answer = recall(&server, &format!("{at}?as=writer"), question.clone()).await;
@@ -361,7 +355,7 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     let sources = vec![source(&wiki, "wiki"), source(&silent, "tickets")];
     let other = self::server(RecallSettings { sources, ..fixtures::recall() }).await;
     let team = other.team("s").await;
-    say(&other, &team, "main", "Keys are rotated by Ana.").await;
+    other.say(&team, "main", "Keys are rotated by Ana.").await;
     let call = json!({"agent": "writer", "arguments": {"query": "Who rotates keys?", "limit": 3}});
     let told = recall(&other, &format!("{team}/tools/recall"), call).await;
     let told: Value = serde_json::from_str(told["result"].as_str().unwrap()).unwrap();
@@ -407,7 +401,7 @@ async fn a_source_that_fails_is_named_and_harms_nothing_else() {
         let sources = vec![source_within(timeout, &wrong, "wrong"), source(&good, "good")];
         let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
         let team = server.team("s").await;
-        say(&server, &team, "main", "Keys are rotated by Ana.").await;
+        server.say(&team, "main", "Keys are rotated by Ana.").await;
         let answer = recall(&server, &format!("{team}/recall"), json!({"query": "Who rotates keys?"})).await;
         assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "On Mondays."], "{reason}");
         let error = answer["sources"][0]["error"].as_str().unwrap();

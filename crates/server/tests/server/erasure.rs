@@ -10,12 +10,6 @@ use crate::fixtures::{self, Answer, Server, settings, sqlite};
 /// What is erased.
 const PRIVATE: &str = "zq-private-4711";
 
-async fn say(server: &Server, session: &str, text: &str) -> u64 {
-    let body = json!({"messages": [{"role": "user", "content": text}]});
-    let said = server.send("POST", &format!("{session}/threads/main/messages"), body).await.is(200);
-    said.body["messages"][0]["seq"].as_u64().unwrap()
-}
-
 async fn erase(server: &Server, session: &str, seq: u64) -> Answer {
     server.delete(&format!("{session}/journal/{seq}?reason=it%20is%20private")).await
 }
@@ -24,7 +18,7 @@ async fn erase(server: &Server, session: &str, seq: u64) -> Answer {
 async fn who_may_not_and_what_cannot_be_erased_is_refused() {
     let server = Server::start().await;
     let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     let lead = server.token(&s, "lead").await;
     let head = server.get(&s).await.head();
     let path = format!("{s}/journal/{seq}?reason=x");
@@ -47,7 +41,7 @@ async fn who_may_not_and_what_cannot_be_erased_is_refused() {
 async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
     let server = Server::start().await;
     let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     server.send("POST", &format!("{s}/fork"), json!({"id": "f"})).await.is(201);
     let first = erase(&server, &s, seq).await.is(200);
     let (by, head) = (first.body["erased_by"].as_u64().unwrap(), first.head());
@@ -68,7 +62,7 @@ async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
 async fn an_erased_session_is_exported_imported_and_forked() {
     let server = Server::start().await;
     let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     let early = server.get(&s).await.head();
     erase(&server, &s, seq).await.is(200);
     let export = server.get(&format!("{s}/export")).await.is(200).raw;
@@ -82,7 +76,7 @@ async fn an_erased_session_is_exported_imported_and_forked() {
     for session in ["i", "f"] {
         let page = server.get(&format!("/v1/sessions/{session}/threads/main/messages")).await.is(200);
         assert_eq!(page.body["messages"][0]["content"], "[erased]");
-        say(&server, &format!("/v1/sessions/{session}"), "and on").await;
+        server.say(&format!("/v1/sessions/{session}"), "main", "and on").await;
     }
     assert_eq!(erase(&server, "/v1/sessions/f", seq).await.is(200).body["erased_by"], Value::Null);
     let forged = export.replacen("\"content\":\"[erased]\"", "\"content\":\"I never said it\"", 1);
@@ -109,7 +103,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
     let server = Server::of(store, settings(), board).await;
     let s = server.team("s").await;
     let long = format!("{PRIVATE} ").repeat(10_000);
-    let mut written = vec![say(&server, &s, PRIVATE).await, say(&server, &s, &long).await];
+    let mut written = vec![server.say(&s, "main", PRIVATE).await, server.say(&s, "main", &long).await];
     let puts = [
         ("PUT", "/context-sets/facts", json!({"content": PRIVATE})),
         ("PUT", "/variables/it", json!({"value": {"a": [PRIVATE]}, "reason": PRIVATE})),
@@ -128,7 +122,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
         written.extend(before + 1..=server.get(&s).await.head());
     }
     for n in 0..60 {
-        say(&server, &s, &format!("Hour {n}: the sea comes and goes. ").repeat(9)).await;
+        server.say(&s, "main", &format!("Hour {n}: the sea comes and goes. ").repeat(9)).await;
     }
     let compress = json!({"method": "extractive", "target_tokens": 900});
     server.send("POST", &format!("{s}/threads/main/compress"), compress).await.is(200);

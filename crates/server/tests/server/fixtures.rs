@@ -175,6 +175,13 @@ impl Server {
         format!("/v1/sessions/{id}")
     }
 
+    /// The user says something in a thread: the number of its entry.
+    pub(crate) async fn say(&self, session: &str, thread: &str, text: &str) -> u64 {
+        let body = json!({"messages": [{"role": "user", "content": text}]});
+        let said = self.send("POST", &format!("{session}/threads/{thread}/messages"), body).await.is(200);
+        said.body["messages"][0]["seq"].as_u64().unwrap()
+    }
+
     /// A token of an agent.
     pub(crate) async fn token(&self, session: &str, agent: &str) -> String {
         let made = self.send("POST", &format!("{session}/tokens"), json!({ "agent": agent })).await.is(201);

@@ -95,10 +95,9 @@ async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
     let meant = json!({"meant": {"id": "t", "at": head}});
     // It was made and not answered, and both have gone on: the server died in between.
     assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), KeyedRequest::Begun(_)));
-    let message = json!({"messages": [{"role": "user", "content": "later"}]});
     server.send("POST", &path, json!({"id": "t", "at": head})).await.is(201);
-    server.send("POST", "/v1/sessions/t/threads/main/messages", message.clone()).await.is(200);
-    server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+    server.say("/v1/sessions/t", "main", "later").await;
+    server.say(&team, "main", "later").await;
     let made = Answer::of(keyed(&server, "POST", &path, "k", &json!({}))).await.is(201);
     assert_eq!((made.text("id"), made.head()), ("t", head + 1));
     assert_eq!(server.get("/v1/sessions").await.body["sessions"].as_array().unwrap().len(), 2);

@@ -218,8 +218,7 @@ async fn a_thread_of_many_messages_is_given_whole() {
 async fn threads_prompts_and_sizes_are_given() {
     let server = Server::start().await;
     let team = server.team("s").await;
-    let hello = json!({"messages": [{"role": "user", "content": "Begin, please."}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), hello).await.is(200);
+    server.say(&team, "main", "Begin, please.").await;
     let thread = server.send("PUT", &format!("{team}/threads/side"), json!({"visible_to": "writer"})).await.is(200);
     assert_eq!(thread.body["visible_to"], json!(["writer"]));
     let threads = server.get(&format!("{team}/threads")).await.is(200);
@@ -319,8 +318,7 @@ async fn the_sessions_used_last_are_given_first_where_that_is_asked_for() {
         let keyed = server.call("POST", "/v1/sessions").header("Idempotency-Key", id).json(&json!({ "id": id }));
         Answer::of(keyed).await.is(201);
     }
-    let message = json!({"messages": [{"role": "user", "content": "hello"}]});
-    server.send("POST", "/v1/sessions/b/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/b", "main", "hello").await;
     let ids = |answer: Answer| {
         let sessions = answer.body["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()

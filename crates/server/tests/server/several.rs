@@ -288,8 +288,7 @@ async fn a_turn_whose_server_was_killed_is_interrupted_where_messages_are_only_a
     soon("the end of the turn", async {
         while open().await > 0 {
             stage.clock.advance_seconds(1);
-            let message = json!({"messages": [{"role": "user", "content": "Anybody there?"}]});
-            b.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+            b.say("/v1/sessions/s", "main", "Anybody there?").await;
             moment().await;
         }
     })

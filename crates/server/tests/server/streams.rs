@@ -24,11 +24,6 @@ pub(crate) async fn next(
     soon("an event", events.next()).await.and_then(Result::ok)
 }
 
-async fn say(server: &Server, team: &str, n: usize) {
-    let messages = json!({"messages": [{"role": "user", "content": format!("{n}")}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), messages).await.is(200);
-}
-
 #[tokio::test]
 async fn i7_who_comes_back_misses_nothing() {
     let server = Server::start().await;
@@ -37,7 +32,7 @@ async fn i7_who_comes_back_misses_nothing() {
     for round in 0..10 {
         let writing = async {
             for n in 0..5 {
-                say(&server, &team, round * 5 + n).await;
+                server.say(&team, "main", &(round * 5 + n).to_string()).await;
             }
         };
         let reading = async {
@@ -68,7 +63,7 @@ async fn a_stream_begins_at_the_head_and_is_filtered() {
     let sets = events(server.call("GET", &format!("{team}/events?types=context_set.updated"))).await;
     let roles = events(server.call("GET", &format!("{team}/events?roles=AI"))).await;
     let side = events(server.call("GET", &format!("{team}/events?thread=side"))).await;
-    say(&server, &team, 1).await;
+    server.say(&team, "main", "1").await;
     let both = json!({"messages": [{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}]});
     server.send("POST", &format!("{team}/threads/side/messages"), both).await.is(200);
     server.send("PUT", &format!("{team}/context-sets/x"), json!({"content": "1"})).await.is(200);
@@ -136,8 +131,7 @@ async fn a_subscriber_that_never_reads_harms_nobody() {
     let mut reading = events(server.call("GET", &format!("{team}/events?types=message.added"))).await;
     let long = "x".repeat(50_000);
     for n in 0..200 {
-        let message = json!({"messages": [{"role": "user", "content": format!("{n} {long}")}]});
-        server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+        server.say(&team, "main", &format!("{n} {long}")).await;
         let event = next(&mut reading).await.unwrap();
         assert!(event.data.contains(&format!("\"{n} x")));
     }
@@ -184,7 +178,7 @@ async fn the_list_of_sessions_is_followed() {
     };
     let team = server.team("new").await;
     wait_for("session.changed", &|session| session["id"] == "new").await;
-    say(&server, &team, 7).await;
+    server.say(&team, "main", "7").await;
     let told = wait_for("session.changed", &|session| session["last"]["sentence"] == "user in main: 7").await;
     let listed = server.get("/v1/sessions?q=new").await.is(200).body;
     assert_eq!(told, listed["sessions"][0]);

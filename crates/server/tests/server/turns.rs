@@ -10,13 +10,8 @@ const S: &str = "/v1/sessions/s";
 async fn team() -> Server {
     let server = Server::start().await;
     server.team("s").await;
-    say(&server, "Write on tides.").await;
+    server.say(S, "main", "Write on tides.").await;
     server
-}
-
-async fn say(server: &Server, text: &str) {
-    let said = json!({"messages": [{"role": "user", "content": text}]});
-    server.send("POST", &format!("{S}/threads/main/messages"), said).await.is(200);
 }
 
 async fn record(server: &Server, body: Value) -> Answer {
@@ -55,7 +50,7 @@ async fn a_turn_is_recorded_answered_once_and_listed() {
         ("AI", "writer", "The tide turns.")
     );
 
-    say(&server, "Go on.").await;
+    server.say(S, "main", "Go on.").await;
     let length = journal(&server).await.len();
     let again = answer(&server, number, said.clone()).await.is(200);
     assert_eq!(again.body, first.body, "the same answer gives the same result");
@@ -172,7 +167,7 @@ async fn i5_the_prompt_of_a_turn_is_given_again_as_it_was_sent() {
     set("High water is at noon.").await;
     let mut sent = Vec::new();
     for (nth, format) in ["text", "openai", "anthropic"].into_iter().enumerate() {
-        say(&server, &format!("The secret word is lagoon{nth}.")).await;
+        server.say(S, "main", &format!("The secret word is lagoon{nth}.")).await;
         let body = json!({"format": format, "recall": true, "query": "tides", "tools": ["callboard:read"],
             "model": "gpt-4o"});
         sent.push(record(&server, body).await.is(200));
@@ -302,7 +297,7 @@ async fn a_request_with_a_key_records_one_turn() {
         Answer::of(call).await.is(200)
     };
     let first = ask().await;
-    say(&server, "Something else.").await;
+    server.say(S, "main", "Something else.").await;
     let again = ask().await;
     assert_eq!(first.body, again.body);
     assert_eq!(server.get(&format!("{S}/turns")).await.body["turns"].as_array().unwrap().len(), 1);
@@ -340,7 +335,9 @@ async fn a_thread_is_compressed_before_the_turn_that_would_pass_the_threshold() 
         "prompt": {"budget": 8000}});
     server.send("PATCH", S, settings).await.is(200);
     for nth in 0..40 {
-        say(&server, &format!("Remark {nth}: {}", "the water rises and the water falls again. ".repeat(8))).await;
+        server
+            .say(S, "main", &format!("Remark {nth}: {}", "the water rises and the water falls again. ".repeat(8)))
+            .await;
     }
     let model = json!({"agent": "writer", "model": "gpt-4o"});
     let plain = server.send("POST", &format!("{S}/prompt"), model.clone()).await.is(200);

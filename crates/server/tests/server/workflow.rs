@@ -265,8 +265,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     assert_eq!(read["sessionToken"], "[hidden]");
     assert_eq!(read["page"], "hello [hidden]");
     let message = "use another-password or token-of-the-day or token-of-the-session";
-    let message = json!({"messages": [{"role": "user", "content": message}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", message).await;
     let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
     for secret in ["hunter2-and-more", "another-password", "token-of-the-day", "token-of-the-session"] {
         assert!(!journal.contains(secret), "{secret} is in the journal");
@@ -276,8 +275,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     assert_eq!(server.get("/v1/sessions/s/variables/node1.token?reveal=true").await.body["value"], "token-of-the-day");
     // With the node its secrets go, where the user deletes it.
     server.delete(&node).await.is(204);
-    let message = json!({"messages": [{"role": "user", "content": "another-password"}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", "another-password").await;
     assert!(server.get("/v1/sessions/s/threads/main/messages").await.raw.contains("\"another-password\""));
     server.stop().await;
 }
