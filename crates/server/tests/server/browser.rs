@@ -1,14 +1,13 @@
 //! The browser of a session: a real Chromium, over HTTP and in the tools of models.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{BrowserSettings, Rules, Settings};
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{self, Answer, Server, memory, models, moment, settings, soon, until},
+    fixtures::{Answer, Server, asking, memory, moment, settings, soon, until},
     pages::{Site, browsers},
     streams::{events, next},
 };
@@ -24,9 +23,7 @@ async fn start(sites: &[&Site]) -> (Server, String, String) {
 }
 
 async fn of(browsers: BrowserSettings) -> (Server, String, String) {
-    let settings = Settings { browsers: Some(browsers), ..settings() };
-    let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
-    let server = Server::of(memory().await, settings, keys).await;
+    let server = Server::with_key(Settings { browsers: Some(browsers), ..settings() }).await;
     let team = server.team("s").await;
     let browser = format!("{team}/browser");
     (server, team, browser)
@@ -456,8 +453,7 @@ async fn a_run_looks_at_pages_and_they_are_data_and_no_part_of_the_workflow() {
         3 => Reply::text("It says count."),
         _ => Reply::json(&json!({"messageTo": "user", "message": "It counts.", "workflowComplete": true})),
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let tools = ["inspect_tab", "debug_action"].map(|tool| format!("callboard:{tool}"));
     let agents = json!([{"name": "lead", "role": "manager"}, {"name": "w", "role": "worker", "tools": tools}]);
@@ -503,8 +499,7 @@ async fn a_director_is_shown_the_picture_of_a_page_that_it_asks_for() {
         0 => Reply::tool_calls([look.clone()]),
         _ => Reply::text("It is a login."),
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let agents = json!([{"name": "lead", "role": "manager", "model": "openai:gpt-4o"}]);
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
@@ -547,8 +542,7 @@ async fn several_scouts_explore_real_pages_each_in_its_tab() {
             }
         }
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let team = server.team("s").await;
     let mut all = events(server.call("GET", &format!("{team}/events?types=run.ended,run.paused"))).await;

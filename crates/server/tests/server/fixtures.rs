@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use callboard_core::session::Ttl;
 use callboard_engine::{Board, LEASE, MasterKey, RecallSettings, Settings as BoardSettings};
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
+use callboard_model::{
+    ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings, scripted::Scripted,
+};
 use callboard_server::{Limits, Settings};
 use callboard_store::{Lease, Store};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -52,6 +54,11 @@ pub(crate) fn settings() -> Settings {
             turn_timeout: Duration::from_secs(60),
         },
     }
+}
+
+/// The same where the models are those of this endpoint.
+pub(crate) fn asking(endpoint: &Scripted) -> Settings {
+    Settings { models: models(endpoint.base_url()), ..settings() }
 }
 
 /// How long anything may take until a test is given up.
@@ -110,8 +117,17 @@ impl Server {
 
     /// The same with a key, so that secrets can be sealed.
     pub(crate) async fn start_with_key() -> Self {
+        Self::with_key(settings()).await
+    }
+
+    pub(crate) async fn with_key(settings: Settings) -> Self {
         let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
-        Self::of(memory().await, settings(), BoardSettings { master_keys, ..board() }).await
+        Self::of(memory().await, settings, BoardSettings { master_keys, ..board() }).await
+    }
+
+    /// A server whose models are those of this endpoint.
+    pub(crate) async fn asking(endpoint: &Scripted) -> Self {
+        Self::with(memory().await, asking(endpoint)).await
     }
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {

@@ -1,11 +1,8 @@
 //! Each resource, as the user.
 
-use std::sync::Arc;
-
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::json;
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 #[tokio::test]
 async fn a_session_is_made_read_changed_listed_and_deleted() {
@@ -57,9 +54,7 @@ async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
 
 #[tokio::test]
 async fn a_session_begins_with_the_sets_of_another() {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     let long = "sea ".repeat(60_000);
     let sets = [

@@ -3,7 +3,7 @@
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, memory, models, settings, until};
+use crate::fixtures::{Answer, Server, until};
 
 const S: &str = "/v1/sessions/s";
 
@@ -327,9 +327,7 @@ async fn usage_of_turns_adds_up_where_there_are_steps() {
 #[tokio::test]
 async fn a_thread_is_compressed_before_the_turn_that_would_pass_the_threshold() {
     let endpoint = Scripted::start(|_, _| Reply::text("The water rose and fell, as was remarked many times."));
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     server.team("s").await;
     let settings = json!({"compression": {"auto": true, "warn_tokens": 1500, "compress_tokens": 2000, "target_tokens": 600},
         "prompt": {"budget": 8000}});
@@ -356,9 +354,7 @@ async fn turns_of_runs_and_of_ones_own_are_listed_alike() {
     let endpoint = Scripted::start(|_, _| {
         Reply::json(&json!({"messageTo": "user", "message": "Done.", "workflowComplete": true}))
     });
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     server.team("s").await;
     let run = server.send("POST", &format!("{S}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let run = run.text("id").to_owned();

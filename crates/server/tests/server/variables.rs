@@ -1,11 +1,8 @@
 //! Variables.
 
-use std::sync::Arc;
-
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its variables.
 async fn start() -> (Server, String, String) {
@@ -17,9 +14,7 @@ async fn start() -> (Server, String, String) {
 
 /// The same where secrets can be sealed.
 async fn start_with_key() -> (Server, String, String) {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     let variables = format!("{team}/variables");
     (server, team, variables)

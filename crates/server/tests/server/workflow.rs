@@ -1,12 +1,9 @@
 //! The workflow over HTTP, by each actor.
 
-use std::sync::Arc;
-
 use callboard_core::prompt::escape::page_text;
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its workflow.
 async fn start() -> (Server, String) {
@@ -17,9 +14,7 @@ async fn start() -> (Server, String) {
 
 /// The same with a key, so that secrets can be sealed.
 async fn start_with_key() -> (Server, String) {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     (server, format!("{team}/workflow"))
 }
