@@ -7,7 +7,7 @@ use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{Answer, Server, asking, moment, settings, soon, sqlite},
+    fixtures::{Answer, Server, asking, settings, sqlite},
     pages::{Site, browsers},
 };
 
@@ -70,16 +70,8 @@ impl Stage {
     }
 
     async fn ended(&self, id: &str) -> Value {
-        soon("the end of the execution", async {
-            loop {
-                let execution = self.server.get(&format!("{}/executions/{id}", self.at)).await.is(200).body;
-                if execution["status"] != "running" {
-                    return execution;
-                }
-                moment().await;
-            }
-        })
-        .await
+        let path = format!("{}/executions/{id}", self.at);
+        self.server.when(&path, |execution| execution.body["status"] != "running").await.is(200).body
     }
 
     async fn statuses(&self) -> Vec<String> {

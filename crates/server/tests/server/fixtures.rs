@@ -180,6 +180,20 @@ impl Server {
         Answer::of(self.call("DELETE", path)).await
     }
 
+    /// Reads this again and again until it is so, which it must soon.
+    pub(crate) async fn when(&self, path: &str, is_so: impl Fn(&Answer) -> bool) -> Answer {
+        soon(path, async {
+            loop {
+                let answer = self.get(path).await;
+                if is_so(&answer) {
+                    return answer;
+                }
+                moment().await;
+            }
+        })
+        .await
+    }
+
     /// A session with this id, a manager `lead` and workers `writer` and `critic`.
     pub(crate) async fn team(&self, id: &str) -> String {
         let agents = json!([

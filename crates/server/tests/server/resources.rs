@@ -278,8 +278,6 @@ async fn a_manager_forks_if_that_is_granted_and_learns_of_no_id() {
 #[tokio::test]
 async fn the_server_says_how_it_is() {
     let server = Server::start().await;
-    server.get("/healthz").await.is(200);
-    server.get("/readyz").await.is(200);
     assert!(server.get("/").await.is(200).raw.contains("<base href=\"/\">"));
     server.get("/v1/nothing").await.problem(404, "not_found");
     let wrong = server.delete("/v1/sessions").await.problem(405, "method_not_allowed");

@@ -3,7 +3,7 @@
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, until};
+use crate::fixtures::{Answer, Server};
 
 const S: &str = "/v1/sessions/s";
 
@@ -358,8 +358,7 @@ async fn turns_of_runs_and_of_ones_own_are_listed_alike() {
     server.team("s").await;
     let run = server.send("POST", &format!("{S}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let run = run.text("id").to_owned();
-    until("the end of the run", async || server.get(&format!("{S}/runs/{run}")).await.body["status"] != "running")
-        .await;
+    server.when(&format!("{S}/runs/{run}"), |run| run.body["status"] != "running").await;
     let own = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
     let listed = server.get(&format!("{S}/turns")).await.is(200).body["turns"].clone();
     assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
