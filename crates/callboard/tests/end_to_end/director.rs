@@ -9,11 +9,11 @@ use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{page, site},
+    browser::{page, serve, site},
     home::Home,
     play::Played,
     real_model::model_url,
-    server::{PATIENCE, Server, words},
+    server::{PATIENCE, Server},
 };
 
 /// The password of the mails, which nobody but the user may read.
@@ -53,7 +53,6 @@ static LEDGER: LazyLock<u16> = LazyLock::new(|| {
 /// Lets a command line look at the page on this port, and at the ledger.
 fn allowed(mut command: Command, port: u16) -> Command {
     command.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port},127.0.0.1:{}", *LEDGER));
-    command.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
     command
 }
 
@@ -308,12 +307,7 @@ fn a_director_goes_on_at_a_server_that_was_killed() {
     let port = page();
     let endpoint = storyteller(port, |_, nth| nth == 2);
     let home = home(&endpoint);
-    let serve = || {
-        let mut serve = home.on_the_store(words("--ttl never"));
-        serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
-        Server::of(serve)
-    };
+    let serve = || Server::of(serve(&home, port, ""));
     let mut server = serve();
     let say = |message: &str, url: &str| {
         home.command(["director", "--json", "--session", "demo", "--url", url, message]).spawn().unwrap()
