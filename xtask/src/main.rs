@@ -7,7 +7,6 @@ mod binary;
 mod book;
 mod cache;
 mod check;
-mod circles;
 mod command;
 mod databases;
 mod demo;
