@@ -11,6 +11,7 @@ mod command;
 mod databases;
 mod demo;
 mod endpoint;
+mod install;
 mod lines;
 mod mcp;
 mod nextest;
