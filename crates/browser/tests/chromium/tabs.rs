@@ -47,13 +47,12 @@ async fn tabs_have_names_and_are_known_as_they_change() {
     )
     .await;
     let browser = start(settings(&[&site])).await;
-    let opened = browser.open(&site.url("/"), "main").await.unwrap();
-    assert!(opened.page.loaded && !opened.page.restarted);
-    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
     browser.open("about:blank", "other").await.unwrap();
     let active = |browser: &Browser| browser.tabs().into_iter().find(|tab| tab.active).map(|tab| tab.name);
     assert_eq!(active(&browser).as_deref(), Some("other"));
-    browser.activate("main").await.unwrap();
+    let opened = browser.open(&site.url("/"), "main").await.unwrap();
+    assert!(opened.page.loaded && !opened.page.restarted);
+    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
     assert_eq!(active(&browser).as_deref(), Some("main"));
 
     let mut changes = browser.changes();
