@@ -15,8 +15,8 @@ use std::{
     time::Duration,
 };
 
-use callboard_core::id::Seq;
-use callboard_engine::{MasterKey, RecallSettings, Settings as BoardSettings};
+use callboard_core::{entry::Actor, id::Seq, variable::SetVariable};
+use callboard_engine::{MasterKey, RecallSettings, Session, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
 use callboard_store::{
@@ -32,7 +32,7 @@ use tracing::{
     span,
 };
 
-use crate::fixtures::{Answer, Server, memory, models, settings, soon, sqlite};
+use crate::fixtures::{Answer, Server, asking, memory, soon, sqlite};
 
 /// The value of the secret. It looks different in JSON of different encoders, in addresses and in base64.
 const CANARY: &str = "zq/CANARY\"7+ß x<&>'";
@@ -434,13 +434,20 @@ fn look_at_files(folder: &Path) -> usize {
     with_words
 }
 
+/// Makes the canary a secret of the session.
+async fn keep_secret(server: &Server) -> Session {
+    let secret = SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into()).unwrap();
+    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
+    session.execute(Actor::User, secret).await.unwrap();
+    session
+}
+
 /// What stands at the end of streams that are read to their end.
 const LAST_WORDS: &str = "zq these are the last words";
 
 /// Reads the stream of the user from its beginning until nothing more comes.
 async fn stream(server: &Server) -> String {
-    let message = json!({"messages": [{"role": "user", "content": LAST_WORDS}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", LAST_WORDS).await;
     stream_of(server, "").await
 }
 
@@ -525,7 +532,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         true => Reply::text(told("summary")),
         false => Reply::silence(),
     });
-    let settings = Settings { project: Some(project), models: models(endpoint.base_url()), ..settings() };
+    let settings = Settings { project: Some(project), ..asking(&endpoint) };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..fixtures::recall() };
     let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..fixtures::board() };
@@ -535,10 +542,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let field = json!({"key": "k", "valueType": "STRING", "label": "What?", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "Who?", "form": {"name": "Form", "fields": [field]}});
     server.send("POST", "/v1/sessions/s/directives", ask).await.is(200);
-    let secret =
-        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
-    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
-    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    keep_secret(&server).await;
     let (mut run, mut turn) = (String::from("r1"), String::new());
     let (mut done, mut erased, mut is_name) = (String::new(), String::new(), false);
     for (number, (method, template, path, body)) in writes().into_iter().enumerate() {
@@ -651,10 +655,7 @@ async fn i6_what_a_model_says_is_hidden() {
             None => Reply::text(told("model")),
         }
     });
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let settings = Settings { models: models(endpoint.base_url()), ..settings() };
-    let server = Server::of(memory().await, settings, board).await;
+    let server = Server::with_key(asking(&endpoint)).await;
     let s = server.team("s").await;
     let secret = json!({"value": CANARY, "reason": "needed"});
     server.send("PUT", &format!("{s}/variables/password"), secret).await.is(200);
@@ -678,9 +679,7 @@ async fn i6_what_a_model_says_is_hidden() {
 
 #[tokio::test]
 async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_read() {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let store = memory().await;
-    let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..fixtures::board() }).await;
+    let server = Server::start_with_key().await;
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
     server.send("PATCH", &s, json!({"title": told("title")})).await.is(200);
@@ -692,10 +691,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     let note = json!({"value": told("value"), "reason": "noted"});
     server.send("PUT", &format!("{s}/variables/note"), note).await.is(200);
     assert!(server.get(&format!("{s}/context-sets/facts")).await.raw.contains("CANARY"));
-    let secret =
-        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
-    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
-    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    let session = keep_secret(&server).await;
     for path in [
         "context-sets/facts",
         "context-sets",
