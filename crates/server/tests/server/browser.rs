@@ -197,8 +197,7 @@ async fn a_server_without_chromium_says_how_to_get_it() {
     assert!(missing.text("detail").contains("apt-get install chromium"), "{}", missing.raw);
     assert!(prompt(&server, &team, json!({})).await.is(200).text("text").contains("No browser session active"));
     server.stop().await;
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get(&format!("{team}/browser")).await.problem(404, "no_browser");
     let tools = server.get(&format!("{team}/tools")).await.is(200).raw;
     assert!(!tools.contains("debug_navigate"), "what nobody can use is not offered");
@@ -271,8 +270,7 @@ async fn a_prompt_shows_the_tabs_and_its_turn_keeps_them() {
 
 #[tokio::test]
 async fn the_system_prompt_of_a_director_has_two_to_three_thousand_tokens() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let made = prompt(&server, &team, json!({"model": "openai:gpt-4o"})).await.is(200).body;
     let part = made["parts"].as_array().unwrap().iter().find(|part| part["name"] == "system_prompt").unwrap();
     assert!((2000..=3000).contains(&part["tokens"].as_u64().unwrap()), "{part}");

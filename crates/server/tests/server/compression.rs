@@ -382,8 +382,7 @@ async fn all_calls_that_wait_for_results_are_kept_or_listed() {
 
 #[tokio::test]
 async fn a_change_of_settings_is_merged_into_them() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let patch = async |change: Value| {
         let settings = server.send("PATCH", &team, change).await.is(200).body.clone();
         (settings["compression"].clone(), settings["limits"].clone(), settings["prompt"].clone())

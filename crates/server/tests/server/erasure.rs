@@ -16,8 +16,7 @@ async fn erase(server: &Server, session: &str, seq: u64) -> Answer {
 
 #[tokio::test]
 async fn who_may_not_and_what_cannot_be_erased_is_refused() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
+    let (server, s) = Server::with_team().await;
     let seq = server.say(&s, "main", PRIVATE).await;
     let lead = server.token(&s, "lead").await;
     let head = server.get(&s).await.head();
@@ -39,8 +38,7 @@ async fn who_may_not_and_what_cannot_be_erased_is_refused() {
 
 #[tokio::test]
 async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
+    let (server, s) = Server::with_team().await;
     let seq = server.say(&s, "main", PRIVATE).await;
     server.send("POST", &format!("{s}/fork"), json!({"id": "f"})).await.is(201);
     let first = erase(&server, &s, seq).await.is(200);
@@ -60,8 +58,7 @@ async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
 
 #[tokio::test]
 async fn an_erased_session_is_exported_imported_and_forked() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
+    let (server, s) = Server::with_team().await;
     let seq = server.say(&s, "main", PRIVATE).await;
     let early = server.get(&s).await.head();
     erase(&server, &s, seq).await.is(200);
@@ -155,8 +152,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
 
 #[tokio::test]
 async fn a_request_whose_answer_was_erased_is_not_done_again() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
+    let (server, s) = Server::with_team().await;
     let text = format!("What is {PRIVATE}?\nMessage to writer: hello");
     let body = json!({ "text": text });
     let send = || {

@@ -441,8 +441,7 @@ async fn who_may_do_what_is_as_the_table_says() {
 
 #[tokio::test]
 async fn what_a_session_grants_and_shares_workers_have() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let set = format!("{team}/context-sets/open");
     server.send("PUT", &set, json!({"content": "x"})).await.is(200);
     let by_writer = format!("{set}?as=writer");

@@ -301,8 +301,7 @@ async fn what_cannot_be_a_file_is_refused() {
 
 #[tokio::test]
 async fn a_server_without_a_project_has_no_files_and_one_without_its_folder_does_not_start() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get(&format!("{team}/files")).await.problem(404, "no_project");
     server.send("POST", &format!("{team}/files"), login("writer")).await.problem(404, "no_project");
     server.stop().await;

@@ -115,7 +115,14 @@ impl Server {
         Self::with(memory().await, settings()).await
     }
 
-    /// The same with a key, so that secrets can be sealed.
+    /// The same with a [team](Self::team) in the session `s`, and the path of that.
+    pub(crate) async fn with_team() -> (Self, String) {
+        let server = Self::start().await;
+        let team = server.team("s").await;
+        (server, team)
+    }
+
+    /// A server with a key, so that secrets can be sealed.
     pub(crate) async fn start_with_key() -> Self {
         Self::with_key(settings()).await
     }

@@ -21,8 +21,7 @@ async fn turn(server: &Server, team: &str, usage: (u64, u64)) -> Value {
 
 #[tokio::test]
 async fn the_list_says_what_happened_last_and_who_has_to_act() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.say(&team, "main", &"Is it\nready? ".repeat(40)).await;
     let session = listed(&server, "").await.remove(0);
     let last = &session["last"];

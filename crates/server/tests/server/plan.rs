@@ -14,8 +14,7 @@ fn plan(status: &str) -> Value {
 }
 
 async fn board() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     (server, format!("{team}/plan"))
 }
 

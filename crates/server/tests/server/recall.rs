@@ -12,8 +12,7 @@ async fn texts(server: &Server, at: &str, body: Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_question_is_answered_with_what_was_said_and_how_to_read_on() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let seq = server.say(&team, "main", "Ana moved to Lisbon in May 2023.").await;
     server.say(&team, "main", "The weather is fine.").await;
     let set = json!({"content": "The office in Lisbon has a blue door."});
@@ -40,8 +39,7 @@ async fn a_question_is_answered_with_what_was_said_and_how_to_read_on() {
 
 #[tokio::test]
 async fn each_agent_finds_only_what_it_may_see() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/threads/plans"), json!({"visible_to": ["lead"]})).await.is(200);
     server.say(&team, "plans", "The vault opens with bergamot.").await;
     let seq = server.say(&team, "main", "The vault is in the cellar.").await;
@@ -65,8 +63,7 @@ async fn each_agent_finds_only_what_it_may_see() {
 
 #[tokio::test]
 async fn bad_questions_are_refused_with_their_place() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.say(&team, "main", "hello").await;
     let at = format!("{team}/recall");
     for (body, pointer) in [
@@ -92,8 +89,7 @@ async fn bad_questions_are_refused_with_their_place() {
 
 #[tokio::test]
 async fn what_was_compressed_away_is_found() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.say(&team, "main", "The vault opens with bergamot.").await;
     for number in 0..30 {
         server.say(&team, "main", &format!("Chatter {number}: {}", "tea and the weather, ".repeat(20))).await;

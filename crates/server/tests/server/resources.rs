@@ -30,8 +30,7 @@ async fn a_session_is_made_read_changed_listed_and_deleted() {
 
 #[tokio::test]
 async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/context-sets/a%2Fb%20%3F%C3%A9");
     let put = json!({"content": "high at noon", "visible_to": ["lead"]});
     let mut set = server.send("PUT", &path, put.clone()).await.is(200);
@@ -90,8 +89,7 @@ async fn a_session_begins_with_the_sets_of_another() {
 
 #[tokio::test]
 async fn a_session_whose_sets_do_not_fit_its_team_is_not_made() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let style = json!({"content": "short", "visible_to": ["writer"]});
     server.send("PUT", &format!("{team}/context-sets/Style"), style).await.is(200);
     let agents = json!([{"name": "painter", "role": "worker"}]);
@@ -106,8 +104,7 @@ async fn a_session_whose_sets_do_not_fit_its_team_is_not_made() {
 
 #[tokio::test]
 async fn a_long_set_comes_back_whole() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let content = "sea ".repeat(60_000);
     let path = format!("{team}/context-sets/long");
     let put = server.send("PUT", &path, json!({ "content": content })).await.is(200);
@@ -117,8 +114,7 @@ async fn a_long_set_comes_back_whole() {
 
 #[tokio::test]
 async fn a_directive_says_how_each_update_came_out() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let sets = json!([
         {"name": "Brief", "context": "tides", "visibleToAgents": ["writer"]},
         {"name": "Brief", "context": "again", "newOrUpdate": "new"},
@@ -137,8 +133,7 @@ async fn a_directive_says_how_each_update_came_out() {
 
 #[tokio::test]
 async fn a_form_is_answered_once_and_becomes_a_set() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let field = json!({"key": "port", "valueType": "NUMBER", "label": "Port", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "Which?", "form": {"name": "Where", "fields": [field]}});
     let asked = server.send("POST", &format!("{team}/directives"), ask).await.is(200);
@@ -161,8 +156,7 @@ async fn a_form_is_answered_once_and_becomes_a_set() {
 
 #[tokio::test]
 async fn messages_come_back_by_page_by_time_and_by_role() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/a%2Fb/messages");
     let message = |n: u32, role: &str| {
         json!({"message_id": format!("x{n}"), "role": role, "content": format!("text {n}"),
@@ -197,8 +191,7 @@ async fn messages_come_back_by_page_by_time_and_by_role() {
 
 #[tokio::test]
 async fn a_thread_of_many_messages_is_given_whole() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/main/messages");
     let messages: Vec<_> = (0..1300).map(|n| json!({"role": "user", "content": format!("{n}")})).collect();
     server.send("POST", &path, json!({ "messages": messages })).await.is(200);
@@ -211,8 +204,7 @@ async fn a_thread_of_many_messages_is_given_whole() {
 
 #[tokio::test]
 async fn threads_prompts_and_sizes_are_given() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.say(&team, "main", "Begin, please.").await;
     let thread = server.send("PUT", &format!("{team}/threads/side"), json!({"visible_to": "writer"})).await.is(200);
     assert_eq!(thread.body["visible_to"], json!(["writer"]));
@@ -248,8 +240,7 @@ async fn threads_prompts_and_sizes_are_given() {
 
 #[tokio::test]
 async fn a_fork_has_the_beginning_of_the_journal() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/context-sets/late"), json!({"content": "x"})).await.is(200);
     let fork = server.send("POST", &format!("{team}/fork"), json!({"at": 4, "id": "f"})).await.is(201);
     assert_eq!((fork.head(), fork.text("id")), (4, "f"));
@@ -261,8 +252,7 @@ async fn a_fork_has_the_beginning_of_the_journal() {
 
 #[tokio::test]
 async fn a_manager_forks_if_that_is_granted_and_learns_of_no_id() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let fork = format!("{team}/fork?as=lead");
     server.send("POST", &fork, json!({})).await.problem(403, "forbidden");
     server.send("PATCH", &team, json!({"grant": ["fork"]})).await.is(200);
@@ -289,8 +279,7 @@ async fn the_server_says_how_it_is() {
 
 #[tokio::test]
 async fn where_a_text_came_from_is_answered_with_the_eyes_of_who_asks() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let put = json!({"content": "high at noon", "visible_to": ["writer"]});
     server.send("PUT", &format!("{team}/context-sets/Tide"), put).await.is(200);
     let found = server.get(&format!("{team}/why?text=at%20noon")).await.is(200);

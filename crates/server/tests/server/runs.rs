@@ -128,8 +128,7 @@ async fn a_run_waits_for_the_results_of_its_callers_tools() {
 
 #[tokio::test]
 async fn a_run_is_paused_resumed_and_cancelled() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let started = server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let run = format!("{team}/runs/{}", started.text("id"));
     let paused = server.send("POST", &format!("{run}/pause"), json!({"reason": "lunch"})).await.is(200);

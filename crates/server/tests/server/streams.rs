@@ -26,8 +26,7 @@ pub(crate) async fn next(
 
 #[tokio::test]
 async fn i7_who_comes_back_misses_nothing() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let (mut seen, mut last) = (Vec::new(), 0);
     for round in 0..10 {
         let writing = async {
@@ -57,8 +56,7 @@ async fn i7_who_comes_back_misses_nothing() {
 
 #[tokio::test]
 async fn a_stream_begins_at_the_head_and_is_filtered() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let at_head = events(server.call("GET", &format!("{team}/events"))).await;
     let sets = events(server.call("GET", &format!("{team}/events?types=context_set.updated"))).await;
     let roles = events(server.call("GET", &format!("{team}/events?roles=AI"))).await;
@@ -84,8 +82,7 @@ async fn a_stream_begins_at_the_head_and_is_filtered() {
 
 #[tokio::test]
 async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let set = format!("{team}/context-sets/brief");
     let mut events = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
     server.send("PUT", &set, json!({"content": "tides"})).await.is(200);
@@ -102,8 +99,7 @@ async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_session_its_token_and_its_server() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let token = server.token(&team, "writer").await;
     let by_token = || server.call("GET", &format!("{team}/events")).bearer_auth(&token);
     let mut his = events(by_token()).await;
@@ -125,8 +121,7 @@ async fn a_stream_ends_with_its_session_its_token_and_its_server() {
 
 #[tokio::test]
 async fn a_subscriber_that_never_reads_harms_nobody() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let idle = server.call("GET", &format!("{team}/events?after=0")).send().await.unwrap();
     let mut reading = events(server.call("GET", &format!("{team}/events?types=message.added"))).await;
     let long = "x".repeat(50_000);
@@ -141,8 +136,7 @@ async fn a_subscriber_that_never_reads_harms_nobody() {
 
 #[tokio::test]
 async fn the_same_comes_over_a_websocket() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let request = |path: String| {
         let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
         request.headers_mut().insert("host", "localhost".parse().unwrap());

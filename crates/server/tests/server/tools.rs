@@ -6,8 +6,7 @@ use crate::fixtures::Server;
 
 /// A session whose tools are called.
 async fn board() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/context-sets/Brief"), json!({"content": "Two pages."})).await.is(200);
     (server, team)
 }

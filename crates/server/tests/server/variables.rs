@@ -6,8 +6,7 @@ use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its variables.
 async fn start() -> (Server, String, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let variables = format!("{team}/variables");
     (server, team, variables)
 }

@@ -7,8 +7,7 @@ use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its workflow.
 async fn start() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     (server, format!("{team}/workflow"))
 }
 
