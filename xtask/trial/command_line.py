@@ -6,9 +6,7 @@ import pty
 import re
 import subprocess
 
-from world import PATIENCE, Model, World, item, refused, until
-
-NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
+from world import NEW, PATIENCE, Model, World, board, item, refused, store, until
 
 
 @item("which session: the one named, then CALLBOARD_SESSION, then the one chosen, then the only one, else an error")
@@ -32,8 +30,7 @@ def which():
 
 @item("`prompt --agent writer` takes the thread in which the writer was addressed last, and says so")
 def addressed():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok("say", "Write.", "--thread", "agent:writer")
         done = world.run("prompt", "--agent", "writer")
         assert "Write." in done.out and "agent:writer" in done.err, done.err
@@ -69,8 +66,7 @@ def expired():
 
 @item("short flags, `--as` everywhere, and global options explained once")
 def grammar():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok("say", "-s", "one", "Hello.")
         assert "Hello." in world.ok("messages", "-s", "one")
         for command in ("messages", "recall Hello", "search Hello", "session journal", "turns", "plan history", "sessions"):
@@ -84,8 +80,7 @@ def grammar():
 
 @item("`why`, `search` and `recall` that find nothing end with 1, with an empty list for programs")
 def nothing_found():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         for command in (("why", "bergamot"), ("search", "bergamot"), ("recall", "bergamot")):
             done = world.run(*command)
             assert done.status == 1, (command, done.status)
@@ -107,8 +102,7 @@ def reading():
 
 @item("what is wrong is told in the words of people: fields instead of pointers, suggestions that fit, plurals, no log lines")
 def words():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok("say", "Hello.", "--id", "x")
         taken = world.run("say", "Other.", "--id", "x")
         assert taken.status == 1 and "messages[0].message_id" in taken.err and "/messages" not in taken.err, taken.err
@@ -161,8 +155,7 @@ def terminal():
 
 @item("a noun alone lists or shows, with options too; a store that is named has to be there; `--url` needs no scheme; `--use` chooses")
 def nouns():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok(*NEW, "--id", "two", "--use")
         assert "two" in world.ok("use") and "others" in world.run(*NEW, "--id", "three").err
         assert world.ok("sessions") == world.ok("session", "list") and "one" in world.ok("sessions", "--session", "one")
@@ -184,8 +177,7 @@ def groups():
 
 @item("at a terminal, times are told from now, exact ones with `--utc`, and `session delete` asks")
 def at_terminal():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         typed, terminal = pty.openpty()
         os.write(typed, b"no\n")
         options = {"cwd": world.home, "env": world.env(), "stdin": terminal, "stdout": terminal, "stderr": terminal, "timeout": PATIENCE}
@@ -217,16 +209,13 @@ def unattended():
 
 @item("`doctor` does not call a missing model wrong")
 def doctor():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         assert world.run("doctor").status == 0, world.run("doctor").out
 
 
 @item("with a token that names a session, commands need no other name for it")
 def token():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.team("other")
         world.say(session, "Hello.")
         made = world.post(f"{session}/tokens", {"agent": "writer"})["token"]
