@@ -178,8 +178,7 @@ fn an_attached_browser_is_said_to_be_unguarded() {
 #[test]
 fn a_variable_allows_all_private_addresses_and_a_wrong_value_of_it_is_refused() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     let serve = |value: &str| {
         let mut serve = home.on_the_store(words("--ttl never"));
         serve.env("CALLBOARD_BROWSER_ALLOW_PRIVATE", value);
@@ -247,8 +246,7 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
 #[test]
 fn a_profile_goes_with_its_browser_unless_it_is_kept() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     std::fs::create_dir(home.path("tmp")).unwrap();
     let fresh = || {
         let names = std::fs::read_dir(home.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -271,8 +269,7 @@ fn a_profile_goes_with_its_browser_unless_it_is_kept() {
 #[test]
 fn the_options_of_browsers_are_for_a_workflow_on_a_store_too() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     let config = json!({"action": "navigate", "url": format!("http://127.0.0.1:{port}/")});
     home.json(&format!("workflow add browser_action --config '{config}' --session mails"));
     let run = |option: &str| {

@@ -357,8 +357,7 @@ fn a_director_is_talked_with_as_people_read_it() {
 #[test]
 fn ctrl_c_cancels_the_run_of_a_director_and_not_the_session() {
     let endpoint = storyteller(1, |_, nth| nth == 0);
-    let home = Home::with(&endpoint);
-    home.json("session new --id demo --agent director:manager");
+    let home = Home::with(&endpoint).with_session("--id demo --agent director:manager");
     let child = director(&home, 1, &["Log me in."]).spawn().unwrap();
     assert!(endpoint.wait_for(1, PATIENCE));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
@@ -372,8 +371,7 @@ fn ctrl_c_cancels_the_run_of_a_director_and_not_the_session() {
 #[test]
 fn a_team_that_works_is_not_taken_for_a_director() {
     let endpoint = callboard_model::scripted::Scripted::start(|_, _| Reply::silence());
-    let home = Home::with(&endpoint).over_http();
-    home.json("session new --id demo --agent lead:manager");
+    let home = Home::with(&endpoint).over_http().with_session("--id demo --agent lead:manager");
     home.http().done("POST", "/v1/sessions/demo/runs", &json!({"kind": "team", "input": "Write."}));
     let (status, error) = home.error("director 'Log me in.' --session demo");
     assert_eq!((status, &error["code"]), (1, &json!("run_unfinished")), "{error}");

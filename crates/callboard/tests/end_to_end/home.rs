@@ -48,6 +48,12 @@ impl Home {
         self
     }
 
+    /// The same, with a session that is made with these options.
+    pub fn with_session(self, options: &str) -> Self {
+        self.json(&format!("session new {options}"));
+        self
+    }
+
     /// The same, with a model.
     pub fn with(endpoint: &Scripted) -> Self {
         Self::at(endpoint.base_url(), "openai:scripted")
