@@ -202,8 +202,7 @@ async fn what_is_too_large_is_refused() {
     let pieces = futures::stream::iter((0..10).map(|_| Ok::<_, std::io::Error>("y".repeat(500))));
     let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
     Answer::of(call.body(reqwest::Body::wrap_stream(pieces))).await.problem(413, "too_large");
-    let call = server.call("POST", "/v1/import").header("content-type", "application/x-ndjson").body("z".repeat(5000));
-    Answer::of(call).await.problem(413, "too_large");
+    Answer::of(server.import("/v1/import", &"z".repeat(5000))).await.problem(413, "too_large");
     let head = server.call("GET", "/healthz").header("x-long", "x".repeat(200_000));
     // The connection is cut, or the head is refused.
     assert!(head.send().await.map_or(true, |answer| answer.status() == 431));

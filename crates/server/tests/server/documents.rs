@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixtures::{Server, settings, sqlite};
+use crate::fixtures::{Answer, Server, settings, sqlite};
 
 fn names(list: &Value) -> Vec<&str> {
     list["documents"].as_array().unwrap().iter().map(|document| document["name"].as_str().unwrap()).collect()
@@ -88,15 +88,7 @@ async fn a_document_outlives_a_restart_an_export_and_a_fork_and_is_erased_everyw
     server.stop().await;
     let server = Server::with(sqlite(&folder.path().join("board.db")).await, settings()).await;
     let export = server.get(&format!("{team}/export")).await.is(200).raw;
-    server
-        .call("POST", "/v1/import?id=copy")
-        .header("content-type", "application/x-ndjson")
-        .body(export)
-        .send()
-        .await
-        .unwrap()
-        .error_for_status()
-        .unwrap();
+    Answer::of(server.import("/v1/import?id=copy", &export)).await.is(201);
     for session in ["s", "fork", "copy"] {
         let read =
             async |name: &str| server.get(&format!("/v1/sessions/{session}/documents/{name}")).await.is(200).body;

@@ -64,11 +64,7 @@ async fn an_erased_session_is_exported_imported_and_forked() {
     erase(&server, &s, seq).await.is(200);
     let export = server.get(&format!("{s}/export")).await.is(200).raw;
     assert!(!export.contains(PRIVATE) && export.contains("hash_salt"), "{export}");
-    let import = |export: String, id: &str| {
-        let call = server.call("POST", &format!("/v1/import?id={id}")).header("content-type", "application/x-ndjson");
-        Answer::of(call.body(export))
-    };
-    import(export.clone(), "i").await.is(201);
+    Answer::of(server.import("/v1/import?id=i", &export)).await.is(201);
     server.send("POST", &format!("{s}/fork"), json!({"id": "f", "at": early})).await.is(201);
     for session in ["i", "f"] {
         let page = server.get(&format!("/v1/sessions/{session}/threads/main/messages")).await.is(200);
@@ -78,7 +74,7 @@ async fn an_erased_session_is_exported_imported_and_forked() {
     assert_eq!(erase(&server, "/v1/sessions/f", seq).await.is(200).body["erased_by"], Value::Null);
     let forged = export.replacen("\"content\":\"[erased]\"", "\"content\":\"I never said it\"", 1);
     assert_ne!(forged, export);
-    import(forged, "forged").await.problem(422, "invalid");
+    Answer::of(server.import("/v1/import?id=forged", &forged)).await.problem(422, "invalid");
 }
 
 /// Whether a file of the folder contains the text.

@@ -212,6 +212,11 @@ impl Server {
         format!("/v1/sessions/{id}")
     }
 
+    /// The call that imports what was exported.
+    pub(crate) fn import(&self, path: &str, export: &str) -> RequestBuilder {
+        self.call("POST", path).header("content-type", "application/x-ndjson").body(export.to_owned())
+    }
+
     /// The user says something in a thread: the number of its entry.
     pub(crate) async fn say(&self, session: &str, thread: &str, text: &str) -> u64 {
         let body = json!({"messages": [{"role": "user", "content": text}]});
