@@ -54,7 +54,6 @@ async fn a_session_has_a_workflow_from_the_beginning() {
     );
     server.send("PATCH", &at, json!({"name": " "})).await.is(200);
     assert_eq!(server.get(&at).await.body["workflow"].get("name"), None);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -98,7 +97,6 @@ async fn nodes_are_created_changed_moved_and_deleted() {
         journal["entries"].as_array().unwrap().iter().map(|e| (&e["by"], &e["data"]["reason"])).collect();
     assert_eq!(said[1], (&json!("user"), &json!("first")));
     assert_eq!(said[3], (&json!("agent:lead"), &json!("no need")));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -139,7 +137,6 @@ async fn what_is_wrong_with_a_node_is_said_with_its_place() {
     create(&server, &at, json!({"type": "b", "config": {"then": "node_1"}})).await.is(200);
     let refused = server.delete(&format!("{at}/nodes/node_1")).await.problem(409, "node_in_use");
     assert!(refused.text("detail").contains("node_2 at /config/then"), "{}", refused.raw);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -184,7 +181,6 @@ async fn a_workflow_is_replaced_whole() {
     assert_eq!(order(&server, &at).await, ["node_123", "node_124"]);
     server.send("PUT", &at, json!({"nodes": []})).await.is(200);
     assert_eq!(create(&server, &at, json!({"type": "a"})).await.is(200).text("id"), "node_125");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -230,7 +226,6 @@ async fn results_are_kept_apart_from_the_workflow() {
     server.delete(&node).await.is(204);
     server.get(&format!("{node}/result")).await.problem(404, "not_found");
     server.get("/v1/sessions/s/variables/node7.emails").await.problem(404, "not_found");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -271,7 +266,6 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     server.delete(&node).await.is(204);
     server.say("/v1/sessions/s", "main", "another-password").await;
     assert!(server.get("/v1/sessions/s/threads/main/messages").await.raw.contains("\"another-password\""));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -296,7 +290,6 @@ async fn workers_see_the_workflow_where_it_is_shared_and_never_change_it() {
     server.send("POST", &format!("{at}/nodes?as=lead"), json!({"type": "b"})).await.is(200);
     server.send("PUT", &format!("{at}/nodes/node_2/result?as=lead"), result).await.is(204);
     server.delete(&format!("{at}/nodes/node_2?as=lead")).await.is(204);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -313,7 +306,6 @@ async fn many_who_write_at_once_lose_no_node() {
         || server.call("POST", &format!("{at}/nodes")).header("idempotency-key", "k").json(&json!({"type": "b"}));
     let (first, second) = (Answer::of(call()).await.is(200), Answer::of(call()).await.is(200));
     assert_eq!((first.text("id"), first.body.clone()), ("node_17", second.body));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -380,7 +372,6 @@ async fn models_build_the_workflow_by_tools() {
     server.send("PATCH", "/v1/sessions/s", json!({"share": ["workflow"]})).await.is(200);
     assert_eq!(names("writer").await, [false, false, false, true, true]);
     call("writer", "get_node", json!({"nodeId": "node_1"})).await.is(200);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -393,5 +384,4 @@ async fn secrets_in_calls_of_tools_that_a_loop_of_ones_own_records_are_hidden() 
     server.send("POST", "/v1/sessions/s/threads/main/messages", messages).await.is(200);
     let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
     assert!(!journal.contains("hunter2") && journal.contains("[hidden]"), "{journal}");
-    server.stop().await;
 }
