@@ -50,7 +50,7 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{BrowserSettings, Drive, Limits, Local, ProjectFolder, Settings};
+use callboard_server::{BrowserSettings, Drive, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -530,20 +530,7 @@ fn local(
     project: Option<ProjectFolder>,
 ) -> Result<Local, Failure> {
     let node = board.settings().lease.holder.clone();
-    let settings = Settings {
-        user_tokens: Vec::new(),
-        token_secret: None,
-        tls: None,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        public_url: None,
-        project,
-        prices: None,
-        browsers,
-        limits: Limits::default(),
-        models: Arc::new(models),
-        runs: config::runs(node),
-    };
+    let settings = Settings { project, browsers, ..Settings::new(Arc::new(models), config::runs(node)) };
     Ok(Local::new(board, settings, drive)?)
 }
 

@@ -36,23 +36,15 @@ impl ChatModel for NoModel {
 
 /// Settings with which a test begins.
 pub(crate) fn settings() -> Settings {
+    let runs = callboard_run::Settings {
+        node: "test".into(),
+        model: Some("openai:scripted".to_owned()),
+        turn_timeout: Duration::from_secs(60),
+    };
     Settings {
-        user_tokens: Vec::new(),
         token_secret: Some([7; 32]),
-        tls: None,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        public_url: None,
-        project: None,
-        prices: None,
-        browsers: None,
         limits: Limits { grace: Duration::from_secs(5), ..Limits::default() },
-        models: Arc::new(NoModel),
-        runs: callboard_run::Settings {
-            node: "test".into(),
-            model: Some("openai:scripted".to_owned()),
-            turn_timeout: Duration::from_secs(60),
-        },
+        ..Settings::new(Arc::new(NoModel), runs)
     }
 }
 
