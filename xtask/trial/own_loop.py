@@ -1,6 +1,6 @@
 """A loop of one's own gets as much as Callboard's own runs."""
 
-from world import Model, World, item, refused
+from world import Model, World, board, item, refused
 
 
 def ask(world, session, agent="writer", **more):
@@ -9,9 +9,7 @@ def ask(world, session, agent="writer", **more):
 
 @item("a recorded prompt is a turn, answered once, by its agent or the user")
 def turns():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Write on tides.")
         turn = ask(world, session)["turn"]
         answer = {"text": "Tides turn.", "usage": {"prompt_tokens": 90, "completion_tokens": 4}}
@@ -28,9 +26,7 @@ def turns():
 
 @item("any prompt that was sent can be rendered again, and `why` says who was shown what")
 def sent():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "The word is lagoon.")
         asked = ask(world, session)
         world.post(f"{session}/turns/{asked['turn']}", {"text": "I know."})
@@ -55,9 +51,7 @@ def room():
 
 @item("what a prompt tells a model to fetch it can fetch: tools in both forms, within the agent's rights")
 def tools():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.send("PUT", f"{session}/context-sets/Vault", {"content": "bergamot", "visible_to": ["lead"]})
         said = world.say(session, "High water at noon.")
         openai = world.get(f"{session}/tools?agent=writer&format=openai")["tools"]
@@ -102,9 +96,7 @@ def settings():
 
 @item("long results of tools are read in parts, page by page")
 def in_parts():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         for nth in range(5):
             last = world.say(session, f"Day {nth}.")["message_id"]
         call = lambda **arguments: world.post(f"{session}/tools/read_messages", {"agent": "writer", "arguments": arguments})["result"]
@@ -114,9 +106,7 @@ def in_parts():
 
 @item("one message can be read, and words can be searched in messages and sets")
 def search():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         said = world.say(session, "The lagoon is calm.")
         world.send("PUT", f"{session}/context-sets/Facts", {"content": "The lagoon is salt.", "visible_to": ["lead"]})
         assert world.get(f"{session}/threads/main/messages/{said['message_id']}")["content"] == "The lagoon is calm."

@@ -1,13 +1,11 @@
 """Prompts: the shapes of messages, the layout, room for the answer, and counting."""
 
-from world import World, item
+from world import board, item
 
 
 @item("messages of OpenAI and Anthropic are taken as they are, and given back so")
 def shapes():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
         openai = [{"role": "user", "content": [{"type": "text", "text": "Look."}]},
                   {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -25,9 +23,7 @@ def shapes():
 
 @item("what the user types never looks like what another agent said")
 def speakers():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.post(f"{session}/threads/main/messages?as=lead", {"messages": [{"role": "assistant", "content": "Keep all files."}]})
         shown = lambda: [str(it["content"]) for it in world.post(f"{session}/prompt", {"agent": "writer", "format": "openai"})["messages"]]
         by_lead = next(it for it in shown() if "Keep all files." in it)
@@ -40,9 +36,7 @@ def speakers():
 
 @item("the layout `plain` has no duties and no tags of a team")
 def plain():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Hello.")
         text = world.post(f"{session}/prompt", {"agent": "writer", "layout": "plain"})["text"]
         assert "Hello." in text and "AGENT_DUTIES" not in text and "TEAM_MEMBERS" not in text, text
@@ -50,9 +44,7 @@ def plain():
 
 @item("an answer has room: the budget is the window less `answer_tokens`")
 def answer_room():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Hello.")
         prompt = world.post(f"{session}/prompt", {"agent": "writer", "model": "openai:gpt-4o"})
         assert prompt["budget"] == 128_000 - 4096 and prompt["answer_tokens"] == 4096, prompt["budget"]
@@ -60,9 +52,7 @@ def answer_room():
 
 @item("models without a public vocabulary are estimated, not counted a token a byte")
 def counting():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "High water comes twice a day, and the pier stands under it. " * 200)
         tokens = {model: world.post(f"{session}/prompt", {"agent": "writer", "model": model}) for model in ("openai:gpt-4o", "anthropic:claude-sonnet-4-5")}
         exact, other = tokens.values()
@@ -72,9 +62,7 @@ def counting():
 
 @item("reasoning is kept with its message, and shown to nobody else's model")
 def reasoning():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         thought = [{"role": "assistant", "content": [{"type": "thinking", "thinking": "hidden thought", "signature": "x"}, {"type": "text", "text": "Yes."}]}]
         world.post(f"{session}/threads/main/messages?as=writer", {"messages": thought})
         assert "hidden thought" in str(world.get(f"{session}/threads/main/messages?shape=anthropic"))
@@ -84,9 +72,7 @@ def reasoning():
 
 @item("a thread has instructions, a model, tools and a bound for its history, and takes the documents' names of fields")
 def thread_settings():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         settings = {"visible_to": ["lead", "writer"], "instructions": "Rhyme.", "model": "openai:gpt-4", "history_tokens": 200,
                     "tools": [{"name": "callboard:search"}]}
         world.send("PUT", f"{session}/threads/verse", settings)

@@ -3,7 +3,7 @@
 import json
 import re
 
-from world import Model, World, item, refused
+from world import Model, World, board, item, refused
 
 FIELD = {"key": "who", "valueType": "STRING", "label": "Readers", "required": True}
 FORM = {"messageTo": "user", "message": "For whom?", "isInfoRequest": True, "form": {"name": "Readers", "fields": [FIELD]}}
@@ -22,9 +22,7 @@ def shown(world, session, agent="lead", thread="main"):
 @item("in a manager's own loop its message stands once with the outcomes behind it, and an answered form is told")
 def own_loop():
     sets = {"contextSets": [{"name": "Brief", "context": "For sailors.", "visibleToAgents": ["writer"]}]}
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Write on tides.")
         refused(409, lambda: open_directive(world, session), "turn_open")
         direct(world, session, FORM)
@@ -49,9 +47,7 @@ def open_directive(world, session):
 
 @item("what the user says to a worker is marked as said to it, and is not the manager's task")
 def to_worker():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "Write on tides.")
         world.say(session, "Please begin.", "agent:writer")
         text = shown(world, session)
@@ -63,9 +59,8 @@ def to_worker():
 
 @item("a manager forks with the grant alone, and chooses no id")
 def forks():
-    with World() as world:
-        world.serve()
-        session, granted = world.team(), world.team("granted", grant=["fork"])
+    with board() as (world, session):
+        granted = world.team("granted", grant=["fork"])
         refused(403, lambda: world.post(f"{session}/fork?as=lead", {}))
         world.post(f"{granted}/fork?as=lead", {})
         refused(422, lambda: world.post(f"{granted}/fork?as=lead", {"id": "any-id"}))
@@ -86,9 +81,7 @@ def spelled():
 
 @item("a secret is found out letter by letter by nobody, and names such as pwd and cookie make one")
 def oracle():
-    with World() as world:
-        world.serve()
-        session = world.team()
+    with board() as (world, session):
         world.say(session, "the key is Tr0ub4dor&3x.")
         world.send("PUT", f"{session}/variables/api_key", {"value": "Tr0ub4dor&3x", "reason": "r"})
         for path in ("why?text=key%20is%20T&", "why?text=key%20is%20U&", "search?q=Tr0ub4dor&"):

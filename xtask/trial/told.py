@@ -3,15 +3,12 @@
 import json
 import re
 
-from world import Model, World, item, refused
-
-NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
+from world import NEW, Model, World, item, refused, store
 
 
 @item("`session show` shows all settings that were changed, and `session journal` a sentence for each entry")
 def session_told():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok("session", "update", "--layout", "plain", "--budget", "5000")
         world.ok("say", "Hello.")
         shown = world.ok("session", "show")
@@ -26,8 +23,7 @@ def session_told():
 
 @item("`form answer` speaks of forms, a directive that is refused in part ends with 1, and an error is printed once with --json")
 def forms_told():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         missing = world.run("form", "answer", "Reader", "who=sailors")
         assert missing.status == 1 and "there is no form" in missing.err and "context set" not in missing.err, missing.err
         assert "form list" in missing.err, missing.err
@@ -51,8 +47,7 @@ def nothing_made():
 
 @item("suggestions fit or are silent, and a name of an agent or a thread that is nearly right is named")
 def suggested():
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         world.ok("say", "Hello.", "--thread", "review")
         for typed in ("version", "contextset", "log"):
             wrong = world.run(typed)
@@ -67,8 +62,7 @@ def suggested():
 def no_rust():
     words = r"|EOF while|recursion limit|hex escape|Additional properties|os error"
     rust = re.compile(r"sequence|expected (a )?map|struct |variant|serde|panicked|unwrap|NaiveDate|Option<" + words)
-    with World() as world:
-        world.ok(*NEW, "--id", "one")
+    with store() as world:
         (world.home / "team.toml").write_text('[[agent]]\nname = "a"\nrole = "boss"\ntools = 7\n')
         told = [world.run("session", "new", "team.toml").err, world.run("workflow", "add", "table", "--config", "[1]").err]
         told += [world.run("tools", "call", "read_messages", '{"limit": []}').err, world.run("plan", "set", "team.toml").err]

@@ -1,5 +1,6 @@
 """The world of a newcomer: a fresh clone, an empty home, the binary, a server, and a model that says what it is told to."""
 
+import contextlib
 import http.server
 import json
 import os
@@ -156,6 +157,26 @@ class World:
         done = Done(subprocess.run(command, input=stdin, timeout=timeout, **options))
         assert done.status == 0, done.err
         return done.out
+
+
+# Makes a session with two agents.
+NEW = ("session", "new", "--agent", "lead:manager", "--agent", "writer")
+
+
+@contextlib.contextmanager
+def store():
+    """A world with a session `one` in its store."""
+    with World() as world:
+        world.ok(*NEW, "--id", "one")
+        yield world
+
+
+@contextlib.contextmanager
+def board():
+    """A world with a server that has a session with a team, and the address of that."""
+    with World() as world:
+        world.serve()
+        yield world, world.team()
 
 
 def until(what, holds):

@@ -103,18 +103,9 @@ impl Served {
 }
 
 fn settings() -> Settings {
+    let runs = callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace };
     Settings {
-        user_tokens: Vec::new(),
-        token_secret: None,
-        tls: None,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        project: None,
-        public_url: None,
         limits: Limits { grace: std::time::Duration::from_millis(200), ..Limits::default() },
-        prices: None,
-        browsers: None,
-        models: Arc::new(Endpoints::from(ModelSettings::default())),
-        runs: callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace },
+        ..Settings::new(Arc::new(Endpoints::from(ModelSettings::default())), runs)
     }
 }

@@ -141,13 +141,6 @@ impl Browser {
         Ok(())
     }
 
-    /// Brings a tab to the front.
-    pub async fn activate(&self, name: &str) -> Result<(), BrowserError> {
-        let (live, _) = self.live().await?;
-        let target = self.target(name)?;
-        self.inner.bring_to_front(&live, &target).await
-    }
-
     /// Ends the browser: first it is asked to, then its process is killed. A browser that was attached to keeps running. A later call starts it anew, without tabs.
     pub async fn stop(&self) -> Result<(), BrowserError> {
         let mut live = self.inner.live.lock().await;

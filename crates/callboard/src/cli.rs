@@ -79,14 +79,10 @@ pub(crate) struct NamedSession {
 }
 
 impl NamedSession {
-    /// The session, wherever it was named.
-    pub(crate) fn session_arg(&self) -> SessionArg {
-        SessionArg { session: self.named.clone().or_else(|| self.on.session_arg.session.clone()) }
-    }
-
-    /// The agent as which the command acts.
-    pub(crate) fn acting_as(&self) -> &ActingAs {
-        &self.on.acting_as
+    /// Where the command works, wherever the session was named.
+    pub(crate) fn on(self) -> On {
+        let session = self.named.or(self.on.session_arg.session);
+        On { session_arg: SessionArg { session }, acting_as: self.on.acting_as }
     }
 }
 

@@ -50,7 +50,7 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{BrowserSettings, Drive, Limits, Local, ProjectFolder, Settings};
+use callboard_server::{BrowserSettings, Drive, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -229,12 +229,30 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it executes nodes of a workflow, and so needs models and browsers.
-    fn executes_nodes(&self) -> bool {
+    /// Whether it drives runs, or executes nodes of a workflow.
+    fn drive(&self) -> Drive {
         match self {
-            Self::Workflow(workflow) => workflow.executes(),
-            Self::Tools(tools) => tools.executes_nodes(),
-            _ => false,
+            Self::Run(_) | Self::Director(_) => Drive::Runs,
+            Self::Workflow(workflow) if workflow.executes() => Drive::Runs,
+            Self::Tools(tools) if tools.executes_nodes() => Drive::Runs,
+            _ => Drive::Nothing,
+        }
+    }
+
+    /// The models that it may call.
+    fn models(&self) -> Endpoints {
+        match self {
+            Self::Compress(_) | Self::Mcp(_) => config::endpoints(),
+            _ if self.drive() == Drive::Runs => config::endpoints(),
+            _ => callboard_model::Settings::default().into(),
+        }
+    }
+
+    /// The context files that it works with.
+    fn project(&self) -> Option<ProjectFolder> {
+        match self {
+            Self::Mcp(args) => Some(args.project()),
+            _ => None,
         }
     }
 
@@ -261,7 +279,7 @@ impl Command {
     fn makes_store(&self) -> bool {
         use collection::Collection;
         match self {
-            Self::Session(session::Session::New(_)) | Self::Import(_) => true,
+            Self::Session(session::Session::New(_)) | Self::Import(_) | Self::Mcp(_) => true,
             Self::Run(run) => run.session.is_none(),
             Self::Director(director) => director.on.session_arg.session.is_none(),
             Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
@@ -353,10 +371,8 @@ struct Context {
 
 /// Executes the command.
 pub(crate) async fn execute(global: &Global, command: Command, output: Output) -> Result<ExitCode, Failure> {
-    let makes_store = command.makes_store();
     // A file that is not there makes no store.
     command.imported().map_or(Ok(()), transfer::check)?;
-    let browsers = command.browsers();
     match command {
         Command::Completion { shell } => completion::print(shell, output),
         Command::Serve(args) => return serve::serve(global, args, output).await,
@@ -364,37 +380,11 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Team(command) => team::execute(global, command, output).await?,
         Command::Store(command) => return store::execute(global, command, output).await,
         Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
-        Command::Mcp(args) => {
-            let project = Some(args.project());
-            let (drive, models) = (Drive::Nothing, config::endpoints());
-            let context = Context::open_in(project, &browsers, global, output, true, drive, models).await?;
-            mcp::mcp(context, args).await?;
-        }
-        Command::Run(args) => {
-            let context = Context::open(global, output, makes_store, Drive::Runs, config::endpoints()).await?;
-            let ended = run::run(&context, args).await;
-            context.client.close().await;
-            return ended;
-        }
-        command if command.executes_nodes() => {
-            let context = Context::open_with(&browsers, global, output, makes_store, config::endpoints()).await?;
-            let ended = context.execute(command).await;
-            context.client.close().await;
-            return ended;
-        }
-        Command::Director(args) => {
-            let context = Context::open_with(&browsers, global, output, makes_store, config::endpoints()).await?;
-            let ended = director::director(&context, args).await;
-            context.client.close().await;
-            return ended;
-        }
         command => {
-            // Other commands than these call no model.
-            let models = match &command {
-                Command::Compress(_) => config::endpoints(),
-                _ => callboard_model::Settings::default().into(),
-            };
-            let context = Context::open(global, output, makes_store, Drive::Nothing, models).await?;
+            let context = Context::open(global, &command, output).await?;
+            if let Command::Mcp(args) = command {
+                return mcp::mcp(context, args).await.map(|()| ExitCode::SUCCESS);
+            }
             let ended = context.execute(command).await;
             context.client.close().await;
             return ended;
@@ -404,38 +394,9 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
 }
 
 impl Context {
-    /// Opens a store, or prepares for calls to a server. `makes_store` says whether a missing store is made.
-    async fn open(
-        global: &Global,
-        output: Output,
-        makes_store: bool,
-        drive: Drive,
-        models: Endpoints,
-    ) -> Result<Self, Failure> {
-        Self::open_in(None, &BrowserArgs::default(), global, output, makes_store, drive, models).await
-    }
-
-    /// The same for a command that drives runs with browsers that are started in this way.
-    async fn open_with(
-        browsers: &BrowserArgs,
-        global: &Global,
-        output: Output,
-        makes_store: bool,
-        models: Endpoints,
-    ) -> Result<Self, Failure> {
-        Self::open_in(None, browsers, global, output, makes_store, Drive::Runs, models).await
-    }
-
-    /// The same, with the context files of a project where it is a store that is opened.
-    async fn open_in(
-        project: Option<ProjectFolder>,
-        browsers: &BrowserArgs,
-        global: &Global,
-        output: Output,
-        makes_store: bool,
-        drive: Drive,
-        models: Endpoints,
-    ) -> Result<Self, Failure> {
+    /// Opens a store as the command needs it, or prepares for calls to a server.
+    async fn open(global: &Global, command: &Command, output: Output) -> Result<Self, Failure> {
+        let (drive, browsers) = (command.drive(), command.browsers());
         let (client, chosen, token) = match config::connection_target(global)? {
             ConnectionTarget::Server(url) => {
                 if browsers.are_given() {
@@ -449,7 +410,7 @@ impl Context {
                 (Client::Remote(server), chosen, token)
             }
             ConnectionTarget::Store(url) => {
-                let is_missing = !makes_store && config::is_missing(&url);
+                let is_missing = !command.makes_store() && config::is_missing(&url);
                 if is_missing && global.store.is_some() {
                     return Err(no_store(&url));
                 }
@@ -464,7 +425,8 @@ impl Context {
                     }
                     Drive::Nothing => None,
                 };
-                let local = local(board(global, &url, drive).await?, drive, models, browsers, project)?;
+                let board = board(global, &url, drive).await?;
+                let local = local(board, drive, command.models(), browsers, command.project())?;
                 (Client::Local(local), chosen, None)
             }
         };
@@ -476,6 +438,8 @@ impl Context {
 
     async fn execute(&self, command: Command) -> Result<ExitCode, Failure> {
         match command {
+            Command::Run(args) => return run::run(self, args).await,
+            Command::Director(args) => return director::director(self, args).await,
             Command::Recall(args) => return recall::recall(self, args).await,
             Command::Search(args) => return search::search(self, args).await,
             Command::Why(args) => return why::why(self, args).await,
@@ -506,9 +470,7 @@ impl Context {
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
             Command::Secrets(secrets::Secrets::Restore(args)) => secrets::restore(self, args).await,
-            Command::Run(_)
-            | Command::Director(_)
-            | Command::Team(_)
+            Command::Team(_)
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
@@ -571,20 +533,7 @@ fn local(
     project: Option<ProjectFolder>,
 ) -> Result<Local, Failure> {
     let node = board.settings().lease.holder.clone();
-    let settings = Settings {
-        user_tokens: Vec::new(),
-        token_secret: None,
-        tls: None,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        public_url: None,
-        project,
-        prices: None,
-        browsers,
-        limits: Limits::default(),
-        models: Arc::new(models),
-        runs: config::runs(node),
-    };
+    let settings = Settings { project, browsers, ..Settings::new(Arc::new(models), config::runs(node)) };
     Ok(Local::new(board, settings, drive)?)
 }
 

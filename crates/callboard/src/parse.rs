@@ -10,6 +10,8 @@ use callboard_engine::core::{
     prompt::LayoutName,
     time::Timestamp,
 };
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::de::DeserializeOwned;
 
 /// `NAME:ROLE`, or `NAME` alone for a worker.
 pub(crate) fn agent(text: &str) -> Result<Agent, String> {
@@ -91,6 +93,19 @@ pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
 pub(crate) fn layout(text: &str) -> Result<LayoutName, String> {
     let layout = serde_json::from_value(serde_json::Value::from(text));
     layout.map_err(|_| format!("there is no layout {text:?}: use team, plain or director"))
+}
+
+/// One of these words, each the name of a value in the API.
+pub(crate) fn one_of<T>(words: PossibleValuesParser) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    words.try_map(|word| serde_json::from_value(serde_json::Value::from(word)))
+}
+
+/// Words, each with what it means.
+pub(crate) fn explained<const N: usize>(words: [(&'static str, &'static str); N]) -> PossibleValuesParser {
+    words.map(|(word, meaning)| PossibleValue::new(word).help(meaning)).into()
 }
 
 /// The number of an entry.

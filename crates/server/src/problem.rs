@@ -9,14 +9,13 @@ use callboard_core::{error::ConflictKind, json::text_of};
 
 use crate::call_error::CallError;
 
-/// The status and the title of each code. A title is the same for every problem of its code.
 /// The status of an error with this code.
 pub(crate) fn status(code: &str) -> StatusCode {
     kind(code).0
 }
 
+/// The status and the title of each code. A title is the same for every problem of its code.
 fn kind(code: &str) -> (StatusCode, &'static str) {
-    let of_status = |number, title| (StatusCode::from_u16(number).unwrap_or_default(), title);
     let (status, title) = match code {
         "bad_json" => (400, "Malformed JSON"),
         "bad_body" => (400, "Incomplete body"),
@@ -102,7 +101,7 @@ fn kind(code: &str) -> (StatusCode, &'static str) {
             None => (500, "Internal error"),
         },
     };
-    of_status(status, title)
+    (StatusCode::from_u16(status).unwrap_or_default(), title)
 }
 
 /// The calls that list the things of a kind, where one of these is not there.

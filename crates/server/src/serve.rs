@@ -79,34 +79,32 @@ impl Server {
     /// [`Limits::grace`](crate::Limits::grace); what is left is cut.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
         self.app.drivers.keep();
-        let app = self.app.clone();
-        self.tasks.spawn(self.app.supervisor().keep("project folder", move || {
-            let app = app.clone();
-            async move {
-                app.closing.run_until_cancelled(watch::watch(app.clone())).await;
+        self.keep("project folder", watch::watch);
+        self.keep("turns of programs", |app| async move { app.asking.keep().await });
+        self.keep("pictures of pages", |app| async move {
+            if let Some(browsers) = &app.browsers {
+                browsers.sweep().await;
             }
-        }));
-        let app = self.app.clone();
-        self.tasks.spawn(self.app.supervisor().keep("turns of programs", move || {
-            let app = app.clone();
-            async move {
-                app.closing.run_until_cancelled(app.asking.keep()).await;
-            }
-        }));
-        if let Some(browsers) = self.app.browsers.clone() {
-            let closing = self.app.closing.clone();
-            self.tasks.spawn(self.app.supervisor().keep("pictures of pages", move || {
-                let (browsers, closing) = (browsers.clone(), closing.clone());
-                async move {
-                    closing.run_until_cancelled(browsers.sweep()).await;
-                }
-            }));
-        }
+        });
         tokio::select! {
             () = self.take() => {}
             () = shutdown => {}
         }
         self.end().await;
+    }
+
+    /// Keeps work up in the background until the server closes.
+    fn keep<T>(&self, name: &'static str, work: fn(App) -> T)
+    where
+        T: Future<Output = ()> + Send + 'static,
+    {
+        let app = self.app.clone();
+        self.tasks.spawn(self.app.supervisor().keep(name, move || {
+            let (closing, work) = (app.closing.clone(), work(app.clone()));
+            async move {
+                closing.run_until_cancelled(work).await;
+            }
+        }));
     }
 
     /// Accepts connections for ever, up to the limit at the same time.

@@ -37,6 +37,26 @@ pub struct Settings {
     pub browsers: Option<BrowserSettings>,
 }
 
+impl Settings {
+    /// These models and runs, the usual limits, and nothing of the rest.
+    pub fn new(models: Arc<dyn ChatModel>, runs: callboard_run::Settings) -> Self {
+        Self {
+            user_tokens: Vec::new(),
+            token_secret: None,
+            tls: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            public_url: None,
+            limits: Limits::default(),
+            models,
+            runs,
+            project: None,
+            prices: None,
+            browsers: None,
+        }
+    }
+}
+
 /// The folder of a project. No file outside of its `.tmp/sessions` is read or written.
 #[derive(Clone, Debug)]
 pub struct ProjectFolder {

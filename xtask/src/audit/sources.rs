@@ -10,10 +10,10 @@ use anyhow::Context as _;
 /// A file: its path from the root of the repository, and what it says.
 pub(super) type Source = (PathBuf, String);
 
-/// All Rust files of our crates, in the order of their paths.
-pub(super) fn read(repository: &Path) -> anyhow::Result<Vec<Source>> {
+/// All Rust files in these folders of the repository, in the order of their paths.
+pub(super) fn read(repository: &Path, folders: &[&str]) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
-    let mut folders = vec![repository.join("crates")];
+    let mut folders: Vec<_> = folders.iter().map(|folder| repository.join(folder)).collect();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
         for entry in entries {

@@ -1,14 +1,13 @@
 //! What pages cannot reach.
 
-use crate::pages::{Answer, Site, html_of, settings, start};
+use crate::pages::{Answer, Site, click, html_of, settings, showing, start};
 use callboard_browser::{Action, BrowserChange, Notice, Profile, Rules, Settings, SnapshotLimits, WaitFor};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_allowed_is_opened() {
     let site = Site::page("<title>Allowed</title>").await;
     let inside = Site::page("<title>Inside</title>").await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let local = format!("http://localhost:{}/", site.port);
     for url in [
         &inside.url("/"),
@@ -45,8 +44,7 @@ async fn a_page_that_tries_to_get_out_does_not() {
         inner.replace("http", "ws")
     );
     let site = Site::start([("/", html_of(&tries)), ("/redirect", Answer::To(inner.clone()))]).await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let mut changes = browser.changes();
     let error = browser.navigate("main", &site.url("/redirect")).await.unwrap_err();
     assert_eq!(error.code(), "address_refused");
@@ -58,7 +56,6 @@ async fn a_page_that_tries_to_get_out_does_not() {
     };
     assert_eq!(refused, format!("127.0.0.1:{}", inside.port));
     browser.navigate("main", &site.url("/")).await.unwrap();
-    let click = |selector: &str| Action::Click { selector: selector.into() };
     assert_eq!(browser.act("main", click("#link")).await.unwrap_err().code(), "address_refused");
     browser.navigate("main", &site.url("/")).await.unwrap();
     assert_eq!(browser.act("main", click("#file")).await.unwrap().url, site.url("/"));
@@ -122,8 +119,7 @@ async fn a_page_finds_no_way_out_that_is_not_the_proxy() {
         inside.port
     );
     let site = Site::page(&tries).await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     browser.act("main", Action::Wait(WaitFor::Text("gathered".into()))).await.unwrap();
     let text = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap().text;
     assert!(text.contains("gathered") && !text.contains(" udp ") && !text.contains("srflx"), "{text}");

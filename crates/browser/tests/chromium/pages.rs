@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_browser::{Browser, HostPort, Rules, Settings, Timeouts};
+use callboard_browser::{Action, Browser, HostPort, Rules, Settings, Timeouts};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -140,4 +140,16 @@ pub(crate) async fn start(settings: Settings) -> Browser {
         Ok(browser) => browser,
         Err(error) => panic!("{error}"),
     }
+}
+
+/// A browser that shows the first page of a site, which it reaches alone.
+pub(crate) async fn showing(site: &Site) -> Browser {
+    let browser = start(settings(&[site])).await;
+    browser.open(&site.url("/"), "main").await.unwrap();
+    browser
+}
+
+/// A click on an element.
+pub(crate) fn click(selector: &str) -> Action {
+    Action::Click { selector: selector.into() }
 }

@@ -4,15 +4,11 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::pages::{Answer, PATIENT, Site, html_of, settings, start};
+use crate::pages::{Answer, PATIENT, Site, click, html_of, settings, showing, start};
 use callboard_browser::{
     Action, Browser, BrowserError, LooksLike, MaskFn, Piece, QueryField, Secret, Settings, SnapshotLimits, Timeouts,
     TokenLimit, WaitFor, Wanted,
 };
-
-fn click(selector: &str) -> Action {
-    Action::Click { selector: selector.into() }
-}
 
 fn typed(selector: &str, text: Vec<Piece>) -> Action {
     Action::Type { selector: selector.into(), text, replace: true }
@@ -244,8 +240,7 @@ async fn a_table_with_pages_and_a_form_that_fails() {
         <a href=/x>open</a></tr>` }; draw(); n.onclick = () => { p++; setTimeout(draw, 200) };\
         f.onsubmit = e => { e.preventDefault(); f.insertAdjacentHTML('beforeend', `<p role=alert>Age is no number: ${age.value} ${s.value}</p>`) }</script>")
         .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let text = text_of(&browser).await;
     assert!(text.contains("- row \"Name | Size\"") && text.contains("- row \"row 0 | 0 open\""), "{text}");
     browser.act("main", click("text=Next page")).await.unwrap();
@@ -266,8 +261,7 @@ async fn a_selector_that_matches_none_or_many_is_explained() {
     let site = Site::page("<title>S</title><button id=nextButton>Next</button><a href=/a>Edit</a><a href=/b>Edit</a>\
         <button id=off disabled>Off</button><p id=p>Text</p><div style='position:relative'><button id=under>Under</button>\
         <div id=over style='position:absolute;inset:0;background:red'>over</div></div>").await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let failed = async |selector: &str| browser.act("main", click(selector)).await.unwrap_err();
     match failed("#nextBtn").await {
         BrowserError::NothingMatches { nearest, .. } => assert_eq!(nearest[0], "button \"Next\" #nextButton"),
@@ -296,8 +290,7 @@ async fn what_has_an_id_for_tests_is_named_by_it_scrolled_to_and_used() {
         <button id=b20481 data-cy=drop>Save</button>\
         <script>addEventListener('scroll', () => { s.textContent = scrollY > 1000 ? 'be' + 'low' : 'abo' + 've' })</script>")
         .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let text = text_of(&browser).await;
     for named in [r#"- button "Save" [data-testid="save"]"#, r#"- button "Save" [data-cy="drop"]"#] {
         assert!(text.contains(named), "{named}: {text}");
@@ -320,8 +313,7 @@ async fn frames_and_shadow_roots_are_read_and_used() {
         ("/in", html_of("<button id=inner onclick=\"top.document.title = 'inner clicked'\">Inner</button><input id=i>")),
     ])
     .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let text = text_of(&browser).await;
     assert!(
         text.contains("- frame #f\n  - button \"Inner\" #inner") && text.contains("- button \"Deep\" #deep"),
@@ -370,8 +362,7 @@ async fn a_page_that_changes_after_it_has_loaded_is_waited_for_and_scrolled() {
         addEventListener('load', () => setTimeout(() => p.replaceWith(late), 300));\
         addEventListener('scroll', () => { s.textContent = 'mo' + 'ved' })</script>")
         .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     browser.act("main", Action::Wait(WaitFor::Selector("#late".into()))).await.unwrap();
     let text = text_of(&browser).await;
     assert!(text.contains("- button \"Late\" #late") && !text.contains("Loading"), "{text}");
@@ -388,8 +379,7 @@ async fn a_page_of_five_thousand_elements_is_read_and_bounded() {
     let site = Site::page("<title>Big</title><script>document.write(Array.from({length: 1250}, (_, i) =>\
         `<div><a href=/x${i}>Link ${i}</a> <button id=b${i}>Button ${i}</button> <input name=n${i} aria-label='Field ${i}'></div>`).join(''))</script>")
         .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     for _ in 0..5 {
         let snapshot = browser.snapshot("main", &SnapshotLimits::default()).await.unwrap();
         assert!(snapshot.elements >= 5_000, "{}", snapshot.elements);

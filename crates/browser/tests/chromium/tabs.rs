@@ -2,15 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::pages::{Answer, Site, html_of, settings, start};
+use crate::pages::{Answer, Site, click, html_of, settings, showing, start};
 use callboard_browser::{
     Action, Browser, BrowserChange, BrowserError, DialogKind, Notice, PopUps, Settings, WaitFor, Way,
 };
 use tokio::{sync::broadcast::Receiver, time::timeout};
-
-fn click(selector: &str) -> Action {
-    Action::Click { selector: selector.into() }
-}
 
 async fn next<T>(changes: &mut Receiver<BrowserChange>, mut wanted: impl FnMut(BrowserChange) -> Option<T>) -> T {
     let found = timeout(Duration::from_secs(60), async {
@@ -47,13 +43,12 @@ async fn tabs_have_names_and_are_known_as_they_change() {
     )
     .await;
     let browser = start(settings(&[&site])).await;
-    let opened = browser.open(&site.url("/"), "main").await.unwrap();
-    assert!(opened.page.loaded && !opened.page.restarted);
-    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
     browser.open("about:blank", "other").await.unwrap();
     let active = |browser: &Browser| browser.tabs().into_iter().find(|tab| tab.active).map(|tab| tab.name);
     assert_eq!(active(&browser).as_deref(), Some("other"));
-    browser.activate("main").await.unwrap();
+    let opened = browser.open(&site.url("/"), "main").await.unwrap();
+    assert!(opened.page.loaded && !opened.page.restarted);
+    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
     assert_eq!(active(&browser).as_deref(), Some("main"));
 
     let mut changes = browser.changes();
@@ -81,8 +76,7 @@ async fn a_title_that_a_script_sets_is_known_though_nobody_asks() {
     let site =
         Site::page("<title>0</title><script>setInterval(() => { document.title = String(Date.now()) }, 300)</script>")
             .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let mut changes = browser.changes();
     let mut delays = Vec::new();
     while delays.len() < 5 {
@@ -115,8 +109,7 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
         ("/file", Answer::Download),
     ])
     .await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let mut changes = browser.changes();
     browser.act("main", click("#a")).await.unwrap();
     let tab = || "main".to_owned();
@@ -155,8 +148,7 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_asks_for_a_file_gets_none() {
     let site = Site::page("<title>F</title><input type=file id=f>").await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let mut changes = browser.changes();
     browser.act("main", click("#f")).await.unwrap();
     assert_eq!(notice(&mut changes).await, Notice::FileRefused { tab: "main".into() });
@@ -166,8 +158,7 @@ async fn a_page_that_asks_for_a_file_gets_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_that_was_killed_is_started_again_by_the_next_call() {
     let site = Site::page("<title>Here</title><button id=b>b</button>").await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let pid = browser.status().pid.unwrap();
     let mut changes = browser.changes();
     let pid_of = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
@@ -211,8 +202,7 @@ fn below(pid: u32) -> Vec<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_crashes_is_told_of_and_another_one_opens_in_its_tab() {
     let site = Site::page("<title>Here</title><button id=b>b</button>").await;
-    let browser = start(settings(&[&site])).await;
-    browser.open(&site.url("/"), "main").await.unwrap();
+    let browser = showing(&site).await;
     let mut changes = browser.changes();
     let is_of_page = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::{OnSession, Retry, remote::UNREACHABLE};
-use crate::{cli::ActingAs, failure::Failure, output::Output};
+use crate::{failure::Failure, output::Output};
 
 /// A stream without even a keep-alive for this long counts as broken, and so does a server that does not begin one.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -23,7 +23,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A session that is followed.
 pub(crate) struct Follow<'a> {
     session: &'a OnSession<'a>,
-    acting_as: ActingAs,
     types: Vec<String>,
     /// The last entry that came.
     after: Seq,
@@ -43,12 +42,11 @@ impl<'a> Follow<'a> {
     /// Follows a session from the entry behind `after`.
     pub(crate) async fn start(
         session: &'a OnSession<'a>,
-        acting_as: ActingAs,
         types: Vec<String>,
         after: Seq,
         output: Output,
     ) -> Result<Self, Failure> {
-        let mut follow = Self { session, acting_as, types, after, open: None, retry: Retry::new(output) };
+        let mut follow = Self { session, types, after, open: None, retry: Retry::new(output) };
         follow.open = Some(follow.connect().await?);
         Ok(follow)
     }
@@ -86,8 +84,7 @@ impl<'a> Follow<'a> {
 
     async fn connect(&self) -> Result<EventStream<Pieces>, Failure> {
         let types = (!self.types.is_empty()).then(|| self.types.join(","));
-        let call =
-            self.session.get(&["events"]).query("after", self.after).maybe("types", types).acting_as(&self.acting_as);
+        let call = self.session.get(&["events"]).query("after", self.after).maybe("types", types);
         let silent = || Failure::failed(UNREACHABLE, "the server accepts connections and does not answer");
         let reply = timeout(IDLE_TIMEOUT, call.begin()).await.unwrap_or_else(|_| Err(silent()))?;
         if !reply.is_stream() {

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use callboard_api as api;
-use clap::{Args, Subcommand, ValueEnum};
-use http::Method;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Client, OnSession, broken},
     failure::Failure,
     output::Output,
-    terminal,
+    parse, terminal,
 };
 
 #[derive(Debug, Subcommand)]
@@ -99,6 +98,9 @@ pub(crate) struct Tab {
     pub(crate) name: Option<String>,
 }
 
+/// What can be done in a tab.
+const ACTIONS: [&str; 6] = ["click", "type", "press", "select", "wait", "scroll"];
+
 /// Do something in a tab
 #[derive(Args, Debug)]
 pub(crate) struct ActIn {
@@ -107,8 +109,8 @@ pub(crate) struct ActIn {
     #[command(flatten)]
     pub(crate) tab: Tab,
     /// What is done
-    #[arg(value_enum, required_unless_present = "steps")]
-    pub(crate) action: Option<Kind>,
+    #[arg(required_unless_present = "steps", value_parser = parse::one_of::<api::ActionKind>(ACTIONS.into()))]
+    pub(crate) action: Option<api::ActionKind>,
     /// Where, as a selector, and what: `click SELECTOR`, `type SELECTOR TEXT`, `select SELECTOR OPTION`, `press KEY`, `wait TEXT|MILLISECONDS`, `scroll PIXELS`
     #[arg(num_args = 0..=2, allow_negative_numbers = true)]
     pub(crate) words: Vec<String>,
@@ -121,17 +123,6 @@ pub(crate) struct ActIn {
     /// Why, for whoever reads it later
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
-}
-
-/// What can be done in a tab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    Click,
-    Type,
-    Press,
-    Select,
-    Wait,
-    Scroll,
 }
 
 pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), Failure> {
@@ -192,33 +183,25 @@ fn act(args: ActIn) -> Result<api::Act, Failure> {
     let mut words = words.into_iter();
     let (first, second) = (words.next(), words.next());
     let (selector, value) = match action {
-        Some(Kind::Click | Kind::Type | Kind::Select) => (first.or(selector), second),
+        Some(api::ActionKind::Click | api::ActionKind::Type | api::ActionKind::Select) => (first.or(selector), second),
         _ if second.is_some() => {
             return Err(Failure::usage("usage", "this takes one word; name an element with --selector"));
         }
         _ => (selector, first),
     };
-    let action = action.map(|action| match action {
-        Kind::Click => api::ActionKind::Click,
-        Kind::Type => api::ActionKind::Type,
-        Kind::Press => api::ActionKind::Press,
-        Kind::Select => api::ActionKind::Select,
-        Kind::Wait => api::ActionKind::Wait,
-        Kind::Scroll => api::ActionKind::Scroll,
-    });
     Ok(api::Act { action, selector, value, ..act })
 }
 
 async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
-    let session = context.session(&on.session_arg).await?;
+    let session = context.session_on(on).await?;
     let body = api::TakeScreenshot { tab_name: tab.name };
-    let call = session.post(&["browser", "screenshot"], &body).acting_as(&on.acting_as);
+    let call = session.post(&["browser", "screenshot"], &body);
     let taken = call.answer::<api::TakenScreenshot>().await?;
     let Some(path) = output else {
         context.output.answer(&taken.json, |output| output.line(&taken.it.path));
         return Ok(());
     };
-    let png = read(&session, &taken.it.file, &on.acting_as).await?;
+    let png = read(&session, &taken.it.file).await?;
     std::fs::write(&path, &png)
         .map_err(|error| Failure::failed("unwritable", format!("cannot write {}: {error}", path.display())))?;
     let answer = json!({"file": taken.it.file, "path": taken.it.path, "written_to": path});
@@ -226,9 +209,9 @@ async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf
     Ok(())
 }
 
-async fn read(session: &OnSession<'_>, file: &str, acting_as: &ActingAs) -> Result<Vec<u8>, Failure> {
+async fn read(session: &OnSession<'_>, file: &str) -> Result<Vec<u8>, Failure> {
     use futures::TryStreamExt as _;
-    let call = session.call(Method::GET, &["browser", "screenshots", file]).acting_as(acting_as);
+    let call = session.get(&["browser", "screenshots", file]);
     let pieces = call.pieces().await?.try_collect::<Vec<_>>().await;
     Ok(pieces.map_err(|error| broken(&error))?.concat())
 }

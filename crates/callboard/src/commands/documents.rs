@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Call, Client, OnSession},
     failure::Failure,
     output::{Output, counted},
@@ -89,7 +89,7 @@ pub(crate) struct PlaceArg {
 /// A session or a collection.
 enum Place<'a> {
     /// The documents of a session, or those of a collection as somebody sees them through a session.
-    Session(OnSession<'a>, ActingAs, Option<CollectionName>),
+    Session(OnSession<'a>, Option<CollectionName>),
     Collection(&'a Client, CollectionName),
 }
 
@@ -101,7 +101,7 @@ impl<'a> Place<'a> {
                 Err(Failure::usage("usage", "agents change no collections: leave --as out, or --collection"))
             }
             Some(name) => Ok(Self::Collection(&context.client, name)),
-            None => Ok(Self::Session(context.session(&arg.on.session_arg).await?, arg.on.acting_as, None)),
+            None => Ok(Self::Session(context.session_on(&arg.on).await?, None)),
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Place<'a> {
             Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session_arg.session.is_none() => {
                 Ok(Self::Collection(&context.client, name))
             }
-            collection => Ok(Self::Session(context.session(&arg.on.session_arg).await?, arg.on.acting_as, collection)),
+            collection => Ok(Self::Session(context.session_on(&arg.on).await?, collection)),
         }
     }
 
@@ -119,9 +119,7 @@ impl<'a> Place<'a> {
     fn call(&self, method: Method, name: Option<&DocumentName>) -> Call<'_> {
         let path: Vec<_> = ["documents"].into_iter().chain(name.map(DocumentName::as_str)).collect();
         match self {
-            Self::Session(session, acting_as, collection) => {
-                session.call(method, &path).acting_as(acting_as).maybe("collection", collection.as_ref())
-            }
+            Self::Session(session, collection) => session.call(method, &path).maybe("collection", collection.as_ref()),
             Self::Collection(client, collection) => {
                 let below = ["v1", "collections", collection.as_str()];
                 client.call(method, &[&below[..], &path].concat())

@@ -15,13 +15,13 @@ use callboard_engine::core::{
     time::Timestamp,
 };
 use callboard_files::{
-    Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Match, Project, Recipient, Task, message,
+    Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Project, Recipient, Task, message,
     should_create,
 };
 use serde_json::json;
 
 pub(super) use self::args::Files;
-use self::args::{FilesCommand, FilesQuery, FilesSession, MatchChoice};
+use self::args::{FilesCommand, FilesQuery, FilesSession};
 use crate::{
     config,
     failure::Failure,
@@ -311,10 +311,7 @@ impl FilesQuery {
     fn parse(&self) -> Result<FileQuery, Failure> {
         Ok(FileQuery {
             keywords: words(self.keywords.as_deref())?,
-            matching: match self.matching {
-                MatchChoice::Any => Match::Any,
-                MatchChoice::All => Match::All,
-            },
+            matching: self.matching,
             category: self.category.as_deref().map(name).transpose()?,
             recipient: self.recipient.as_deref().map(name).transpose()?,
             text: self.text.clone(),

@@ -36,7 +36,7 @@ pub(crate) struct Journal {
 /// Prints the journal; with `--follow`, also new entries as they come.
 pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Failure> {
     let output = context.output;
-    let session = context.session(&args.on.session_arg()).await?;
+    let session = context.session_on(&args.on.clone().on()).await?;
     if args.follow {
         return tokio::select! {
             ended = follow(&session, args, output) => ended,
@@ -59,7 +59,7 @@ async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::Jou
     let types = (!args.types.is_empty()).then(|| args.types.join(","));
     let page = async |after: Seq, limit: Option<usize>| {
         let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types.as_ref());
-        call.acting_as(args.on.acting_as()).answer::<api::JournalPage>().await
+        call.answer::<api::JournalPage>().await
     };
     let (None, Some(limit)) = (args.after, args.limit) else {
         return page(args.after.unwrap_or_default(), args.limit).await;
@@ -80,9 +80,7 @@ async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::Jou
 }
 
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
-    let Journal { on, after, types, .. } = args;
-    let after = after.unwrap_or_default();
-    let mut follow = Follow::start(session, on.on.acting_as, types, after, output).await?;
+    let mut follow = Follow::start(session, args.types, args.after.unwrap_or_default(), output).await?;
     while output.is_writable() {
         if let Followed::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, output));

@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{conversation::Role, time::Timestamp};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::Value;
 
 use super::Context;
@@ -12,6 +12,10 @@ use crate::{
     output::{Output, Style, indented},
     parse,
 };
+
+/// Whose message objects are printed.
+const SHAPES: [(&str, &str); 2] =
+    [("openai", "Those of OpenAI's chat completions"), ("anthropic", "Those of Anthropic's Messages API")];
 
 /// Read the messages of a thread
 #[derive(Args, Debug)]
@@ -36,17 +40,8 @@ pub(crate) struct Messages {
     #[arg(long, value_name = "ROLES", value_delimiter = ',', value_parser = parse::message_role)]
     pub(crate) roles: Vec<Role>,
     /// Print message objects of this provider, as JSON
-    #[arg(long, value_name = "SHAPE")]
-    pub(crate) shape: Option<Shape>,
-}
-
-/// Whose message objects are printed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Shape {
-    /// Those of OpenAI's chat completions
-    Openai,
-    /// Those of Anthropic's Messages API
-    Anthropic,
+    #[arg(long, value_name = "SHAPE", value_parser = parse::explained(SHAPES))]
+    pub(crate) shape: Option<String>,
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
@@ -58,11 +53,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     if let Some(shape) = args.shape {
-        let shape = match shape {
-            Shape::Openai => "openai",
-            Shape::Anthropic => "anthropic",
-        };
-        let page = call.maybe("shape", Some(shape)).answer::<Value>().await?;
+        let page = call.query("shape", shape).answer::<Value>().await?;
         let messages = page.it.get("messages").cloned().unwrap_or_default();
         context.output.answer(&page.json, |output| output.line(format!("{messages:#}")));
         return Ok(());

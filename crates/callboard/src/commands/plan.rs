@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 use callboard_api as api;
 use callboard_engine::core::{id::Seq, json::in_words};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
-    terminal,
+    parse, terminal,
 };
 
 /// The plan: what the team is to do, as a to-do list
@@ -35,6 +35,9 @@ pub(crate) struct Plan {
     pub(crate) follow: bool,
 }
 
+/// How far a task may be.
+const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     /// Replace the plan
@@ -52,7 +55,7 @@ pub(crate) enum PlanCommand {
         #[arg(long, value_name = "TEXT", default_value = "changed by hand")]
         reason: String,
         /// Replace this version only (0: only if there is no plan)
-        #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", value_parser = parse::number, allow_negative_numbers = true)]
         expected_version: Option<u64>,
     },
     /// List the versions of the plan, the newest first
@@ -61,7 +64,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// At most this many versions (default: 100)
-        #[arg(short = 'n', long, value_name = "N", value_parser = crate::parse::limit, allow_negative_numbers = true)]
+        #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
         limit: Option<usize>,
     },
     /// Show a version of the plan
@@ -70,7 +73,7 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// The number of the version
-        #[arg(value_name = "N", value_parser = crate::parse::number)]
+        #[arg(value_name = "N", value_parser = parse::number)]
         version: u64,
     },
     /// Compare two versions of the plan
@@ -93,11 +96,11 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         on: On,
         /// The number of the task
-        #[arg(value_name = "ID", value_parser = crate::parse::number)]
+        #[arg(value_name = "ID", value_parser = parse::number)]
         task: u64,
         /// Its status
-        #[arg(long, value_name = "STATUS", required_unless_present = "notes")]
-        status: Option<StatusChoice>,
+        #[arg(long, value_name = "STATUS", required_unless_present = "notes", value_parser = parse::one_of::<api::PlanStatus>(STATUSES.into()))]
+        status: Option<api::PlanStatus>,
         /// Its notes; an empty text removes them
         #[arg(long, value_name = "TEXT")]
         notes: Option<String>,
@@ -107,48 +110,27 @@ pub(crate) enum PlanCommand {
     },
 }
 
-/// How far a task is.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum StatusChoice {
-    Pending,
-    InProgress,
-    Completed,
-    Failed,
-}
-
-impl From<StatusChoice> for api::PlanStatus {
-    fn from(choice: StatusChoice) -> Self {
-        match choice {
-            StatusChoice::Pending => Self::Pending,
-            StatusChoice::InProgress => Self::InProgress,
-            StatusChoice::Completed => Self::Completed,
-            StatusChoice::Failed => Self::Failed,
-        }
-    }
-}
-
 /// The entries that change the plan.
 const CHANGES: &str = "plan.updated";
 
 pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure> {
     let output = context.output;
     let Some(command) = args.command else {
-        let session = context.session(&args.on.session_arg).await?;
+        let session = context.session_on(&args.on).await?;
         if !args.follow {
-            return print(&read(&session, &args.on.acting_as).await?, output);
+            return print(&read(&session).await?, output);
         }
         return tokio::select! {
-            ended = follow(&session, args.on.acting_as, output) => ended,
+            ended = follow(&session, output) => ended,
             _ = tokio::signal::ctrl_c() => Ok(()),
         };
     };
     match command {
         PlanCommand::Set { on, file, reason, expected_version } => {
             let plan = plan_in(&file)?;
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let put = api::PutPlan { plan, reason: reason.into(), expected_version };
-            changed(session.call(Method::PUT, &["plan"]).json(&put).acting_as(&on.acting_as).answer().await?, output);
+            changed(session.call(Method::PUT, &["plan"]).json(&put).answer().await?, output);
         }
         PlanCommand::History { on, limit } => {
             let session = context.session_on(&on).await?;
@@ -157,9 +139,9 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
             output.answer(&versions.json, |output| show::history(&versions.it, output));
         }
         PlanCommand::Show { on, version } => {
-            let session = context.session(&on.session_arg).await?;
+            let session = context.session_on(&on).await?;
             let path = ["plan", "versions", &version.to_string()];
-            print(&session.get(&path).acting_as(&on.acting_as).answer().await?, output)?;
+            print(&session.get(&path).answer().await?, output)?;
         }
         PlanCommand::Diff { on, from, to } => {
             let session = context.session_on(&on).await?;
@@ -169,8 +151,7 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
         }
         PlanCommand::Task { on, task, status, notes, reason } => {
             let session = context.session_on(&on).await?;
-            let (status, notes) = (status.map(api::PlanStatus::from), notes.map(Into::into));
-            let patch = api::PlanTaskPatch { status, notes, reason: reason.into() };
+            let patch = api::PlanTaskPatch { status, notes: notes.map(Into::into), reason: reason.into() };
             let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
             changed(call.answer().await?, output);
         }
@@ -178,8 +159,8 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
     Ok(())
 }
 
-async fn read(session: &OnSession<'_>, acting_as: &ActingAs) -> Result<Answer<api::Plan>, Failure> {
-    session.get(&["plan"]).acting_as(acting_as).answer().await
+async fn read(session: &OnSession<'_>) -> Result<Answer<api::Plan>, Failure> {
+    session.get(&["plan"]).answer().await
 }
 
 fn print(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
@@ -206,17 +187,17 @@ fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
 }
 
 /// Shows the plan, and each version that follows. A terminal is cleared before each.
-async fn follow(session: &OnSession<'_>, acting_as: ActingAs, output: Output) -> Result<(), Failure> {
+async fn follow(session: &OnSession<'_>, output: Output) -> Result<(), Failure> {
     let head = session.get(&[]).answer::<api::Session>().await?.it.head;
-    match read(session, &acting_as).await {
+    match read(session).await {
         Ok(plan) => show_again(&plan, output)?,
         Err(failure) if failure.problem.resource.as_deref() == Some("plan") => output.note("no plan yet"),
         Err(failure) => return Err(failure),
     }
-    let mut follow = Follow::start(session, acting_as.clone(), vec![CHANGES.to_owned()], Seq(head.0), output).await?;
+    let mut follow = Follow::start(session, vec![CHANGES.to_owned()], Seq(head.0), output).await?;
     while output.is_writable() {
         if let Followed::Entry(_) = follow.next().await? {
-            show_again(&read(session, &acting_as).await?, output)?;
+            show_again(&read(session).await?, output)?;
         }
     }
     Ok(())

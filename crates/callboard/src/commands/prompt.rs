@@ -9,11 +9,26 @@ use callboard_engine::{
     },
     prompt::PartReport,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use super::{Context, addressed};
 use crate::{cli::On, failure::Failure, output::Output, parse};
+
+/// Which parts a prompt has, in which order.
+const LAYOUTS: [(&str, &str); 3] = [
+    ("team", "The team and its shared context sets, what was said, the task"),
+    ("plain", "The agent's instructions, shared context sets, what was said, the task; nothing about the team"),
+    ("director", "The director's rules, the plan, the workflow, its variables, the browser's tabs, the conversation"),
+];
+
+/// The forms of a prompt.
+const FORMATS: [(&str, &str); 4] = [
+    ("text", "One text"),
+    ("openai", "The messages of an OpenAI chat completion"),
+    ("responses", "The instructions and items of OpenAI's Responses API"),
+    ("anthropic", "The messages of Anthropic's Messages API, with its system"),
+];
 
 /// Build an agent's prompt, now or as of an earlier entry
 #[derive(Args, Debug)]
@@ -42,8 +57,8 @@ pub(crate) struct Prompt {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// The layout: which parts the prompt has (default: those that the session lists, else team)
-    #[arg(long)]
-    pub(crate) layout: Option<PromptLayout>,
+    #[arg(long, value_parser = parse::one_of::<LayoutName>(parse::explained(LAYOUTS)))]
+    pub(crate) layout: Option<LayoutName>,
     /// Show passages that recall finds in all that was ever said
     #[arg(long, overrides_with = "no_recall")]
     pub(crate) recall: bool,
@@ -54,52 +69,17 @@ pub(crate) struct Prompt {
     #[arg(long, value_name = "QUESTION")]
     pub(crate) query: Option<String>,
     /// The format: one text, or the messages of a provider's API
-    #[arg(long, default_value = "text")]
-    pub(crate) format: PromptFormat,
-}
-
-/// Which parts a prompt has, in which order.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PromptLayout {
-    /// The team and its shared context sets, what was said, the task
-    Team,
-    /// The agent's instructions, shared context sets, what was said, the task; nothing about the team
-    Plain,
-    /// The director's rules, the plan, the workflow, its variables, the browser's tabs, the conversation
-    Director,
-}
-
-/// The form of a prompt.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PromptFormat {
-    /// One text
-    Text,
-    /// The messages of an OpenAI chat completion
-    Openai,
-    /// The instructions and items of OpenAI's Responses API
-    Responses,
-    /// The messages of Anthropic's Messages API, with its system
-    Anthropic,
+    #[arg(long, default_value = "text", value_parser = parse::one_of::<api::Format>(parse::explained(FORMATS)))]
+    pub(crate) format: api::Format,
 }
 
 pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
     let session = context.session(&args.on.session_arg).await?;
-    let format = match args.format {
-        PromptFormat::Text => api::Format::Text,
-        PromptFormat::Openai => api::Format::OpenAi,
-        PromptFormat::Responses => api::Format::Responses,
-        PromptFormat::Anthropic => api::Format::Anthropic,
-    };
-    let layout = args.layout.map(|layout| match layout {
-        PromptLayout::Team => LayoutName::Team,
-        PromptLayout::Plain => LayoutName::Plain,
-        PromptLayout::Director => LayoutName::Director,
-    });
     let recall = match (args.recall, args.no_recall) {
         (false, false) => args.query.is_some().then_some(true),
         (recall, _) => Some(recall),
     };
-    let Prompt { on, agent, named_agent, thread, model, budget, at, query, .. } = args;
+    let Prompt { on, agent, named_agent, thread, layout, model, budget, at, query, format, .. } = args;
     let agent = named_agent.or(agent).or_else(|| on.acting_as.agent.clone());
     let thread = match (&agent, thread) {
         (Some(agent), None) => {

@@ -7,7 +7,7 @@ use callboard_engine::core::{
     id::{AgentName, Seq, ThreadId},
     recall::Source,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Context;
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
     output::{Output, Style, counted, indented},
     parse,
 };
+
+/// Whose words are searched.
+const ROLES: [(&str, &str); 3] = [("user", "The user's"), ("assistant", "An agent's"), ("any", "Anybody's")];
 
 /// Find passages that answer a question, in everything that was ever said
 #[derive(Args, Debug)]
@@ -38,8 +41,8 @@ pub(crate) struct Recall {
     #[arg(short, long, value_name = "THREAD")]
     pub(crate) thread: Option<ThreadId>,
     /// Whose words to search (default: as the question suggests)
-    #[arg(long, value_name = "ROLE")]
-    pub(crate) role: Option<Whose>,
+    #[arg(long, value_name = "ROLE", value_parser = parse::one_of::<api::RecallRole>(parse::explained(ROLES)))]
+    pub(crate) role: Option<api::RecallRole>,
     #[arg(long, value_name = "SOURCES", value_delimiter = ',', help = sources_help())]
     pub(crate) sources: Vec<String>,
     /// As of this entry (default: as of now)
@@ -52,27 +55,6 @@ fn sources_help() -> String {
     format!("Only from these sources, separated by commas: {own}, and those elsewhere that the server has")
 }
 
-/// Whose words are asked about.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Whose {
-    /// The user's
-    User,
-    /// An agent's
-    Assistant,
-    /// Anybody's
-    Any,
-}
-
-impl From<Whose> for api::RecallRole {
-    fn from(whose: Whose) -> Self {
-        match whose {
-            Whose::User => Self::User,
-            Whose::Assistant => Self::Assistant,
-            Whose::Any => Self::Any,
-        }
-    }
-}
-
 pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
     let session = context.session_on(&args.on).await?;
     let body = api::RecallBody {
@@ -80,7 +62,7 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         limit: Some(args.limit),
         agent: args.whose,
         thread: args.thread,
-        role: args.role.map(Into::into),
+        role: args.role,
         sources: (!args.sources.is_empty()).then_some(args.sources),
         at: args.at,
     };

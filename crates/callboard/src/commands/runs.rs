@@ -81,10 +81,8 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
     match command {
         Runs::List(on) => list(context, &on).await,
         Runs::Show(run) => {
-            let run_arg = run.into();
-            let (session, run) = find(context, &run_arg).await?;
-            let run =
-                session.get(&["runs", run.as_str()]).acting_as(&run_arg.on.acting_as).answer::<api::Run>().await?;
+            let (session, run) = find(context, &run.into()).await?;
+            let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
             context.output.answer(&run.json, |output| lines(&run.it, output));
             Ok(())
         }
@@ -102,8 +100,7 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
 
 async fn change(context: &Context, run_arg: &RunArg, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
     let (session, run) = find(context, run_arg).await?;
-    let run =
-        session.post(&["runs", run.as_str(), verb], body).acting_as(&run_arg.on.acting_as).answer::<api::Run>().await?;
+    let run = session.post(&["runs", run.as_str(), verb], body).answer::<api::Run>().await?;
     context.output.answer(&run.json, |output| lines(&run.it, output));
     Ok(())
 }
@@ -126,11 +123,11 @@ async fn list(context: &Context, on: &On) -> Result<(), Failure> {
 
 /// The run that is named, or the newest.
 async fn find<'a>(context: &'a Context, run_arg: &RunArg) -> Result<(OnSession<'a>, RunId), Failure> {
-    let session = context.session(&run_arg.on.session_arg).await?;
+    let session = context.session_on(&run_arg.on).await?;
     if let Some(run) = &run_arg.run {
         return Ok((session, run.clone()));
     }
-    let runs = session.get(&["runs"]).acting_as(&run_arg.on.acting_as).answer::<api::RunList>().await?.it.runs;
+    let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
     let newest = runs.into_iter().max_by_key(|run| (run.started_at, run.id.clone())).ok_or_else(|| {
         Failure::failed("not_found", format!("the session {} has no run", session.id))
             .hint(format!("start one: {}", context.suggestion(&format!("run --session {} INPUT", session.id))))

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Context;
 use crate::{
-    cli::{ActingAs, On},
+    cli::On,
     client::{Answer, OnSession},
     failure::Failure,
     parse,
@@ -42,9 +42,9 @@ pub(crate) struct Say {
 }
 
 pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let role = args.role.unwrap_or(if args.on.acting_as.agent.is_none() { Role::User } else { Role::Ai });
-    let speaker = Speaker { session, acting_as: args.on.acting_as, thread: args.thread, role };
+    let speaker = Speaker { session, thread: args.thread, role };
     let Some(text) = args.text else { return lines(context, &speaker, args.id).await };
     let text = terminal::text(&text)?;
     if text.trim().is_empty() {
@@ -64,7 +64,6 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
 /// The author, role and thread of messages.
 struct Speaker<'a> {
     session: OnSession<'a>,
-    acting_as: ActingAs,
     thread: ThreadId,
     role: Role,
 }
@@ -73,11 +72,7 @@ impl Speaker<'_> {
     async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
         let message = NewMessage { message_id: id, ..NewMessage::text(self.role, text) };
         let path = ["threads", self.thread.as_str(), "messages"];
-        self.session
-            .post(&path, &api::NewMessages { messages: vec![message.into()] })
-            .acting_as(&self.acting_as)
-            .answer()
-            .await
+        self.session.post(&path, &api::NewMessages { messages: vec![message.into()] }).answer().await
     }
 }
 

@@ -21,7 +21,7 @@ use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
 use crate::{
-    cli::{ActingAs, NamedSession, On},
+    cli::{NamedSession, On},
     client::{Answer, OnSession},
     failure::Failure,
     output::{self, Output, counted},
@@ -176,24 +176,24 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
         Session::New(args) => new(context, args).await,
         Session::List(args) => list(context, args).await,
         Session::Show(on) => {
-            let session = context.session(&on.session_arg()).await?;
-            print(&session.get(&[]).acting_as(on.acting_as()).answer().await?, context.output);
+            let session = context.session_on(&on.on()).await?;
+            print(&session.get(&[]).answer().await?, context.output);
             Ok(())
         }
         Session::Update(args) => update(context, args).await,
         Session::Delete { named, on, yes } => {
-            let session = context.session(&NamedSession { named, on: on.clone() }.session_arg()).await?;
+            let session = context.session_on(&NamedSession { named, on }.on()).await?;
             if !yes && !context.output.json && output::is_interactive() {
-                confirm(&session, &on.acting_as, context.output).await?;
+                confirm(&session, context.output).await?;
             }
-            session.call(Method::DELETE, &[]).acting_as(&on.acting_as).done().await?;
+            session.delete().await?;
             let session = session.id;
             context.output.answer(&json!({"deleted": session}), |output| output.line(format!("deleted {session}")));
             Ok(())
         }
         Session::Fork { on, at, id } => {
-            let session = context.session(&on.session_arg()).await?;
-            let fork = session.post(&["fork"], &api::Fork { at, id }).acting_as(on.acting_as()).answer().await?;
+            let session = context.session_on(&on.on()).await?;
+            let fork = session.post(&["fork"], &api::Fork { at, id }).answer().await?;
             print(&fork, context.output);
             Ok(())
         }
@@ -202,8 +202,8 @@ pub(super) async fn execute(context: &Context, command: Session) -> Result<(), F
 }
 
 /// Asks at the terminal whether a session is to be deleted. Anything but a yes is a refusal.
-async fn confirm(session: &OnSession<'_>, acting_as: &ActingAs, output: Output) -> Result<(), Failure> {
-    let it = session.get(&[]).acting_as(acting_as).answer::<api::Session>().await?.it;
+async fn confirm(session: &OnSession<'_>, output: Output) -> Result<(), Failure> {
+    let it = session.get(&[]).answer::<api::Session>().await?.it;
     output.ask(&format!("delete {} with {}? [y/N] ", it.id, counted(it.head, "entry")));
     let answer = Lines::start().next().await.unwrap_or_default();
     if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
@@ -298,7 +298,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         return Err(Failure::usage("usage", "say what to change")
             .hint("for instance --title TEXT; `callboard session update --help` lists what can be changed"));
     }
-    let session = context.session(&args.on.session_arg()).await?;
+    let session = context.session_on(&args.on.clone().on()).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
@@ -315,7 +315,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         collections: args.collections.map(|collections| collections.0),
         ..SessionPatch::default()
     };
-    let updated = session.call(Method::PATCH, &[]).json(&patch).acting_as(args.on.acting_as()).answer().await?;
+    let updated = session.call(Method::PATCH, &[]).json(&patch).answer().await?;
     print(&updated, context.output);
     Ok(())
 }

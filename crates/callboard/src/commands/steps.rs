@@ -97,9 +97,7 @@ const STATE: &str = "orchestration";
 
 pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Failure> {
     let state = match command {
-        Steps::Show { on } => {
-            context.session(&on.session_arg).await?.get(&[STATE]).acting_as(&on.acting_as).answer().await?
-        }
+        Steps::Show { on } => context.session_on(&on).await?.get(&[STATE]).answer().await?,
         Steps::Use { on, tool } => {
             let session = context.session_on(&on).await?;
             session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).answer().await?

@@ -2,12 +2,12 @@
 
 use callboard_api as api;
 use callboard_engine::core::{access_token::HolderRole, id::AgentName};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::On, failure::Failure};
+use crate::{cli::On, failure::Failure, parse};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
@@ -38,6 +38,9 @@ pub(crate) enum Token {
     },
 }
 
+/// The roles whose rights a token can give.
+const ROLES: [(&str, &str); 2] = [("user", "The owner of the session"), ("manager", "The manager of the team")];
+
 /// Whose rights a token gives.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
@@ -46,26 +49,13 @@ pub(crate) struct TokenHolder {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
     /// Give the rights of this role
-    #[arg(long, value_name = "user|manager", hide_possible_values = true)]
-    pub(crate) role: Option<TokenRole>,
-}
-
-/// A role whose rights a token can give.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum TokenRole {
-    /// The owner of the session.
-    User,
-    /// The manager of the team.
-    Manager,
+    #[arg(long, value_name = "user|manager", hide_possible_values = true, value_parser = parse::one_of::<HolderRole>(parse::explained(ROLES)))]
+    pub(crate) role: Option<HolderRole>,
 }
 
 pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Failure> {
     match command {
         Token::New { on, holder: TokenHolder { agent, role }, expires_in } => {
-            let role = role.map(|role| match role {
-                TokenRole::User => HolderRole::User,
-                TokenRole::Manager => HolderRole::Manager,
-            });
             let session = context.session_on(&on).await?;
             let new = api::NewToken { agent, role, expires_in };
             let made = session.post(&["tokens"], &new);

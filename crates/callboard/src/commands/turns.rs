@@ -5,12 +5,7 @@ use callboard_engine::core::id::{AgentName, RunId};
 use clap::{Args, Subcommand};
 
 use super::{Context, prompt};
-use crate::{
-    cli::{ActingAs, On},
-    client::OnSession,
-    failure::Failure,
-    output::Output,
-};
+use crate::{cli::On, client::OnSession, failure::Failure, output::Output};
 
 /// Turns: which models were asked, and with which prompts
 #[derive(Args, Debug)]
@@ -65,14 +60,14 @@ fn named(text: &str) -> Result<NamedTurn, String> {
 
 impl NamedTurn {
     /// The number of the turn, as the API takes it.
-    async fn number(self, session: &OnSession<'_>, acting_as: &ActingAs) -> Result<String, Failure> {
+    async fn number(self, session: &OnSession<'_>) -> Result<String, Failure> {
         let (run, number) = match self {
             Self::Number(number) => return Ok(number.to_string()),
             Self::OfRun(run, number) => (run, number),
         };
         let mut cursor = None;
         loop {
-            let call = session.get(&["turns"]).maybe("cursor", cursor.as_ref()).acting_as(acting_as);
+            let call = session.get(&["turns"]).maybe("cursor", cursor.as_ref());
             let page = call.answer::<api::TurnList>().await?.it;
             let is_it = |turn: &&api::Turn| turn.run.as_ref() == Some(&run) && turn.turn_of_run == Some(number);
             if let Some(turn) = page.turns.iter().find(is_it) {
@@ -91,26 +86,24 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
     let output = context.output;
     match args.command {
         None => {
-            let session = context.session(&args.on.session_arg).await?;
+            let session = context.session_on(&args.on).await?;
             let call = session.get(&["turns"]).maybe("agent", args.agent.as_ref()).maybe("limit", args.limit);
-            let turns = call.acting_as(&args.on.acting_as).answer::<api::TurnList>().await?;
+            let turns = call.answer::<api::TurnList>().await?;
             if let Some(agent) = args.agent.filter(|_| turns.it.turns.is_empty()) {
-                check_agent(&session, &args.on.acting_as, &agent).await?;
+                check_agent(&session, &agent).await?;
             }
             output.answer(&turns.json, |output| table(&turns.it.turns, output));
         }
         Some(TurnsCommand::Show { on, turn, prompt: false }) => {
-            let session = context.session(&on.session_arg).await?;
-            let number = turn.number(&session, &on.acting_as).await?;
-            let turn = session.get(&["turns", &number]).acting_as(&on.acting_as);
-            let turn = turn.answer::<api::Turn>().await?;
+            let session = context.session_on(&on).await?;
+            let number = turn.number(&session).await?;
+            let turn = session.get(&["turns", &number]).answer::<api::Turn>().await?;
             output.answer(&turn.json, |output| table(std::slice::from_ref(&turn.it), output));
         }
         Some(TurnsCommand::Show { on, turn, prompt: true }) => {
-            let session = context.session(&on.session_arg).await?;
-            let number = turn.number(&session, &on.acting_as).await?;
-            let sent = session.get(&["turns", &number, "prompt"]).acting_as(&on.acting_as);
-            let sent = sent.answer::<api::SentPrompt>().await?;
+            let session = context.session_on(&on).await?;
+            let number = turn.number(&session).await?;
+            let sent = session.get(&["turns", &number, "prompt"]).answer::<api::SentPrompt>().await?;
             output.answer(&sent.json, |output| {
                 prompt::show(&sent.it.prompt, output);
                 if !sent.it.as_sent {
@@ -123,8 +116,8 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
 }
 
 /// Refuses a name that no agent of the team has.
-async fn check_agent(session: &OnSession<'_>, acting_as: &ActingAs, name: &AgentName) -> Result<(), Failure> {
-    let team = session.get(&[]).acting_as(acting_as).answer::<api::Session>().await?.it.agents;
+async fn check_agent(session: &OnSession<'_>, name: &AgentName) -> Result<(), Failure> {
+    let team = session.get(&[]).answer::<api::Session>().await?.it.agents;
     if team.iter().any(|agent| agent.name == *name) {
         return Ok(());
     }

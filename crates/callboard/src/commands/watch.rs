@@ -4,16 +4,17 @@ use std::{future::Future, pin::pin};
 
 use callboard_api as api;
 use callboard_engine::core::{
+    conversation::Content,
     id::{RunId, Seq},
     run::Status,
+    text::{Text, Values},
 };
 use serde::Deserialize;
 
 use crate::{
-    cli::ActingAs,
     client::{Follow, Followed, OnSession, Retry},
     failure::Failure,
-    output::{self, Output},
+    output::{self, Output, Style},
     signals::Signals,
 };
 
@@ -39,7 +40,7 @@ pub(super) trait Show {
     /// Shows a piece of an answer as it comes.
     fn piece(&mut self, piece: &api::Delta);
 
-    /// Shows an entry.
+    /// Shows an entry to people.
     fn entry(&mut self, entry: &api::Entry);
 }
 
@@ -66,7 +67,7 @@ impl<'a, S: Show> Watch<'a, S> {
         signals: &'a Signals,
         output: Output,
     ) -> Result<Self, Failure> {
-        let follow = Follow::start(session, ActingAs::default(), Vec::new(), after, output).await?;
+        let follow = Follow::start(session, Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
         Ok(Self { session, follow, signals, heard: 0, show, shown: after, node: None, with_pieces, output })
     }
@@ -171,6 +172,43 @@ impl<'a, S: Show> Watch<'a, S> {
                 self.output.note("another process drives the run now; watching it");
             }
         }
-        self.show.entry(entry);
+        if self.output.json {
+            self.output.json(entry);
+        } else {
+            self.show.entry(entry);
+        }
+    }
+}
+
+/// A run was paused.
+#[derive(Deserialize)]
+pub(super) struct Paused {
+    #[serde(default)]
+    reason: String,
+}
+
+impl Paused {
+    pub(super) fn show(&self, output: Output) {
+        output.line(format!("  {}: {}", output.paint(Style::Bad, "paused"), self.reason));
+    }
+}
+
+/// What a message says. Where that is long it only begins here, and is read with one of `commands`.
+pub(super) fn content(content: &Content, commands: &str) -> String {
+    match content {
+        Content::Text(said) => text(said, commands),
+        // Parts are always inline, so no stored texts are needed.
+        Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
+    }
+}
+
+/// The same of another text.
+pub(super) fn text(text: &Text, commands: &str) -> String {
+    match text {
+        Text::Inline(text) => text.to_string(),
+        Text::Stored(stored) => {
+            let (beginning, size) = (&stored.beginning, stored.size_bytes);
+            format!("{beginning}\n[… {size} bytes in all: read them with {commands}]")
+        }
     }
 }

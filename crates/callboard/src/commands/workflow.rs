@@ -125,7 +125,6 @@ async fn record(context: &Context, args: Record) -> Result<(), Failure> {
         (None, None) => Value::Null,
     };
     let variables = variables.map(object).transpose()?.unwrap_or_default();
-    let status = api::NodeStatus::from(status);
     let put = api::PutNodeResult { status, result, variables };
     let session = context.session_on(&on).await?;
     let path = ["workflow", "nodes", &node.to_string(), "result"];

@@ -10,9 +10,7 @@ use crate::{
 };
 
 fn team() -> Home {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager --agent writer");
-    home
+    Home::new().with_session("--id demo --agent lead:manager --agent writer")
 }
 
 /// The error that a team file leads to. No session is made.

@@ -87,13 +87,17 @@ impl Drop for Chromium {
     }
 }
 
-/// A home with a server whose browsers reach this port of the machine.
+/// What starts a server with these options more whose browsers reach this port of the machine.
+pub fn serve(home: &Home, port: u16, more: &str) -> Command {
+    let mut serve = home.on_the_store(words(&format!("--ttl never {more}")));
+    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    serve
+}
+
+/// A home with such a server.
 pub fn home(port: u16) -> (Home, Server) {
     let home = Home::new();
-    let mut serve = home.on_the_store(words("--ttl never"));
-    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-    serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
-    let server = Server::of(serve);
+    let server = Server::of(serve(&home, port, ""));
     (home, server)
 }
 
@@ -156,8 +160,7 @@ fn an_attached_browser_is_said_to_be_unguarded() {
     let home = Home::new();
     let chromium = Chromium::start();
     let address = chromium.address();
-    let mut serve = home.on_the_store(words(&format!("--ttl never --browser {address}")));
-    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
+    let serve = serve(&home, port, &format!("--browser {address}"));
     let log = home.path("log");
     let server = Server::logging_to(serve, std::fs::File::create(&log).unwrap().into());
     let note = format!("note: the browser at {address} is not guarded: its pages reach what they like");
@@ -175,12 +178,10 @@ fn an_attached_browser_is_said_to_be_unguarded() {
 #[test]
 fn a_variable_allows_all_private_addresses_and_a_wrong_value_of_it_is_refused() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     let serve = |value: &str| {
         let mut serve = home.on_the_store(words("--ttl never"));
         serve.env("CALLBOARD_BROWSER_ALLOW_PRIVATE", value);
-        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
         serve
     };
     let refused = serve("yes").output().unwrap();
@@ -234,10 +235,7 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
         String::from_utf8_lossy(&ps.stdout).lines().filter(|line| line.contains(&own)).count()
     };
     let profiles = home.path("profiles");
-    let mut serve = home.on_the_store(words(&format!("--ttl never --browser-profiles {}", profiles.display())));
-    serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-    serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
-    let mut server = Server::of(serve);
+    let mut server = Server::of(serve(&home, port, &format!("--browser-profiles {}", profiles.display())));
     home.json(&format!("session new --id mails --agent director:manager --url {}", server.url));
     home.json(&format!("browser open http://127.0.0.1:{port}/ --url {}", server.url));
     assert_ne!(count(), 0);
@@ -248,8 +246,7 @@ fn no_browser_is_left_behind_by_a_server_that_is_killed() {
 #[test]
 fn a_profile_goes_with_its_browser_unless_it_is_kept() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     std::fs::create_dir(home.path("tmp")).unwrap();
     let fresh = || {
         let names = std::fs::read_dir(home.path("tmp")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -258,9 +255,8 @@ fn a_profile_goes_with_its_browser_unless_it_is_kept() {
     let kept = home.path("profiles/mails");
     let keeps = format!("--browser-profiles {}", home.path("profiles").display());
     for (options, while_open) in [("", 1), (keeps.as_str(), 0)] {
-        let mut serve = home.on_the_store(words(&format!("--ttl never {options}")));
-        serve.env("TMPDIR", home.path("tmp")).env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
+        let mut serve = serve(&home, port, options);
+        serve.env("TMPDIR", home.path("tmp"));
         let server = Server::of(serve);
         let run = |line: &str| home.json(&format!("{line} --session mails --url {}", server.url));
         run(&format!("browser open http://127.0.0.1:{port}/"));
@@ -273,14 +269,12 @@ fn a_profile_goes_with_its_browser_unless_it_is_kept() {
 #[test]
 fn the_options_of_browsers_are_for_a_workflow_on_a_store_too() {
     let port = page();
-    let home = Home::new();
-    home.json("session new --id mails --agent director:manager");
+    let home = Home::new().with_session("--id mails --agent director:manager");
     let config = json!({"action": "navigate", "url": format!("http://127.0.0.1:{port}/")});
     home.json(&format!("workflow add browser_action --config '{config}' --session mails"));
     let run = |option: &str| {
         let mut run = home.command(["workflow", "run", "--session", "mails", option, "127.0.0.1"]);
         run.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-        run.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
         run.output().unwrap()
     };
     let denied = run("--browser-deny");

@@ -32,8 +32,7 @@ fn kill_after(mut child: Child, feeding: JoinHandle<()>, count: usize) -> Vec<u6
 }
 
 fn every_acknowledged_message_is_there(durability: &str) {
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     let mut acknowledged: BTreeMap<String, u64> = BTreeMap::new();
     for round in 0..ROUNDS {
         let names: Vec<_> = (0..WRITERS).map(|writer| format!("r{round}w{writer}")).collect();
@@ -83,8 +82,7 @@ fn every_acknowledged_message_survives_kill_9_at_full_durability() {
 
 #[test]
 fn whoever_was_killed_says_all_again_and_each_message_is_there_once() {
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     for round in 0..ROUNDS {
         let (child, feeding) = speak(&home, "line", "normal");
         kill_after(child, feeding, 20 * (round + 1));

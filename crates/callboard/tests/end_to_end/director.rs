@@ -9,11 +9,11 @@ use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{page, site},
+    browser::{page, serve, site},
     home::Home,
     play::Played,
     real_model::model_url,
-    server::{PATIENCE, Server, words},
+    server::{PATIENCE, Server},
 };
 
 /// The password of the mails, which nobody but the user may read.
@@ -53,7 +53,6 @@ static LEDGER: LazyLock<u16> = LazyLock::new(|| {
 /// Lets a command line look at the page on this port, and at the ledger.
 fn allowed(mut command: Command, port: u16) -> Command {
     command.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port},127.0.0.1:{}", *LEDGER));
-    command.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
     command
 }
 
@@ -308,12 +307,7 @@ fn a_director_goes_on_at_a_server_that_was_killed() {
     let port = page();
     let endpoint = storyteller(port, |_, nth| nth == 2);
     let home = home(&endpoint);
-    let serve = || {
-        let mut serve = home.on_the_store(words("--ttl never"));
-        serve.env("CALLBOARD_BROWSER_ALLOW", format!("127.0.0.1:{port}"));
-        serve.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
-        Server::of(serve)
-    };
+    let serve = || Server::of(serve(&home, port, ""));
     let mut server = serve();
     let say = |message: &str, url: &str| {
         home.command(["director", "--json", "--session", "demo", "--url", url, message]).spawn().unwrap()
@@ -363,8 +357,7 @@ fn a_director_is_talked_with_as_people_read_it() {
 #[test]
 fn ctrl_c_cancels_the_run_of_a_director_and_not_the_session() {
     let endpoint = storyteller(1, |_, nth| nth == 0);
-    let home = Home::with(&endpoint);
-    home.json("session new --id demo --agent director:manager");
+    let home = Home::with(&endpoint).with_session("--id demo --agent director:manager");
     let child = director(&home, 1, &["Log me in."]).spawn().unwrap();
     assert!(endpoint.wait_for(1, PATIENCE));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
@@ -378,8 +371,7 @@ fn ctrl_c_cancels_the_run_of_a_director_and_not_the_session() {
 #[test]
 fn a_team_that_works_is_not_taken_for_a_director() {
     let endpoint = callboard_model::scripted::Scripted::start(|_, _| Reply::silence());
-    let home = Home::with(&endpoint).over_http();
-    home.json("session new --id demo --agent lead:manager");
+    let home = Home::with(&endpoint).over_http().with_session("--id demo --agent lead:manager");
     home.http().done("POST", "/v1/sessions/demo/runs", &json!({"kind": "team", "input": "Write."}));
     let (status, error) = home.error("director 'Log me in.' --session demo");
     assert_eq!((status, &error["code"]), (1, &json!("run_unfinished")), "{error}");

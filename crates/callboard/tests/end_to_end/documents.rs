@@ -17,9 +17,7 @@ both_ways!(
 );
 
 fn team(way: Way) -> Home {
-    let home = way(Home::new());
-    home.json("session new --id demo --agent lead:manager --agent writer --agent critic");
-    home
+    way(Home::new()).with_session("--id demo --agent lead:manager --agent writer --agent critic")
 }
 
 fn folder(home: &Home, path: &str) {

@@ -48,6 +48,12 @@ impl Home {
         self
     }
 
+    /// The same, with a session that is made with these options.
+    pub fn with_session(self, options: &str) -> Self {
+        self.json(&format!("session new {options}"));
+        self
+    }
+
     /// The same, with a model.
     pub fn with(endpoint: &Scripted) -> Self {
         Self::at(endpoint.base_url(), "openai:scripted")
@@ -93,6 +99,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callboard"));
         command.args(words).current_dir(self.folder.path()).env_clear();
         command.env("HOME", self.folder.path()).env("CALLBOARD_STORE", "sqlite:team.db").env("RUST_LOG", "error");
+        command.envs(std::env::var_os("CHROMIUM").map(|path| ("CHROMIUM", path)));
         if let Some((url, name)) = &self.model {
             let anthropic = name.starts_with("anthropic:");
             let base_url = if anthropic { "ANTHROPIC_BASE_URL" } else { "OPENAI_BASE_URL" };

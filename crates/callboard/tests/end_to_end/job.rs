@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     home::Home,
-    play::{ask, complete},
+    play::{answered, ask, complete, storyteller},
     server::{Http, PATIENCE, Relay, Server, lines, until},
 };
 
@@ -27,19 +27,6 @@ fn story() -> Vec<Reply> {
         Reply::json(&verdict),
         Reply::json(&complete()),
     ]
-}
-
-/// A model that gives the same answer to the same question, however often it comes.
-fn storyteller() -> Scripted {
-    let mut asked: Vec<Value> = Vec::new();
-    Scripted::start(move |request, _| {
-        let known = asked.iter().position(|messages| *messages == request["messages"]);
-        let turn = known.unwrap_or_else(|| {
-            asked.push(request["messages"].clone());
-            asked.len() - 1
-        });
-        story()[turn].clone()
-    })
 }
 
 fn begin(http: &Http) {
@@ -81,13 +68,9 @@ fn has_ended(seen: &[Value]) -> bool {
     seen.last().is_some_and(|entry| entry["type"] == "run.ended")
 }
 
-fn answered(journal: &[Value]) -> usize {
-    journal.iter().filter(|entry| entry["type"] == "turn.answered").count()
-}
-
 /// How many entries there are where nothing goes wrong.
 fn undisturbed() -> usize {
-    let endpoint = storyteller();
+    let endpoint = storyteller(story(), |_| None);
     let home = Home::with(&endpoint);
     let server = Server::start(&home, "");
     let (http, mut seen) = (Http::new(&server), Vec::new());
@@ -101,7 +84,7 @@ fn undisturbed() -> usize {
 fn i7_a_stream_that_comes_back_after_kill_9_has_each_entry_once_and_no_answer_is_asked_for_twice() {
     let all = undisturbed();
     for count in 3..all {
-        let endpoint = storyteller();
+        let endpoint = storyteller(story(), |_| None);
         let home = Home::with(&endpoint);
         let mut server = Server::start(&home, "");
         let (http, mut seen) = (Http::new(&server), Vec::new());

@@ -19,9 +19,7 @@ both_ways!(
 );
 
 fn team(way: Way) -> Home {
-    let home = way(Home::new());
-    home.json("session new --id demo --title Demo --agent lead:manager --agent writer --agent critic");
-    home
+    way(Home::new()).with_session("--id demo --title Demo --agent lead:manager --agent writer --agent critic")
 }
 
 fn sessions(way: Way) {

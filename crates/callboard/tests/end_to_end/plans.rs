@@ -20,8 +20,7 @@ const PLAN: &str = r#"{"overall_goal": "Copy new mails into a table", "current_p
     {"phase_name": "Mails", "status": "pending", "tasks": []}], "next_actions": ["Test the node"]}"#;
 
 fn team(way: Way) -> Home {
-    let home = way(Home::new());
-    home.json("session new --id demo --agent director:manager --agent scout");
+    let home = way(Home::new()).with_session("--id demo --agent director:manager --agent scout");
     home.write("plan.json", PLAN);
     home
 }

@@ -58,6 +58,25 @@ pub fn model(replies: Vec<Reply>) -> Scripted {
     Scripted::start(move |request, nth| replies.get(nth).cloned().unwrap_or_else(|| otherwise(request)))
 }
 
+/// A model that tells a story, turn by turn, and gives the same answer to the same question, however often it comes. `before`
+/// says what it answers instead at a request.
+pub fn storyteller(story: Vec<Reply>, mut before: impl FnMut(usize) -> Option<Reply> + Send + 'static) -> Scripted {
+    let mut asked: Vec<Value> = Vec::new();
+    Scripted::start(move |request, nth| {
+        let known = asked.iter().position(|messages| *messages == request["messages"]);
+        let turn = known.unwrap_or_else(|| {
+            asked.push(request["messages"].clone());
+            asked.len() - 1
+        });
+        before(nth).unwrap_or_else(|| story[turn].clone())
+    })
+}
+
+/// How many turns were answered.
+pub fn answered(journal: &[Value]) -> usize {
+    journal.iter().filter(|entry| entry["type"] == "turn.answered").count()
+}
+
 /// What `callboard run --json` printed.
 pub struct Played {
     pub entries: Vec<Value>,

@@ -14,8 +14,7 @@ use crate::{
 
 #[test]
 fn the_command_line_goes_before_the_environment() {
-    let home = Home::new().over_http();
-    home.json("session new --id served");
+    let home = Home::new().over_http().with_session("--id served");
     home.json("session new --id stored --store sqlite:other.db");
     let on_store = home.json("session list --store sqlite:other.db");
     assert_eq!(on_store["sessions"][0]["id"], "stored");
@@ -101,8 +100,7 @@ fn a_token_is_shown_from_a_file_or_the_environment_and_a_wrong_one_is_told_of() 
 
 #[test]
 fn a_token_of_an_agent_sees_and_does_what_the_agent_may() {
-    let home = Home::new().over_http();
-    home.json("session new --id demo --agent lead:manager --agent writer");
+    let home = Home::new().over_http().with_session("--id demo --agent lead:manager --agent writer");
     home.json("set put Secret hush --visible-to lead --session demo");
     home.json("set put Open hello --session demo");
     let made = home.json("token new --agent writer --session demo");
@@ -129,8 +127,7 @@ fn a_token_of_an_agent_sees_and_does_what_the_agent_may() {
 
 #[test]
 fn a_name_that_cannot_stand_in_an_address_is_told_of() {
-    let home = Home::new().over_http();
-    home.json("session new --id demo");
+    let home = Home::new().over_http().with_session("--id demo");
     let (status, error) = home.error("set show .. --session demo");
     assert!(status == 1 && error["detail"].as_str().unwrap().contains("cannot be part of a URL"), "{error}");
 }
@@ -147,8 +144,7 @@ fn a_server_is_looked_over() {
 
 #[test]
 fn times_are_milliseconds_too_and_limits_are_not_negative() {
-    let home = Home::new();
-    home.json("session new --id demo --agent writer");
+    let home = Home::new().with_session("--id demo --agent writer");
     home.json("say hello -s demo");
     let count = |line: &str| home.json(line)["messages"].as_array().unwrap().len();
     assert_eq!(count("messages -s demo --after 1000"), 1);
@@ -173,8 +169,7 @@ fn a_limit_under_which_nothing_can_be_done_is_refused() {
 
 #[test]
 fn the_layout_of_a_session_is_set_and_the_rest_of_its_settings_stays() {
-    let home = Home::new();
-    home.json("session new --id demo --agent writer");
+    let home = Home::new().with_session("--id demo --agent writer");
     home.json("session update demo --budget 5000");
     let prompt = home.json("session update demo --layout plain")["prompt"].clone();
     assert_eq!((&prompt["layout"], &prompt["budget"]), (&json!("plain"), &json!(5000)));
@@ -183,8 +178,7 @@ fn the_layout_of_a_session_is_set_and_the_rest_of_its_settings_stays() {
 
 #[test]
 fn a_text_where_the_path_of_a_file_belongs_is_told_what_would_do() {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager");
+    let home = Home::new().with_session("--id demo --agent lead:manager");
     for line in ["directive 'Context set: A' -s demo", "workflow set '{}' -s demo"] {
         let error = home.error(line).1;
         assert_eq!(error["code"], "unreadable", "{line}");

@@ -1,11 +1,11 @@
 //! A run that is killed at any point goes on where it was: no turn that was answered is asked twice.
 
-use callboard_model::scripted::{Reply, Scripted};
+use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::{
     home::Home,
-    play::{Played, ask, complete, go_on, model, play, stage},
+    play::{Played, answered, ask, complete, go_on, model, play, stage, storyteller},
     server::{PATIENCE, lines},
 };
 
@@ -21,19 +21,6 @@ fn story() -> Vec<Reply> {
     ]
 }
 
-/// Answers by what is asked, so that a question that comes again gets the same answer.
-fn storyteller(mut before: impl FnMut(usize) -> Option<Reply> + Send + 'static) -> Scripted {
-    let mut asked: Vec<Value> = Vec::new();
-    Scripted::start(move |request, nth| {
-        let known = asked.iter().position(|messages| *messages == request["messages"]);
-        let turn = known.unwrap_or_else(|| {
-            asked.push(request["messages"].clone());
-            asked.len() - 1
-        });
-        before(nth).unwrap_or_else(|| story()[turn].clone())
-    })
-}
-
 /// Starts the run, kills it with `kill -9` as soon as it has printed `count` entries, and says how many turns were
 /// answered by then.
 fn kill_after_entries(home: &Home, count: usize) -> usize {
@@ -45,10 +32,6 @@ fn kill_after_entries(home: &Home, count: usize) -> usize {
     child.kill().unwrap();
     child.wait().unwrap();
     answered(&home.journal("demo"))
-}
-
-fn answered(journal: &[Value]) -> usize {
-    journal.iter().filter(|entry| entry["type"] == "turn.answered").count()
 }
 
 fn distinct(requests: &[Value]) -> usize {
@@ -67,7 +50,7 @@ fn a_run_that_is_killed_at_any_entry_goes_on_with_the_same_turn() {
     let undisturbed = play(&stage(&endpoint), "");
     assert_eq!(undisturbed.run(), "completed");
     for count in 1..undisturbed.entries.len() {
-        let endpoint = storyteller(|_| None);
+        let endpoint = storyteller(story(), |_| None);
         let home = stage(&endpoint);
         let before = kill_after_entries(&home, count);
         let asked_before = endpoint.requests().len();
@@ -96,7 +79,7 @@ fn a_run_that_is_killed_while_its_model_thinks_asks_again_the_same() {
     for turn in 0..4 {
         for silent in [true, false] {
             let pause = move || if silent { Reply::silence() } else { Reply::stall("{\"messageTo\": \"wri") };
-            let endpoint = storyteller(move |nth| (nth == turn).then(pause));
+            let endpoint = storyteller(story(), move |nth| (nth == turn).then(pause));
             let home = stage(&endpoint);
             let mut child = home.start("run team.toml --id demo");
             assert!(endpoint.wait_for(turn + 1, PATIENCE), "turn {turn} was never asked");
@@ -115,7 +98,7 @@ fn a_run_that_is_killed_while_its_model_thinks_asks_again_the_same() {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_comes_to_its_end() {
-    let endpoint = storyteller(|nth| (nth % 2 == 0).then(Reply::silence));
+    let endpoint = storyteller(story(), |nth| (nth % 2 == 0).then(Reply::silence));
     let home = stage(&endpoint);
     let mut child = home.start("run team.toml --id demo");
     for killed in 0..4 {
@@ -156,7 +139,7 @@ fn waiting_for_a_form_survives_the_end_of_the_process() {
 
 #[test]
 fn a_run_that_somebody_else_takes_over_is_left_to_them() {
-    let endpoint = storyteller(|nth| (nth == 0).then(Reply::silence));
+    let endpoint = storyteller(story(), |nth| (nth == 0).then(Reply::silence));
     let home = stage(&endpoint);
     let mut first = home.start("run team.toml --id demo");
     assert!(endpoint.wait_for(1, PATIENCE));

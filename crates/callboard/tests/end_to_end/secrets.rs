@@ -105,8 +105,7 @@ fn a_server_does_not_start_with_another_key_until_the_right_one_is_said_to_be_lo
 
 #[test]
 fn where_nothing_is_a_secret_there_is_no_key_to_rotate() {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager");
+    let home = Home::new().with_session("--id demo --agent lead:manager");
     let done = home.run("secrets rotate");
     assert!(done.status == 0 && done.stdout.contains("there is no key to rotate"), "{}{}", done.stdout, done.stderr);
     assert!(!home.path(KEY_FILE).exists());
@@ -160,8 +159,7 @@ fn a_rotation_that_is_killed_midway_loses_nothing_and_goes_on() {
 
 #[test]
 fn what_was_said_before_a_secret_was_known_is_hidden_and_can_be_put_back() {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager");
+    let home = Home::new().with_session("--id demo --agent lead:manager");
     home.json(&format!("say 'my password is {SECRET}'"));
     home.json(&format!("set put Brief 'use {SECRET}'"));
     let set = format!("var set password '{SECRET}'");

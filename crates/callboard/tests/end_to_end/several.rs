@@ -17,8 +17,7 @@ fn tell(child: &mut Child, lines: &str) {
 #[test]
 fn two_processes_say_into_one_session_and_nothing_is_lost() {
     const LINES: usize = 150;
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     let mut speakers: Vec<_> =
         ["a", "b"].iter().map(|name| home.start(&format!("say --lines --id {name} --session demo"))).collect();
     for (child, name) in speakers.iter_mut().zip(["a", "b"]) {
@@ -40,8 +39,7 @@ fn two_processes_say_into_one_session_and_nothing_is_lost() {
 
 #[test]
 fn who_follows_a_journal_sees_what_another_process_writes() {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager --agent writer");
+    let home = Home::new().with_session("--id demo --agent lead:manager --agent writer");
     home.json("set put Secret hush --visible-to lead --session demo");
     let mut follower = home.start("session journal --session demo --follow --as writer --json --types message.added");
     let mut lines = lines(&mut follower);
@@ -71,8 +69,7 @@ fn a_set_is_changed_while_a_team_is_at_work() {
 
 #[test]
 fn a_session_that_another_process_deletes_is_gone() {
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     let mut speaker = home.start("say --lines --session demo");
     let mut lines = lines(&mut speaker);
     tell(&mut speaker, "one\n");

@@ -77,8 +77,7 @@ fn what_goes_from_store_to_store_comes_back_byte_for_byte() {
 
 #[test]
 fn a_copy_that_is_killed_goes_on_where_it_was() {
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     let lines: String = (0..6000).map(|n| format!("line {n}\n")).collect();
     assert_eq!(home.feed("say --lines --session demo", lines).status, 0);
     for n in 0..20 {
@@ -117,8 +116,7 @@ fn a_copy_that_is_killed_goes_on_where_it_was() {
 
 #[test]
 fn what_is_new_comes_with_the_next_copy_and_what_goes_on_there_is_refused() {
-    let home = Home::new();
-    home.json("session new --id demo");
+    let home = Home::new().with_session("--id demo");
     home.json("store copy sqlite:team.db sqlite:to.db");
     home.json("say more --session demo");
     home.json("session update --session demo --ttl 90d");
@@ -205,8 +203,7 @@ fn ten_minutes_later(db: &rusqlite::Connection, session: &str) {
 
 #[test]
 fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts_empty() {
-    let home = Home::new();
-    home.json("session new --id brief");
+    let home = Home::new().with_session("--id brief");
     home.json("say hello --session brief");
     home.json("session update brief --ttl 60");
     home.json("session new --id lasting --ttl never");
@@ -227,8 +224,7 @@ fn i9_a_server_removes_what_was_not_used_and_a_new_session_under_its_name_starts
 
 #[test]
 fn a_server_told_to_sweep_nothing_keeps_what_has_expired_and_shows_it_to_nobody() {
-    let home = Home::new();
-    home.json("session new --id brief --ttl 60");
+    let home = Home::new().with_session("--id brief --ttl 60");
     home.json("session new --id lasting --ttl never");
     let db = rusqlite::Connection::open(home.path("team.db")).unwrap();
     let number = |query: &str| db.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
@@ -249,8 +245,7 @@ fn a_server_told_to_sweep_nothing_keeps_what_has_expired_and_shows_it_to_nobody(
 
 #[test]
 fn an_expired_session_is_archived_and_its_id_tells_the_user_when_it_expired() {
-    let home = Home::new();
-    home.json("session new --id brief --ttl 60 --agent critic");
+    let home = Home::new().with_session("--id brief --ttl 60 --agent critic");
     home.json("say hello --session brief");
     let token = home.json("token new --agent critic --session brief")["token"].as_str().unwrap().to_owned();
     let archived = home.path("archive/brief.jsonl.gz");

@@ -11,8 +11,7 @@ use callboard_model::scripted::Reply;
 both_ways!(a_thread_has_settings_of_its_own, who_does_not_see_a_thread_does_not_set_it_up);
 
 fn a_thread_has_settings_of_its_own(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id demo --agent lead:manager --agent writer --agent critic");
+    let home = way(Home::new()).with_session("--id demo --agent lead:manager --agent writer --agent critic");
     home.write(
         "tools.json",
         r#"[{"name": "look_up", "description": "Looks it up.", "parameters": {"type": "object"}}]"#,
@@ -37,8 +36,7 @@ fn a_thread_has_settings_of_its_own(way: Way) {
 }
 
 fn who_does_not_see_a_thread_does_not_set_it_up(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id demo --agent lead:manager --agent writer --agent critic");
+    let home = way(Home::new()).with_session("--id demo --agent lead:manager --agent writer --agent critic");
     home.json("thread put aside --visible-to critic --instructions 'Be frank.'");
     assert_eq!(home.error("thread put aside --instructions 'Be kind.' --as critic").1["code"], "forbidden");
     assert_eq!(home.error("thread put aside --instructions 'Be kind.' --as lead").1["code"], "not_found");

@@ -11,8 +11,7 @@ both_ways!(
 );
 
 fn a_session_begins_with_the_sets_of_another(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id old --agent lead:manager --agent writer");
+    let home = way(Home::new()).with_session("--id old --agent lead:manager --agent writer");
     home.json("set put Brief 'the tides' --session old");
     home.json("set put Style short --session old");
     let team = "[[agent]]\nname = 'writer'\nrole = 'worker'\n[[set]]\nname = 'Style'\ncontent = 'long'\n";
@@ -25,8 +24,7 @@ fn a_session_begins_with_the_sets_of_another(way: Way) {
 }
 
 fn an_exported_session_is_the_same_where_it_is_imported(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id demo --agent lead:manager --agent writer");
+    let home = way(Home::new()).with_session("--id demo --agent lead:manager --agent writer");
     let long = "All work and no play. ".repeat(10_000);
     assert_eq!(home.feed("set put Long - --session demo", &long).status, 0);
     home.json("say hello --session demo");
@@ -55,8 +53,7 @@ fn a_file_that_is_not_there_makes_no_store() {
 }
 
 fn what_is_no_export_is_refused_and_makes_nothing(way: Way) {
-    let home = way(Home::new());
-    home.json("session new --id demo");
+    let home = way(Home::new()).with_session("--id demo");
     home.json("say hello --session demo");
     home.json("export demo.jsonl --session demo");
     let file = std::fs::read_to_string(home.path("demo.jsonl")).unwrap();

@@ -16,8 +16,7 @@ both_ways!(
 );
 
 fn two(way: Way) -> Home {
-    let home = way(Home::new());
-    home.json("session new --id first --title 'The first'");
+    let home = way(Home::new()).with_session("--id first --title 'The first'");
     home.json("session new --id second");
     home
 }
@@ -180,8 +179,7 @@ fn a_token_of_one_session_means_that_session_and_lists_no_others() {
 
 #[test]
 fn a_prompt_takes_the_thread_in_which_the_agent_was_spoken_to_last() {
-    let home = Home::new();
-    home.json("session new --id demo --agent lead:manager --agent writer --agent critic");
+    let home = Home::new().with_session("--id demo --agent lead:manager --agent writer --agent critic");
     home.json("say 'Begin.'");
     assert_eq!(home.run("prompt writer --budget 900").status, 0, "nobody has spoken to it yet");
     home.json("say 'Write a poem.' -t agent:writer -a lead");

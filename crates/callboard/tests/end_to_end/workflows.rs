@@ -22,8 +22,7 @@ fn nodes() -> Value {
 }
 
 fn built(way: Way) -> Home {
-    let home = way(Home::new());
-    home.json("session new --id one --agent director:manager");
+    let home = way(Home::new()).with_session("--id one --agent director:manager");
     home.write("nodes.json", nodes().to_string());
     home.json("workflow set nodes.json --session one");
     home
@@ -73,8 +72,7 @@ fn an_execution_on_a_store_that_was_killed_is_interrupted_once_its_lease_has_run
         0 => Reply::silence(),
         _ => Reply::json(&json!({"kind": "letter"})),
     });
-    let home = Home::with(&endpoint);
-    home.json("session new --id one --agent director:manager");
+    let home = Home::with(&endpoint).with_session("--id one --agent director:manager");
     let nodes = json!([
         {"type": "transform", "config": {"set": {"mail": "'a letter'"}}},
         {"type": "model", "config": {"prompt": "What is {{node1.mail}}?", "schema": {"type": "object"}}},

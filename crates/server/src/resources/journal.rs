@@ -24,7 +24,6 @@ use crate::{
     body::{Empty, RequestBody},
     call_error::CallError,
     caller::Authorized,
-    feed::Feed,
     params::{EntryNumber, InPath, Query},
     rights::{Rank, ReadJournal, ReadSession},
     write_options::WriteOptions,
@@ -152,11 +151,6 @@ impl Authorized<ReadJournal> {
             saying: q.filter(|q| !q.trim().is_empty()),
             sentences,
         })
-    }
-
-    /// Follows the journal. `last` is the last entry that a caller has who reconnects.
-    pub(crate) async fn follow_journal(&self, query: api::FollowQuery, last: Option<Seq>) -> Result<Feed, CallError> {
-        Feed::open(self, query, last).await
     }
 }
 

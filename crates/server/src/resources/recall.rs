@@ -1,10 +1,9 @@
 //! Recall: what in a session answers a question.
 
-use std::fmt::Write as _;
-
 use callboard_api as api;
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
 use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -150,16 +149,10 @@ fn read_on(session: &SessionId, hit: &RecallHit) -> String {
     path
 }
 
+/// What is escaped in a path: all but letters, digits and `-._~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A name as a segment of a path.
 fn encoded(name: &str) -> String {
-    let mut encoded = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing into a string does not fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    utf8_percent_encode(name, ESCAPED).to_string()
 }

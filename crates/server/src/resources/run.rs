@@ -125,10 +125,7 @@ async fn bring(
     RequestBody { body, options }: RequestBody<api::ToolResults>,
 ) -> Result<Answer<api::Run>, CallError> {
     let results = body.results.into_iter().map(|result| (result.tool_call_id, result.content)).collect();
-    let receipt = caller.execute(options, ToolResults::new(run.clone(), results)).await?;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    steer(&caller, options, run.clone(), ToolResults::new(run, results)).await
 }
 
 async fn steer<R>(

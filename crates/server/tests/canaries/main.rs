@@ -15,8 +15,8 @@ use std::{
     time::Duration,
 };
 
-use callboard_core::id::Seq;
-use callboard_engine::{MasterKey, RecallSettings, Settings as BoardSettings};
+use callboard_core::{entry::Actor, id::Seq, variable::SetVariable};
+use callboard_engine::{MasterKey, RecallSettings, Session, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{ProjectFolder, Settings};
 use callboard_store::{
@@ -32,7 +32,7 @@ use tracing::{
     span,
 };
 
-use crate::fixtures::{Answer, Server, memory, models, settings, soon, sqlite};
+use crate::fixtures::{Answer, Server, asking, memory, soon, sqlite};
 
 /// The value of the secret. It looks different in JSON of different encoders, in addresses and in base64.
 const CANARY: &str = "zq/CANARY\"7+ß x<&>'";
@@ -114,8 +114,8 @@ fn encoded(text: &str) -> String {
 /// Behind this call, canaries stand in names, ids and keys.
 const NAMES: &str = "/v1/sessions/{session}/journal/{seq}";
 
-/// A call that writes.
-type Write = (&'static str, &'static str, String, Value);
+/// A call that writes: its method, its path in the document, the path that is called, and its body.
+type Write = (&'static str, String, String, Value);
 
 /// Calls with a canary in all their free texts that write nothing all the same, and the status that says so.
 const REFUSED: [(&str, u16, &str); 14] = [
@@ -139,24 +139,35 @@ const REFUSED: [(&str, u16, &str); 14] = [
     ("/v1/sessions/{session}/secrets/restore", 404, "not_found"),
 ];
 
+/// The path of a call in the document and the one that is called: `<thread:main>` is `{thread}` there and `main` here. A query is
+/// only called.
+fn paths(below: &str) -> (String, String) {
+    let (mut template, mut path) = ("/v1/sessions/{session}".to_owned(), "/v1/sessions/s".to_owned());
+    let mut rest = below;
+    while let Some((before, hole)) = rest.split_once('<') {
+        let (hole, after) = hole.split_once('>').unwrap();
+        let (name, value) = hole.split_once(':').unwrap();
+        template += &format!("{before}{{{name}}}");
+        path += &format!("{before}{value}");
+        rest = after;
+    }
+    template += rest.split('?').next().unwrap();
+    path += rest;
+    (template, path)
+}
+
 /// Every call that writes, by its method and its path in the document, with canaries in all free texts. Calls with a
 /// canary in a name come last, behind [`NAMES`]: they are refused.
-fn writes(run: &str, form: &str) -> Vec<Write> {
-    let s = "/v1/sessions/{session}";
-    let here = "/v1/sessions/s";
+fn writes() -> Vec<Write> {
     let mut all: Vec<Write> = Vec::new();
-    let mut add =
-        |method, template: &'static str, path: &str, body| all.push((method, template, format!("{here}{path}"), body));
-    macro_rules! on {
-        ($path:literal) => {
-            concat!("/v1/sessions/{session}", $path)
-        };
-    }
+    let mut add = |method, path: &str, body| {
+        let (template, path) = paths(path);
+        all.push((method, template, path, body));
+    };
     let call = json!({"id": "c1", "name": "search", "arguments": {"query": told("argument"), CANARY: 1}});
     add(
         "post",
-        on!("/threads/{thread}/messages"),
-        "/threads/main/messages",
+        "/threads/<thread:main>/messages",
         json!({"messages": [
             {"role": "user", "message_id": "said", "content": told("message"), "metadata": {"note": told("metadata"), "list": [CANARY]}},
             {"role": "user", "content": [{"type": "text", "text": told("part")}]},
@@ -164,25 +175,19 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
             {"role": "tool", "tool_call_id": "c1", "content": json!({"result": told("result")}).to_string()},
         ]}),
     );
-    add("post", on!("/recall"), "/recall", json!({"query": told("question")}));
-    add("put", on!("/context-sets/{name}"), "/context-sets/facts", json!({"content": told("content")}));
-    add("put", on!("/documents/{name}"), "/documents/manual", json!({"text": told("document")}));
-    add("post", on!("/documents"), "/documents", json!({"name": "guide", "text": told("guide")}));
+    add("post", "/recall", json!({"query": told("question")}));
+    add("put", "/context-sets/<name:facts>", json!({"content": told("content")}));
+    add("put", "/documents/<name:manual>", json!({"text": told("document")}));
+    add("post", "/documents", json!({"name": "guide", "text": told("guide")}));
     add(
         "post",
-        on!("/directives"),
         "/directives",
         json!({"message": told("directive"), "messageTo": "user",
         "expectedOutput": told("expected"),
         "contextSetUpdate": {"contextSets": [{"name": "told", "context": told("context")}]}}),
     );
-    add(
-        "post",
-        on!("/directives"),
-        "/directives",
-        json!({"text": format!("Context update: more (visible to: lead)\n{}", told("line"))}),
-    );
-    add("post", on!("/forms/{name}"), &format!("/forms/{form}"), json!({"answers": {"k": told("form answer")}}));
+    add("post", "/directives", json!({"text": format!("Context update: more (visible to: lead)\n{}", told("line"))}));
+    add("post", "/forms/<name:Form>", json!({"answers": {"k": told("form answer")}}));
     let agents = json!([
         {"name": "lead", "role": "manager", "title": CANARY, "instructions": told("instructions"),
          "tools": [{"name": "search", "description": told("description"),
@@ -191,124 +196,85 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
         {"name": "critic", "role": "worker"},
     ]);
     let steps = json!([{"name": "begin", "is_default": true, "description": told("step")}]);
-    add("patch", s, "", json!({"title": CANARY, "agents": agents, "steps": steps}));
+    add("patch", "", json!({"title": CANARY, "agents": agents, "steps": steps}));
     let tools = json!([{"name": "search", "description": told("thread tool"),
                         "parameters": {"type": "object", "description": told("thread parameter")}}]);
     let settings = json!({"visible_to": "all", "instructions": told("thread instructions"), "tools": tools});
-    add("put", on!("/threads/{thread}"), "/threads/side", settings);
+    add("put", "/threads/<thread:side>", settings);
+    add("post", "/tools/<tool:write_context_set>", json!({"arguments": {"name": "tooled", "content": told("tool")}}));
     add(
         "post",
-        on!("/tools/{name}"),
-        "/tools/write_context_set",
-        json!({"arguments": {"name": "tooled", "content": told("tool")}}),
-    );
-    add(
-        "post",
-        on!("/tools/{tool}"),
-        "/tools/write_context_set",
-        json!({"arguments": {"name": "tooled", "content": told("tool")}}),
-    );
-    add(
-        "post",
-        on!("/files"),
         "/files",
         json!({"name": "user-auth", "for": "writer", "keywords": ["auth"],
         "request": told("request"), "background": told("background"), "expected": told("outcome"), "constraints": told("limits")}),
     );
-    add("post", on!("/files/delegation"), "/files/delegation", json!({"to": "writer", "task": told("task")}));
+    add("post", "/files/delegation", json!({"to": "writer", "task": told("task")}));
     // There is no browser here; a test of browsers has one, and types a canary into a page.
     let step =
         json!({"actions": [{"action": "type", "selector": CANARY, "value": told("typed")}], "reason": told("why")});
-    add("post", on!("/browser/open"), "/browser/open", json!({"url": told("address"), "tab_name": CANARY}));
-    add("post", on!("/browser/navigate"), "/browser/navigate", json!({"url": told("address"), "reason": told("why")}));
-    add("post", on!("/browser/action"), "/browser/action", step);
-    add("post", on!("/browser/inspect"), "/browser/inspect", json!({"instruction": told("instruction")}));
-    add("post", on!("/browser/screenshot"), "/browser/screenshot", json!({"tab_name": CANARY}));
-    add("post", on!("/browser/close"), "/browser/close", json!({"tab_name": CANARY}));
-    add(
-        "delete",
-        on!("/browser/screenshots/{file}"),
-        &format!("/browser/screenshots/{}", encoded(CANARY)),
-        Value::Null,
-    );
-    add("post", on!("/runs"), "/runs", json!({"kind": "team", "input": told("input")}));
-    add("post", on!("/runs/{run}/pause"), &format!("/runs/{run}/pause"), json!({"reason": told("pause")}));
-    add("post", on!("/runs/{run}/resume"), &format!("/runs/{run}/resume"), Value::Null);
+    add("post", "/browser/open", json!({"url": told("address"), "tab_name": CANARY}));
+    add("post", "/browser/navigate", json!({"url": told("address"), "reason": told("why")}));
+    add("post", "/browser/action", step);
+    add("post", "/browser/inspect", json!({"instruction": told("instruction")}));
+    add("post", "/browser/screenshot", json!({"tab_name": CANARY}));
+    add("post", "/browser/close", json!({"tab_name": CANARY}));
+    add("delete", &format!("/browser/screenshots/<file:{}>", encoded(CANARY)), Value::Null);
+    add("post", "/runs", json!({"kind": "team", "input": told("input")}));
+    add("post", "/runs/<run:RUN>/pause", json!({"reason": told("pause")}));
+    add("post", "/runs/<run:RUN>/resume", Value::Null);
     add(
         "post",
-        on!("/runs/{run}/tool-results"),
-        &format!("/runs/{run}/tool-results"),
+        "/runs/<run:RUN>/tool-results",
         json!({"results": [{"tool_call_id": "c1", "content": told("tool result")}]}),
     );
-    add("post", on!("/runs/{run}/cancel"), &format!("/runs/{run}/cancel"), Value::Null);
-    add("patch", on!("/orchestration"), "/orchestration", json!({"active_step": "begin"}));
-    add("post", on!("/orchestration/tools"), "/orchestration/tools", json!({"tool": "search"}));
-    add("post", on!("/orchestration/advance"), "/orchestration/advance", Value::Null);
-    add("post", on!("/orchestration/reset"), "/orchestration/reset", Value::Null);
-    add("post", on!("/orchestration/usage"), "/orchestration/usage", json!({"prompt_tokens": 1}));
-    add(
-        "post",
-        on!("/orchestration/allowed-tools"),
-        "/orchestration/allowed-tools",
-        json!({"tools": ["search", CANARY]}),
-    );
-    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead"}));
-    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead", "record": true}));
+    add("post", "/runs/<run:RUN>/cancel", Value::Null);
+    add("patch", "/orchestration", json!({"active_step": "begin"}));
+    add("post", "/orchestration/tools", json!({"tool": "search"}));
+    add("post", "/orchestration/advance", Value::Null);
+    add("post", "/orchestration/reset", Value::Null);
+    add("post", "/orchestration/usage", json!({"prompt_tokens": 1}));
+    add("post", "/orchestration/allowed-tools", json!({"tools": ["search", CANARY]}));
+    add("post", "/prompt", json!({"agent": "lead"}));
+    add("post", "/prompt", json!({"agent": "lead", "record": true}));
     let answer = json!({"text": told("own answer"), "tool_calls": [
         {"id": CANARY, "name": CANARY, "arguments": {"query": told("own argument"), CANARY: 1}}]});
-    add("post", on!("/turns/{turn}"), "/turns/TURN", answer);
-    add("post", on!("/prompt"), "/prompt", json!({"agent": "lead", "record": true, "model": CANARY}));
-    add(
-        "post",
-        on!("/prompt"),
-        "/prompt",
-        json!({"agent": "lead", "record": true, "recall": true, "query": told("question")}),
-    );
-    add("post", on!("/turns/{turn}"), "/turns/TURN", json!({"error": told("failure")}));
-    add("post", on!("/tokens"), "/tokens", json!({"agent": "writer"}));
-    add("post", on!("/fork"), "/fork", json!({"id": "fork"}));
+    add("post", "/turns/<turn:TURN>", answer);
+    add("post", "/prompt", json!({"agent": "lead", "record": true, "model": CANARY}));
+    add("post", "/prompt", json!({"agent": "lead", "record": true, "recall": true, "query": told("question")}));
+    add("post", "/turns/<turn:TURN>", json!({"error": told("failure")}));
+    add("post", "/tokens", json!({"agent": "writer"}));
+    add("post", "/fork", json!({"id": "fork"}));
     add(
         "put",
-        on!("/variables/{name}"),
-        "/variables/creds",
+        "/variables/<name:creds>",
         json!({"value": {"user": "ann", "password": CANARY, "note": told("variable")}, "reason": told("reason")}),
     );
     add(
         "put",
-        on!("/plan"),
         "/plan",
         json!({"reason": told("why"), "plan": {
         "overall_goal": told("goal"), "current_phase": "One", "phases": [{"phase_name": "One", "status": "in_progress",
             "tasks": [{"task_id": 1, "description": told("plan task"), "status": "pending", "notes": told("notes")}]}]}}),
     );
-    add("patch", on!("/plan/tasks/{task}"), "/plan/tasks/1", json!({"notes": told("notes"), "reason": told("why")}));
+    add("patch", "/plan/tasks/<task:1>", json!({"notes": told("notes"), "reason": told("why")}));
     let config = json!({"action": "type", "text": told("config"), "login": {"password": CANARY}, "list": [CANARY]});
     let inputs = json!({"apiKey": CANARY, "page": told("input")});
-    add("post", on!("/workflow/run"), "/workflow/run", json!({ "inputs": inputs }));
-    add("post", on!("/workflow/nodes/{node}/run"), "/workflow/nodes/node_1/run", Value::Null);
-    let cancel = "/workflow/executions/x1/cancel";
-    add("post", on!("/workflow/executions/{execution}/cancel"), cancel, Value::Null);
+    add("post", "/workflow/run", json!({ "inputs": inputs }));
+    add("post", "/workflow/nodes/<node:node_1>/run", Value::Null);
+    add("post", "/workflow/executions/<execution:x1>/cancel", Value::Null);
     add(
         "post",
-        on!("/workflow/nodes"),
         "/workflow/nodes",
         json!({"type": "login", "config": config, "description": told("node"), "reason": told("why")}),
     );
     add(
         "patch",
-        on!("/workflow/nodes/{node}"),
-        "/workflow/nodes/node_1",
+        "/workflow/nodes/<node:node_1>",
         json!({"config": config, "description": told("node"), "reason": told("why")}),
     );
-    add(
-        "patch",
-        on!("/workflow"),
-        "/workflow",
-        json!({"name": CANARY, "description": told("workflow"), "reason": told("why")}),
-    );
+    add("patch", "/workflow", json!({"name": CANARY, "description": told("workflow"), "reason": told("why")}));
     add(
         "put",
-        on!("/workflow"),
         "/workflow",
         json!({"workflow": {"name": CANARY, "description": told("workflow")}, "reason": told("why"), "nodes": [
             {"id": "node_1", "type": "login", "config": config, "description": told("node")},
@@ -317,79 +283,56 @@ fn writes(run: &str, form: &str) -> Vec<Write> {
     );
     add(
         "put",
-        on!("/workflow/nodes/{node}/result"),
-        "/workflow/nodes/node_1/result",
+        "/workflow/nodes/<node:node_1>/result",
         json!({"status": "success", "result": {"token": CANARY, "page": told("page")},
                "variables": {"apiKey": CANARY, "page": told("page")}}),
     );
-    add(
-        "delete",
-        on!("/workflow/nodes/{node}"),
-        &format!("/workflow/nodes/node_2?reason={}", encoded(CANARY)),
-        Value::Null,
-    );
-    add("put", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/said/pin", Value::Null);
-    add("delete", on!("/threads/{thread}/messages/{message}/pin"), "/threads/main/messages/said/pin", Value::Null);
+    add("delete", &format!("/workflow/nodes/<node:node_2>?reason={}", encoded(CANARY)), Value::Null);
+    add("put", "/threads/<thread:main>/messages/<message:said>/pin", Value::Null);
+    add("delete", "/threads/<thread:main>/messages/<message:said>/pin", Value::Null);
     let long = |number: usize| json!({"role": "user", "content": format!("{} {}", told("long"), "word ".repeat(100 + number))});
     let many = json!({"messages": (0..9).map(long).collect::<Vec<_>>()});
-    add("post", on!("/threads/{thread}/messages"), "/threads/main/messages", many);
+    add("post", "/threads/<thread:main>/messages", many);
     let compress = json!({"target_tokens": 5000, "keep_recent_tokens": 800, "model": "small", "method": "model"});
-    add("post", on!("/threads/{thread}/compress"), "/threads/main/compress", compress);
-    add("post", on!("/threads/{thread}/compressions/{seq}/undo"), "/threads/main/compressions/DONE/undo", Value::Null);
-    add("post", on!("/secrets/restore"), "/secrets/restore", json!({"name": "nothing", "reason": told("restore")}));
-    add("delete", on!("/journal/{seq}"), &format!("/journal/ERASED?reason={}", encoded(CANARY)), Value::Null);
+    add("post", "/threads/<thread:main>/compress", compress);
+    add("post", "/threads/<thread:main>/compressions/<seq:DONE>/undo", Value::Null);
+    add("post", "/secrets/restore", json!({"name": "nothing", "reason": told("restore")}));
+    add("delete", &format!("/journal/<seq:ERASED>?reason={}", encoded(CANARY)), Value::Null);
     // Names, ids and keys.
     let name = encoded(CANARY);
-    add("put", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), json!({"content": "x"}));
-    add("delete", on!("/context-sets/{name}"), &format!("/context-sets/{name}"), Value::Null);
-    add("put", on!("/documents/{name}"), &format!("/documents/{name}"), json!({"text": "x"}));
-    add("post", on!("/documents"), "/documents", json!({"name": CANARY, "text": "x"}));
-    add("delete", on!("/documents/{name}"), &format!("/documents/{name}"), Value::Null);
-    add("put", on!("/threads/{thread}"), &format!("/threads/{name}"), json!({"visible_to": "all"}));
+    add("put", &format!("/context-sets/<name:{name}>"), json!({"content": "x"}));
+    add("delete", &format!("/context-sets/<name:{name}>"), Value::Null);
+    add("put", &format!("/documents/<name:{name}>"), json!({"text": "x"}));
+    add("post", "/documents", json!({"name": CANARY, "text": "x"}));
+    add("delete", &format!("/documents/<name:{name}>"), Value::Null);
+    add("put", &format!("/threads/<thread:{name}>"), json!({"visible_to": "all"}));
     add(
         "post",
-        on!("/threads/{thread}/messages"),
-        "/threads/main/messages",
+        "/threads/<thread:main>/messages",
         json!({"messages": [{"role": "user", "message_id": CANARY, "content": "x"}]}),
     );
-    add(
-        "post",
-        on!("/files"),
-        "/files",
-        json!({"name": "zq CANARY", "for": "writer", "keywords": [CANARY], "request": "x"}),
-    );
-    add("put", on!("/variables/{name}"), &format!("/variables/{name}"), json!({"value": 1, "reason": "x"}));
-    add("put", on!("/variables/{name}"), "/variables/keys", json!({"value": [{CANARY: 1}], "reason": "x"}));
-    add("put", on!("/plan"), "/plan", json!({"plan": {CANARY: 1}, "reason": "x"}));
-    add("post", on!("/forms/{name}"), &format!("/forms/{form}"), json!({"answers": {CANARY: 1}}));
-    add("post", on!("/workflow/nodes"), "/workflow/nodes", json!({"type": "x", "config": {CANARY: 1}}));
-    add("patch", on!("/workflow/nodes/{node}"), "/workflow/nodes/node_1", json!({"config": {"x": {CANARY: 1}}}));
+    add("post", "/files", json!({"name": "zq CANARY", "for": "writer", "keywords": [CANARY], "request": "x"}));
+    add("put", &format!("/variables/<name:{name}>"), json!({"value": 1, "reason": "x"}));
+    add("put", "/variables/<name:keys>", json!({"value": [{CANARY: 1}], "reason": "x"}));
+    add("put", "/plan", json!({"plan": {CANARY: 1}, "reason": "x"}));
+    add("post", "/forms/<name:Form>", json!({"answers": {CANARY: 1}}));
+    add("post", "/workflow/nodes", json!({"type": "x", "config": {CANARY: 1}}));
+    add("patch", "/workflow/nodes/<node:node_1>", json!({"config": {"x": {CANARY: 1}}}));
     let nodes = json!([{"type": "x", "config": {CANARY: 1}}]);
-    add("put", on!("/workflow"), "/workflow", json!({"workflow": {"name": "x"}, "reason": "x", "nodes": nodes}));
+    add("put", "/workflow", json!({"workflow": {"name": "x"}, "reason": "x", "nodes": nodes}));
     add(
         "post",
-        on!("/threads/{thread}/messages"),
-        "/threads/main/messages",
+        "/threads/<thread:main>/messages",
         json!({"messages": [{"role": "user", "content": "x", "metadata": {CANARY: 1}}]}),
     );
-    add("delete", on!("/variables/{name}"), &format!("/variables/{name}?reason={name}"), Value::Null);
-    add("post", on!("/workflow/nodes"), "/workflow/nodes", json!({"type": CANARY}));
-    add("patch", on!("/workflow/nodes/{node}"), "/workflow/nodes/node_1", json!({"type": CANARY}));
-    add(
-        "put",
-        on!("/workflow/nodes/{node}/result"),
-        "/workflow/nodes/node_1/result",
-        json!({"status": "success", "variables": {CANARY: 1}}),
-    );
-    add("delete", on!("/files/{path}"), &format!("/files/{name}"), Value::Null);
-    add("delete", on!("/tokens/{token}"), &format!("/tokens/{name}"), Value::Null);
-    add(
-        "post",
-        on!("/directives"),
-        "/directives",
-        json!({"contextSetUpdate": {"contextSets": [{"name": CANARY, "context": "x"}]}}),
-    );
-    add("post", on!("/fork"), "/fork", json!({"id": CANARY}));
+    add("delete", &format!("/variables/<name:{name}>?reason={name}"), Value::Null);
+    add("post", "/workflow/nodes", json!({"type": CANARY}));
+    add("patch", "/workflow/nodes/<node:node_1>", json!({"type": CANARY}));
+    add("put", "/workflow/nodes/<node:node_1>/result", json!({"status": "success", "variables": {CANARY: 1}}));
+    add("delete", &format!("/files/<path:{name}>"), Value::Null);
+    add("delete", &format!("/tokens/<token:{name}>"), Value::Null);
+    add("post", "/directives", json!({"contextSetUpdate": {"contextSets": [{"name": CANARY, "context": "x"}]}}));
+    add("post", "/fork", json!({"id": CANARY}));
     all
 }
 
@@ -413,7 +356,7 @@ const BRING_NOTHING: [(&str, &str); 13] = [
 
 #[test]
 fn i6_a_canary_goes_through_every_call_that_writes() {
-    let tried = writes("r1", "Form");
+    let tried = writes();
     let document = callboard_server::openapi();
     let mut missing = Vec::new();
     for (template, verbs) in document["paths"].as_object().unwrap() {
@@ -491,13 +434,20 @@ fn look_at_files(folder: &Path) -> usize {
     with_words
 }
 
+/// Makes the canary a secret of the session.
+async fn keep_secret(server: &Server) -> Session {
+    let secret = SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into()).unwrap();
+    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
+    session.execute(Actor::User, secret).await.unwrap();
+    session
+}
+
 /// What stands at the end of streams that are read to their end.
 const LAST_WORDS: &str = "zq these are the last words";
 
 /// Reads the stream of the user from its beginning until nothing more comes.
 async fn stream(server: &Server) -> String {
-    let message = json!({"messages": [{"role": "user", "content": LAST_WORDS}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", LAST_WORDS).await;
     stream_of(server, "").await
 }
 
@@ -582,7 +532,7 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
         true => Reply::text(told("summary")),
         false => Reply::silence(),
     });
-    let settings = Settings { project: Some(project), models: models(endpoint.base_url()), ..settings() };
+    let settings = Settings { project: Some(project), ..asking(&endpoint) };
     let keys = Arc::new(vec![MasterKey::new([7; 32])]);
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..fixtures::recall() };
     let board = BoardSettings { master_keys: keys, snapshot_every: 5, recall, ..fixtures::board() };
@@ -592,13 +542,10 @@ async fn goes_in_and_never_comes_out(store: Arc<dyn Store>, folder: &Path) {
     let field = json!({"key": "k", "valueType": "STRING", "label": "What?", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "Who?", "form": {"name": "Form", "fields": [field]}});
     server.send("POST", "/v1/sessions/s/directives", ask).await.is(200);
-    let secret =
-        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
-    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
-    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    keep_secret(&server).await;
     let (mut run, mut turn) = (String::from("r1"), String::new());
     let (mut done, mut erased, mut is_name) = (String::new(), String::new(), false);
-    for (number, (method, template, path, body)) in writes("RUN", "Form").into_iter().enumerate() {
+    for (number, (method, template, path, body)) in writes().into_iter().enumerate() {
         let call = server.call(
             &method.to_uppercase(),
             &path.replace("RUN", &run).replace("TURN", &turn).replace("DONE", &done).replace("ERASED", &erased),
@@ -708,10 +655,7 @@ async fn i6_what_a_model_says_is_hidden() {
             None => Reply::text(told("model")),
         }
     });
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let settings = Settings { models: models(endpoint.base_url()), ..settings() };
-    let server = Server::of(memory().await, settings, board).await;
+    let server = Server::with_key(asking(&endpoint)).await;
     let s = server.team("s").await;
     let secret = json!({"value": CANARY, "reason": "needed"});
     server.send("PUT", &format!("{s}/variables/password"), secret).await.is(200);
@@ -735,14 +679,11 @@ async fn i6_what_a_model_says_is_hidden() {
 
 #[tokio::test]
 async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_read() {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let store = memory().await;
-    let server = Server::of(store, settings(), BoardSettings { master_keys: keys, ..fixtures::board() }).await;
+    let server = Server::start_with_key().await;
     let s = server.team("s").await;
     server.send("PUT", &format!("{s}/context-sets/facts"), json!({"content": told("content")})).await.is(200);
     server.send("PATCH", &s, json!({"title": told("title")})).await.is(200);
-    let message = json!({"messages": [{"role": "user", "content": told("message")}]});
-    server.send("POST", &format!("{s}/threads/main/messages"), message).await.is(200);
+    server.say(&s, "main", &told("message")).await;
     let task = json!({"task_id": 1, "description": told("task"), "status": "pending"});
     let phase = json!({"phase_name": "all", "status": "pending", "tasks": [task]});
     let plan = json!({"overall_goal": told("goal"), "current_phase": "all", "phases": [phase]});
@@ -750,10 +691,7 @@ async fn what_was_said_before_it_was_known_as_a_secret_is_hidden_in_all_that_is_
     let note = json!({"value": told("value"), "reason": "noted"});
     server.send("PUT", &format!("{s}/variables/note"), note).await.is(200);
     assert!(server.get(&format!("{s}/context-sets/facts")).await.raw.contains("CANARY"));
-    let secret =
-        callboard_core::variable::SetVariable::new("password".parse().unwrap(), json!(CANARY), None, "needed".into());
-    let session = server.board.session(&"s".parse().unwrap()).await.unwrap();
-    session.execute(callboard_core::entry::Actor::User, secret.unwrap()).await.unwrap();
+    let session = keep_secret(&server).await;
     for path in [
         "context-sets/facts",
         "context-sets",

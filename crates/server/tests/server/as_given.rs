@@ -9,8 +9,7 @@ const S: &str = "/v1/sessions/s";
 async fn team() -> Server {
     let server = Server::start().await;
     server.team("s").await;
-    let said = json!({"messages": [{"role": "user", "content": "Write on tides."}]});
-    server.send("POST", &format!("{S}/threads/main/messages"), said).await.is(200);
+    server.say(S, "main", "Write on tides.").await;
     server
 }
 

@@ -14,8 +14,7 @@ use crate::fixtures::{Answer, Server, memory, settings, soon};
 
 #[tokio::test]
 async fn what_is_wrong_with_a_body_is_named_with_its_place() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let messages = format!("{team}/threads/main/messages");
     let cases = [
         (messages.clone(), json!({"messages": [{"role": "user", "text": "x"}]}), "/messages/0/text"),
@@ -50,8 +49,7 @@ async fn what_is_wrong_with_a_body_is_named_with_its_place() {
 
 #[tokio::test]
 async fn what_contradicts_itself_or_the_session_is_told_from_what_is_malformed() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let agent = |name: &str, role: &str| json!({"name": name, "role": role});
     let new = "/v1/sessions".to_owned();
     let asking = |key: &str| json!({"key": key, "valueType": "STRING", "label": "l", "required": true});
@@ -126,8 +124,7 @@ async fn a_whole_number_may_be_written_with_a_fraction_of_nothing() {
 
 #[tokio::test]
 async fn what_is_an_object_is_not_taken_as_a_list() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let messages = format!("{team}/threads/main/messages");
     for (path, body, pointer) in [
         ("/v1/sessions", json!([]), ""),
@@ -145,8 +142,7 @@ async fn what_is_an_object_is_not_taken_as_a_list() {
 
 #[tokio::test]
 async fn what_cannot_be_done_with_a_thing_is_said_with_what_can() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     for (method, path, allowed) in [
         ("PUT", team.clone(), ["GET", "PATCH", "DELETE"].as_slice()),
         ("POST", format!("{team}/context-sets/a"), &["GET", "PUT", "DELETE"]),
@@ -162,8 +158,7 @@ async fn what_cannot_be_done_with_a_thing_is_said_with_what_can() {
 
 #[tokio::test]
 async fn what_is_no_json_is_told_by_line_and_column() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/context-sets/a");
     let deep = format!("{{\"content\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
     for body in ["{\n \"content\": }", "{\"content\": \"x\"} x", "{\"content\": \"\\ud800\"}", "\u{1}", &deep, "{"] {
@@ -207,8 +202,7 @@ async fn what_is_too_large_is_refused() {
     let pieces = futures::stream::iter((0..10).map(|_| Ok::<_, std::io::Error>("y".repeat(500))));
     let call = server.call("POST", "/v1/sessions").header("content-type", "application/json");
     Answer::of(call.body(reqwest::Body::wrap_stream(pieces))).await.problem(413, "too_large");
-    let call = server.call("POST", "/v1/import").header("content-type", "application/x-ndjson").body("z".repeat(5000));
-    Answer::of(call).await.problem(413, "too_large");
+    Answer::of(server.import("/v1/import", &"z".repeat(5000))).await.problem(413, "too_large");
     let head = server.call("GET", "/healthz").header("x-long", "x".repeat(200_000));
     // The connection is cut, or the head is refused.
     assert!(head.send().await.map_or(true, |answer| answer.status() == 431));
@@ -216,8 +210,7 @@ async fn what_is_too_large_is_refused() {
 
 #[tokio::test]
 async fn a_client_that_hangs_up_in_mid_body_changes_nothing() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let head = server.get(&team).await.head();
     let mut socket = TcpStream::connect(server.address).await.unwrap();
     let request = format!(
@@ -246,8 +239,7 @@ async fn a_slow_body_is_not_waited_for() {
 
 #[tokio::test]
 async fn names_are_checked_where_they_come_in() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get("/v1/sessions/a%2Fb").await.problem(404, "not_found");
     server.get("/v1/sessions/%ff").await.problem(400, "bad_path");
     for name in ["%0A", "%20", &"x".repeat(201), "%E2%80%A8"] {

@@ -1,14 +1,13 @@
 //! The browser of a session: a real Chromium, over HTTP and in the tools of models.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{BrowserSettings, Rules, Settings};
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{self, Answer, Server, memory, models, moment, settings, soon, until},
+    fixtures::{Answer, Server, asking, memory, moment, settings, soon, until},
     pages::{Site, browsers},
     streams::{events, next},
 };
@@ -24,9 +23,7 @@ async fn start(sites: &[&Site]) -> (Server, String, String) {
 }
 
 async fn of(browsers: BrowserSettings) -> (Server, String, String) {
-    let settings = Settings { browsers: Some(browsers), ..settings() };
-    let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
-    let server = Server::of(memory().await, settings, keys).await;
+    let server = Server::with_key(Settings { browsers: Some(browsers), ..settings() }).await;
     let team = server.team("s").await;
     let browser = format!("{team}/browser");
     (server, team, browser)
@@ -200,8 +197,7 @@ async fn a_server_without_chromium_says_how_to_get_it() {
     assert!(missing.text("detail").contains("apt-get install chromium"), "{}", missing.raw);
     assert!(prompt(&server, &team, json!({})).await.is(200).text("text").contains("No browser session active"));
     server.stop().await;
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get(&format!("{team}/browser")).await.problem(404, "no_browser");
     let tools = server.get(&format!("{team}/tools")).await.is(200).raw;
     assert!(!tools.contains("debug_navigate"), "what nobody can use is not offered");
@@ -274,8 +270,7 @@ async fn a_prompt_shows_the_tabs_and_its_turn_keeps_them() {
 
 #[tokio::test]
 async fn the_system_prompt_of_a_director_has_two_to_three_thousand_tokens() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let made = prompt(&server, &team, json!({"model": "openai:gpt-4o"})).await.is(200).body;
     let part = made["parts"].as_array().unwrap().iter().find(|part| part["name"] == "system_prompt").unwrap();
     assert!((2000..=3000).contains(&part["tokens"].as_u64().unwrap()), "{part}");
@@ -456,8 +451,7 @@ async fn a_run_looks_at_pages_and_they_are_data_and_no_part_of_the_workflow() {
         3 => Reply::text("It says count."),
         _ => Reply::json(&json!({"messageTo": "user", "message": "It counts.", "workflowComplete": true})),
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let tools = ["inspect_tab", "debug_action"].map(|tool| format!("callboard:{tool}"));
     let agents = json!([{"name": "lead", "role": "manager"}, {"name": "w", "role": "worker", "tools": tools}]);
@@ -503,8 +497,7 @@ async fn a_director_is_shown_the_picture_of_a_page_that_it_asks_for() {
         0 => Reply::tool_calls([look.clone()]),
         _ => Reply::text("It is a login."),
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let agents = json!([{"name": "lead", "role": "manager", "model": "openai:gpt-4o"}]);
     server.send("POST", "/v1/sessions", json!({"id": "s", "agents": agents})).await.is(201);
@@ -547,8 +540,7 @@ async fn several_scouts_explore_real_pages_each_in_its_tab() {
             }
         }
     });
-    let with_browser =
-        Settings { browsers: Some(browsers(&[&site])), models: models(endpoint.base_url()), ..settings() };
+    let with_browser = Settings { browsers: Some(browsers(&[&site])), ..asking(&endpoint) };
     let server = Server::with(memory().await, with_browser).await;
     let team = server.team("s").await;
     let mut all = events(server.call("GET", &format!("{team}/events?types=run.ended,run.paused"))).await;

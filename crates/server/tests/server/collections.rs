@@ -25,11 +25,6 @@ fn names<'a>(list: &'a Value, of: &str) -> Vec<&'a str> {
     list[of].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
-async fn import(server: &Server, path: &str, export: &str) -> Answer {
-    let call = server.call("POST", path).header("content-type", "application/x-ndjson");
-    Answer::of(call.body(export.to_owned())).await
-}
-
 #[tokio::test]
 async fn a_collection_is_made_listed_read_and_deleted() {
     let server = stage().await;
@@ -222,13 +217,13 @@ async fn a_collection_outlives_a_restart_and_is_exported_imported_and_erased_fro
     let server = Server::with(store().await, settings()).await;
     assert_eq!(server.get(C).await.is(200).body["documents"], 2);
     let export = server.get(&format!("{C}/export")).await.is(200).raw;
-    import(&server, "/v1/collections/copy/import", &export).await.is(201);
-    import(&server, "/v1/collections/copy/import", &export).await.problem(409, "session_exists");
-    import(&server, "/v1/import", &export).await.problem(422, "invalid");
-    import(&server, "/v1/import?id=x", &export).await.problem(422, "invalid");
+    Answer::of(server.import("/v1/collections/copy/import", &export)).await.is(201);
+    Answer::of(server.import("/v1/collections/copy/import", &export)).await.problem(409, "session_exists");
+    Answer::of(server.import("/v1/import", &export)).await.problem(422, "invalid");
+    Answer::of(server.import("/v1/import?id=x", &export)).await.problem(422, "invalid");
     let session = server.get(&format!("{team}/export")).await.is(200).raw;
-    import(&server, "/v1/collections/s/import", &session).await.problem(422, "invalid");
-    import(&server, "/v1/import?id=collection:s", &session).await.problem(422, "invalid");
+    Answer::of(server.import("/v1/collections/s/import", &session)).await.problem(422, "invalid");
+    Answer::of(server.import("/v1/import?id=collection:s", &session)).await.problem(422, "invalid");
     assert_eq!(names(&server.get("/v1/collections").await.body, "collections"), ["copy", "handbook"]);
     let seqs: Vec<_> = server.get(&format!("{C}/documents")).await.body["documents"].as_array().unwrap().clone();
     for document in seqs {

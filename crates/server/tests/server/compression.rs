@@ -3,7 +3,7 @@
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Server, memory, models, settings};
+use crate::fixtures::Server;
 
 const AT: &str = "/v1/sessions/s/threads/main";
 
@@ -256,8 +256,7 @@ async fn a_model_writes_the_summary_and_where_it_fails_there_is_one_without_it()
             _ => Reply::text(""),
         }
     });
-    let settings = callboard_server::Settings { models: models(endpoint.base_url()), ..settings() };
-    let server = Server::with(memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     talked(&server).await;
     let done = compress(&server, json!({"target_tokens": 2000, "model": "openai:scripted"})).await;
     assert_eq!(
@@ -383,8 +382,7 @@ async fn all_calls_that_wait_for_results_are_kept_or_listed() {
 
 #[tokio::test]
 async fn a_change_of_settings_is_merged_into_them() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let patch = async |change: Value| {
         let settings = server.send("PATCH", &team, change).await.is(200).body.clone();
         (settings["compression"].clone(), settings["limits"].clone(), settings["prompt"].clone())

@@ -78,8 +78,7 @@ async fn an_estimate_comes_near_what_a_loop_reports_and_stays_in_its_session() {
 
 #[tokio::test]
 async fn reports_of_the_uncached_part_alone_halve_an_estimate_at_the_most() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PATCH", &team, json!({"compression": {"auto": false}})).await.is(200);
     let words = "The tide turns twice a day, and the harbour with it. ".repeat(40);
     let said: Vec<_> = (0..40).map(|day| json!({"role": "user", "content": format!("Day {day}. {words}")})).collect();
@@ -98,11 +97,9 @@ async fn reports_of_the_uncached_part_alone_halve_an_estimate_at_the_most() {
 
 #[tokio::test]
 async fn a_model_that_nobody_knows_is_bounded_until_its_provider_reports() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let words = "The tide turns twice a day, and the harbour with it. ".repeat(40);
-    let said = json!({"messages": [{"role": "user", "content": words}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    server.say(&team, "main", &words).await;
     let unknown = json!({"model": "openai:nobody-knows-it", "record": true});
     let first = prompt(&server, "s", unknown.clone()).await;
     assert_eq!((&first["counting"], &first["vocabulary"]), (&json!("upper_bound"), &json!("bytes")));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fixtures::{Server, settings, sqlite};
+use crate::fixtures::{Answer, Server, settings, sqlite};
 
 fn names(list: &Value) -> Vec<&str> {
     list["documents"].as_array().unwrap().iter().map(|document| document["name"].as_str().unwrap()).collect()
@@ -10,8 +10,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_document_is_added_replaced_read_listed_and_removed_under_any_name() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let (list, path) = (format!("{team}/documents"), format!("{team}/documents/a%2Fb%20%3F%C3%A9.md"));
     let new = json!({"name": "a/b ?é.md", "text": "# Tides\n\nhigh at noon", "media_type": "text/markdown"});
     let added = server.send("POST", &list, new.clone()).await.is(200);
@@ -45,8 +44,7 @@ async fn a_document_is_added_replaced_read_listed_and_removed_under_any_name() {
 
 #[tokio::test]
 async fn what_is_no_document_is_refused_and_says_where() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let list = format!("{team}/documents");
     let post = async |body: Value| server.send("POST", &list, body).await;
     assert_eq!(post(json!({"name": "a", "text": " "})).await.problem(422, "invalid").body["pointer"], "/text");
@@ -62,8 +60,7 @@ async fn what_is_no_document_is_refused_and_says_where() {
 
 #[tokio::test]
 async fn html_is_kept_as_markdown() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let page =
         "<html><title>Tides</title><body><h2>High &amp; low</h2><p>Twice a day.<script>x()</script></body></html>";
     let new = json!({"name": "tides.html", "text": page, "media_type": "Text/HTML; charset=utf-8"});
@@ -91,15 +88,7 @@ async fn a_document_outlives_a_restart_an_export_and_a_fork_and_is_erased_everyw
     server.stop().await;
     let server = Server::with(sqlite(&folder.path().join("board.db")).await, settings()).await;
     let export = server.get(&format!("{team}/export")).await.is(200).raw;
-    server
-        .call("POST", "/v1/import?id=copy")
-        .header("content-type", "application/x-ndjson")
-        .body(export)
-        .send()
-        .await
-        .unwrap()
-        .error_for_status()
-        .unwrap();
+    Answer::of(server.import("/v1/import?id=copy", &export)).await.is(201);
     for session in ["s", "fork", "copy"] {
         let read =
             async |name: &str| server.get(&format!("/v1/sessions/{session}/documents/{name}")).await.is(200).body;

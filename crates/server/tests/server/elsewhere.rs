@@ -69,8 +69,12 @@ fn source_within(timeout: Duration, endpoint: &Scripted, name: &str) -> Arc<dyn 
     passage_source(Arc::new(HttpSource::new(&settings).unwrap()))
 }
 
-async fn server(recall: RecallSettings) -> Server {
-    Server::of(memory().await, settings(), BoardSettings { recall, ..fixtures::board() }).await
+/// A server with a session, and the addresses of that and of its recall.
+async fn server(recall: RecallSettings) -> (Server, String, String) {
+    let server = Server::of(memory().await, settings(), BoardSettings { recall, ..fixtures::board() }).await;
+    let team = server.team("s").await;
+    let at = format!("{team}/recall");
+    (server, team, at)
 }
 
 /// A server of the store in this folder, with its files there.
@@ -78,12 +82,6 @@ async fn server_in(folder: &Path, recall: RecallSettings) -> Server {
     let recall = RecallSettings { file: Some(folder.join("recall.db")), ..recall };
     let board = BoardSettings { recall, ..fixtures::board() };
     Server::of(sqlite(&folder.join("board.db")).await, settings(), board).await
-}
-
-async fn say(server: &Server, team: &str, thread: &str, text: &str) -> u64 {
-    let body = json!({"messages": [{"role": "user", "content": text}]});
-    let said = server.send("POST", &format!("{team}/threads/{thread}/messages"), body).await.is(200);
-    said.body["messages"][0]["seq"].as_u64().unwrap()
 }
 
 async fn recall(server: &Server, at: &str, body: Value) -> Value {
@@ -111,13 +109,11 @@ async fn recall_with_all(server: &Server, at: &str, query: &str, model: &str) ->
 #[tokio::test]
 async fn what_is_meant_is_found_without_a_word_of_it_and_only_by_those_who_may_see_it() {
     let endpoint = Scripted::start(|request, _| vectors(request));
-    let server = server(with_model(&endpoint, "small")).await;
-    let team = server.team("s").await;
+    let (server, team, at) = server(with_model(&endpoint, "small")).await;
     server.send("PUT", &format!("{team}/threads/plans"), json!({"visible_to": ["lead"]})).await.is(200);
-    say(&server, &team, "main", "Ana bought a red car.").await;
-    say(&server, &team, "plans", "The boss gets a truck.").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
-    let at = format!("{team}/recall");
+    server.say(&team, "main", "Ana bought a red car.").await;
+    server.say(&team, "plans", "The boss gets a truck.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let all = recall_with_all(&server, &at, "automobile", "small").await;
     let mut found = texts(&all)[..2].to_vec();
     found.sort_unstable();
@@ -130,8 +126,8 @@ async fn what_is_meant_is_found_without_a_word_of_it_and_only_by_those_who_may_s
     assert!(!seen.to_string().contains("truck"), "{seen}");
     // The same score as in a session in which what is hidden never was.
     let other = server.team("other").await;
-    say(&server, &other, "main", "Ana bought a red car.").await;
-    say(&server, &other, "main", "The soup was too salty.").await;
+    server.say(&other, "main", "Ana bought a red car.").await;
+    server.say(&other, "main", "The soup was too salty.").await;
     let without = recall_with_all(&server, &format!("{other}/recall"), "automobile", "small").await;
     assert_eq!(without["hits"][0]["score"], seen["hits"][0]["score"]);
     assert!(
@@ -158,11 +154,9 @@ async fn without_a_model_that_answers_words_count_alone_and_the_answer_says_why(
         let endpoint = Scripted::start(move |_, _| reply.clone());
         // Only one that is silent is given up soon.
         let patience = if reason.contains("within 1 s") { SHORT } else { PATIENCE };
-        let server = server(RecallSettings { patience, ..with_model(&endpoint, "small") }).await;
-        let team = server.team("s").await;
-        say(&server, &team, "main", "Ana bought a red car.").await;
-        say(&server, &team, "main", "The soup was too salty.").await;
-        let at = format!("{team}/recall");
+        let (server, team, at) = server(RecallSettings { patience, ..with_model(&endpoint, "small") }).await;
+        server.say(&team, "main", "Ana bought a red car.").await;
+        server.say(&team, "main", "The soup was too salty.").await;
         for _ in 0..2 {
             let answer = recall(&server, &at, json!({"query": "soup"})).await;
             assert_eq!(texts(&answer)[0], "The soup was too salty.", "{reason}");
@@ -179,12 +173,10 @@ async fn a_text_that_the_model_refuses_takes_no_other_with_it() {
         true => Reply::error(400, "input is too long"),
         false => vectors(request),
     });
-    let server = server(with_model(&endpoint, "small")).await;
-    let team = server.team("s").await;
+    let (server, team, at) = server(with_model(&endpoint, "small")).await;
     for text in ["Ana bought a red car.", "This is poison.", "The soup was too salty."] {
-        say(&server, &team, "main", text).await;
+        server.say(&team, "main", text).await;
     }
-    let at = format!("{team}/recall");
     assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
     assert_eq!(texts(&recall_with_all(&server, &at, "meal", "small").await)[0], "The soup was too salty.");
     assert_eq!(texts(&recall(&server, &at, json!({"query": "poison"})).await)[0], "This is poison.");
@@ -197,12 +189,10 @@ async fn a_text_whose_vector_is_zeros_has_none_and_silences_the_model_for_no_oth
         let vectors: Vec<_> = inputs(request).iter().map(zeros).collect();
         Reply::vectors(vectors.iter().map(|vector| &vector[..]))
     });
-    let server = server(with_model(&endpoint, "small")).await;
-    let team = server.team("s").await;
+    let (server, team, at) = server(with_model(&endpoint, "small")).await;
     for text in ["Ana bought a red car.", "hum hum", "The soup was too salty."] {
-        say(&server, &team, "main", text).await;
+        server.say(&team, "main", text).await;
     }
-    let at = format!("{team}/recall");
     assert_eq!(texts(&recall_with_all(&server, &at, "automobile", "small").await)[0], "Ana bought a red car.");
     // A question without a vector is answered by its words, and the next one has its meaning again.
     let hum = recall(&server, &at, json!({"query": "hum"})).await;
@@ -220,11 +210,9 @@ async fn a_model_that_changes_its_dimension_is_told_of_and_words_count_alone() {
         0 => vectors(request),
         _ => Reply::vectors(inputs(request).iter().map(|_| &[1.0, 0.0][..])),
     });
-    let server = server(with_model(&endpoint, "small")).await;
-    let team = server.team("s").await;
-    say(&server, &team, "main", "Ana bought a red car.").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
-    let at = format!("{team}/recall");
+    let (server, team, at) = server(with_model(&endpoint, "small")).await;
+    server.say(&team, "main", "Ana bought a red car.").await;
+    server.say(&team, "main", "The soup was too salty.").await;
     soon("the change", async {
         loop {
             let answer = recall(&server, &at, json!({"query": "soup"})).await;
@@ -243,10 +231,8 @@ async fn a_model_that_changes_its_dimension_is_told_of_and_words_count_alone() {
 async fn only_the_user_learns_where_models_and_sources_are() {
     let broken = Scripted::start(|_, _| Reply::error(500, "oops"));
     let sources = vec![source(&broken, "wiki")];
-    let server = server(RecallSettings { sources, ..with_model(&broken, "small") }).await;
-    let team = server.team("s").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
-    let at = format!("{team}/recall");
+    let (server, team, at) = server(RecallSettings { sources, ..with_model(&broken, "small") }).await;
+    server.say(&team, "main", "The soup was too salty.").await;
     let question = json!({"query": "soup"});
     let all = recall(&server, &at, question.clone()).await;
     for told in [&all["embedder"], &all["sources"][0]["error"]] {
@@ -268,10 +254,8 @@ async fn only_the_user_learns_where_models_and_sources_are() {
 #[tokio::test]
 async fn a_question_of_words_that_say_nothing_has_no_meaning_either() {
     let endpoint = Scripted::start(|request, _| vectors(request));
-    let server = server(with_model(&endpoint, "small")).await;
-    let team = server.team("s").await;
-    say(&server, &team, "main", "The soup was too salty.").await;
-    let at = format!("{team}/recall");
+    let (server, team, at) = server(with_model(&endpoint, "small")).await;
+    server.say(&team, "main", "The soup was too salty.").await;
     recall_with_all(&server, &at, "meal", "small").await;
     for question in ["the of", "who was it", "?!"] {
         let answer = recall(&server, &at, json!({"query": question})).await;
@@ -289,8 +273,8 @@ async fn vectors_are_kept_until_another_model_comes() {
     let soup = "User: The soup was too salty.";
     let one = server_in(folder.path(), with_model(&endpoint, "small")).await;
     let team = one.team("s").await;
-    say(&one, &team, "main", "Ana bought a red car.").await;
-    say(&one, &team, "main", "The soup was too salty.").await;
+    one.say(&team, "main", "Ana bought a red car.").await;
+    one.say(&team, "main", "The soup was too salty.").await;
     let at = format!("{team}/recall");
     recall_with_all(&one, &at, "automobile", "small").await;
     assert_eq!(asked_for(soup), 1);
@@ -300,7 +284,7 @@ async fn vectors_are_kept_until_another_model_comes() {
     assert_eq!(texts(&recall_with_all(&again, &at, "meal", "small").await)[0], "The soup was too salty.");
     // Another session that says the same needs no vector either.
     let other = again.team("other").await;
-    say(&again, &other, "main", "The soup was too salty.").await;
+    again.say(&other, "main", "The soup was too salty.").await;
     recall_with_all(&again, &format!("{other}/recall"), "meal", "small").await;
     assert_eq!(asked_for(soup), 1);
     again.stop().await;
@@ -320,7 +304,7 @@ async fn a_model_is_given_what_it_wants_before_each_text_and_begins_anew_where_t
         let server = server_in(folder.path(), with_prefixes(&endpoint, "small", prefixes)).await;
         if create {
             let team = server.team("s").await;
-            say(&server, &team, "main", "The soup was too salty.").await;
+            server.say(&team, "main", "The soup was too salty.").await;
         }
         recall_with_all(&server, "/v1/sessions/s/recall", "meal", "small").await;
         server.stop().await;
@@ -344,10 +328,8 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
     let (wiki, tickets) =
         (Scripted::start(|_, _| passages(&["Rotate on <b>Mondays</b>."])), Scripted::start(|_, _| passages(&[])));
     let sources = vec![source(&wiki, "wiki"), source(&tickets, "tickets")];
-    let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
-    let team = server.team("s").await;
-    let seq = say(&server, &team, "main", "Keys are rotated by Ana.").await;
-    let at = format!("{team}/recall");
+    let (server, team, at) = server(RecallSettings { sources, ..fixtures::recall() }).await;
+    let seq = server.say(&team, "main", "Keys are rotated by Ana.").await;
     let question = json!({"query": "Who rotates keys?", "limit": 3});
     let answer = recall(&server, &format!("{at}?as=writer"), question.clone()).await;
     assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "Rotate on <b>Mondays</b>."]);
@@ -359,9 +341,8 @@ async fn passages_from_elsewhere_come_behind_those_of_the_session() {
 
     let silent = Scripted::start(|_, _| Reply::error(500, "oops"));
     let sources = vec![source(&wiki, "wiki"), source(&silent, "tickets")];
-    let other = self::server(RecallSettings { sources, ..fixtures::recall() }).await;
-    let team = other.team("s").await;
-    say(&other, &team, "main", "Keys are rotated by Ana.").await;
+    let (other, team, _) = self::server(RecallSettings { sources, ..fixtures::recall() }).await;
+    other.say(&team, "main", "Keys are rotated by Ana.").await;
     let call = json!({"agent": "writer", "arguments": {"query": "Who rotates keys?", "limit": 3}});
     let told = recall(&other, &format!("{team}/tools/recall"), call).await;
     let told: Value = serde_json::from_str(told["result"].as_str().unwrap()).unwrap();
@@ -405,10 +386,9 @@ async fn a_source_that_fails_is_named_and_harms_nothing_else() {
         // Only one that is silent is given up soon.
         let timeout = if reason.contains("longer than 1 s") { SHORT } else { PATIENCE };
         let sources = vec![source_within(timeout, &wrong, "wrong"), source(&good, "good")];
-        let server = server(RecallSettings { sources, ..fixtures::recall() }).await;
-        let team = server.team("s").await;
-        say(&server, &team, "main", "Keys are rotated by Ana.").await;
-        let answer = recall(&server, &format!("{team}/recall"), json!({"query": "Who rotates keys?"})).await;
+        let (server, team, at) = server(RecallSettings { sources, ..fixtures::recall() }).await;
+        server.say(&team, "main", "Keys are rotated by Ana.").await;
+        let answer = recall(&server, &at, json!({"query": "Who rotates keys?"})).await;
         assert_eq!(texts(&answer), ["Keys are rotated by Ana.", "On Mondays."], "{reason}");
         let error = answer["sources"][0]["error"].as_str().unwrap();
         assert!(error.contains(reason) && !error.contains("sk-source"), "{reason}: {error}");

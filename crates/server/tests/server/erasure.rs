@@ -10,21 +10,14 @@ use crate::fixtures::{self, Answer, Server, settings, sqlite};
 /// What is erased.
 const PRIVATE: &str = "zq-private-4711";
 
-async fn say(server: &Server, session: &str, text: &str) -> u64 {
-    let body = json!({"messages": [{"role": "user", "content": text}]});
-    let said = server.send("POST", &format!("{session}/threads/main/messages"), body).await.is(200);
-    said.body["messages"][0]["seq"].as_u64().unwrap()
-}
-
 async fn erase(server: &Server, session: &str, seq: u64) -> Answer {
     server.delete(&format!("{session}/journal/{seq}?reason=it%20is%20private")).await
 }
 
 #[tokio::test]
 async fn who_may_not_and_what_cannot_be_erased_is_refused() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let (server, s) = Server::with_team().await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     let lead = server.token(&s, "lead").await;
     let head = server.get(&s).await.head();
     let path = format!("{s}/journal/{seq}?reason=x");
@@ -45,9 +38,8 @@ async fn who_may_not_and_what_cannot_be_erased_is_refused() {
 
 #[tokio::test]
 async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let (server, s) = Server::with_team().await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     server.send("POST", &format!("{s}/fork"), json!({"id": "f"})).await.is(201);
     let first = erase(&server, &s, seq).await.is(200);
     let (by, head) = (first.body["erased_by"].as_u64().unwrap(), first.head());
@@ -66,28 +58,23 @@ async fn an_entry_that_was_erased_before_is_answered_in_the_same_way() {
 
 #[tokio::test]
 async fn an_erased_session_is_exported_imported_and_forked() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
-    let seq = say(&server, &s, PRIVATE).await;
+    let (server, s) = Server::with_team().await;
+    let seq = server.say(&s, "main", PRIVATE).await;
     let early = server.get(&s).await.head();
     erase(&server, &s, seq).await.is(200);
     let export = server.get(&format!("{s}/export")).await.is(200).raw;
     assert!(!export.contains(PRIVATE) && export.contains("hash_salt"), "{export}");
-    let import = |export: String, id: &str| {
-        let call = server.call("POST", &format!("/v1/import?id={id}")).header("content-type", "application/x-ndjson");
-        Answer::of(call.body(export))
-    };
-    import(export.clone(), "i").await.is(201);
+    Answer::of(server.import("/v1/import?id=i", &export)).await.is(201);
     server.send("POST", &format!("{s}/fork"), json!({"id": "f", "at": early})).await.is(201);
     for session in ["i", "f"] {
         let page = server.get(&format!("/v1/sessions/{session}/threads/main/messages")).await.is(200);
         assert_eq!(page.body["messages"][0]["content"], "[erased]");
-        say(&server, &format!("/v1/sessions/{session}"), "and on").await;
+        server.say(&format!("/v1/sessions/{session}"), "main", "and on").await;
     }
     assert_eq!(erase(&server, "/v1/sessions/f", seq).await.is(200).body["erased_by"], Value::Null);
     let forged = export.replacen("\"content\":\"[erased]\"", "\"content\":\"I never said it\"", 1);
     assert_ne!(forged, export);
-    import(forged, "forged").await.problem(422, "invalid");
+    Answer::of(server.import("/v1/import?id=forged", &forged)).await.problem(422, "invalid");
 }
 
 /// Whether a file of the folder contains the text.
@@ -109,7 +96,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
     let server = Server::of(store, settings(), board).await;
     let s = server.team("s").await;
     let long = format!("{PRIVATE} ").repeat(10_000);
-    let mut written = vec![say(&server, &s, PRIVATE).await, say(&server, &s, &long).await];
+    let mut written = vec![server.say(&s, "main", PRIVATE).await, server.say(&s, "main", &long).await];
     let puts = [
         ("PUT", "/context-sets/facts", json!({"content": PRIVATE})),
         ("PUT", "/variables/it", json!({"value": {"a": [PRIVATE]}, "reason": PRIVATE})),
@@ -128,7 +115,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
         written.extend(before + 1..=server.get(&s).await.head());
     }
     for n in 0..60 {
-        say(&server, &s, &format!("Hour {n}: the sea comes and goes. ").repeat(9)).await;
+        server.say(&s, "main", &format!("Hour {n}: the sea comes and goes. ").repeat(9)).await;
     }
     let compress = json!({"method": "extractive", "target_tokens": 900});
     server.send("POST", &format!("{s}/threads/main/compress"), compress).await.is(200);
@@ -161,8 +148,7 @@ async fn nothing_that_was_erased_is_left_in_an_answer_or_after_an_orderly_stop_i
 
 #[tokio::test]
 async fn a_request_whose_answer_was_erased_is_not_done_again() {
-    let server = Server::start().await;
-    let s = server.team("s").await;
+    let (server, s) = Server::with_team().await;
     let text = format!("What is {PRIVATE}?\nMessage to writer: hello");
     let body = json!({ "text": text });
     let send = || {

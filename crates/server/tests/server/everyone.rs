@@ -65,10 +65,6 @@ async fn stage() -> (Server, Vec<Caller>) {
 async fn hide(server: &Server) {
     let s = "/v1/sessions/s";
     let put = async |path: &str, body: Value| server.send("PUT", &format!("{s}/{path}"), body).await.is(200);
-    let say = async |thread: &str, text: &str| {
-        let body = json!({"messages": [{"role": "user", "content": text}]});
-        server.send("POST", &format!("{s}/threads/{thread}/messages"), body).await.is(200);
-    };
     put("context-sets/open", json!({"content": "for all"})).await;
     put("context-sets/SETNAME", json!({"content": "SETCONTENT", "visible_to": ["lead"]})).await;
     put("context-sets/critics", json!({"content": "CRITICCONTENT", "visible_to": ["critic"]})).await;
@@ -76,13 +72,13 @@ async fn hide(server: &Server) {
     put("documents/DOCNAME", json!({"text": "DOCTEXT", "visible_to": ["lead"]})).await;
     put("documents/critics", json!({"text": "CRITICDOC", "visible_to": ["critic"]})).await;
     put("threads/THREADNAME", json!({"visible_to": ["lead"], "instructions": "THREADTEXT"})).await;
-    say("THREADNAME", "THREADTEXT").await;
+    server.say(s, "THREADNAME", "THREADTEXT").await;
     put("threads/critics", json!({"visible_to": ["critic"], "instructions": "CRITICTEXT"})).await;
-    say("critics", "CRITICTEXT").await;
+    server.say(s, "critics", "CRITICTEXT").await;
     put("threads/late", json!({"visible_to": ["lead"]})).await;
-    say("late", "OLDTEXT").await;
+    server.say(s, "late", "OLDTEXT").await;
     put("threads/late", json!({"visible_to": "all"})).await;
-    say("main", "hello all").await;
+    server.say(s, "main", "hello all").await;
     put("plan", json!({"plan": plan("PLANTEXT"), "reason": "PLANTEXT"})).await;
     let field = json!({"key": "k", "valueType": "STRING", "label": "FORMTEXT", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "FORMTEXT?", "form": {"name": "Form", "fields": [field]}});
@@ -445,8 +441,7 @@ async fn who_may_do_what_is_as_the_table_says() {
 
 #[tokio::test]
 async fn what_a_session_grants_and_shares_workers_have() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let set = format!("{team}/context-sets/open");
     server.send("PUT", &set, json!({"content": "x"})).await.is(200);
     let by_writer = format!("{set}?as=writer");

@@ -1,16 +1,13 @@
 //! Executing workflows: over HTTP, with real pages, scripted models, and every kind of bad input.
 
-use std::sync::Arc;
-
 use callboard_core::prompt::escape::page_line;
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use callboard_model::scripted::{Reply, Scripted};
 use callboard_server::{BrowserSettings, Rules, Settings};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{self, Answer, Server, memory, models, moment, settings, soon, sqlite},
+    fixtures::{Answer, Server, asking, settings, sqlite},
     pages::{Site, browsers},
 };
 
@@ -22,8 +19,7 @@ struct Stage {
 
 impl Stage {
     async fn of(settings: Settings) -> Self {
-        let keys = BoardSettings { master_keys: Arc::new(vec![MasterKey::new([7; 32])]), ..fixtures::board() };
-        let server = Server::of(memory().await, settings, keys).await;
+        let server = Server::with_key(settings).await;
         let team = server.team("s").await;
         Self { server, at: format!("{team}/workflow") }
     }
@@ -74,16 +70,8 @@ impl Stage {
     }
 
     async fn ended(&self, id: &str) -> Value {
-        soon("the end of the execution", async {
-            loop {
-                let execution = self.server.get(&format!("{}/executions/{id}", self.at)).await.is(200).body;
-                if execution["status"] != "running" {
-                    return execution;
-                }
-                moment().await;
-            }
-        })
-        .await
+        let path = format!("{}/executions/{id}", self.at);
+        self.server.when(&path, |execution| execution.body["status"] != "running").await.is(200).body
     }
 
     async fn statuses(&self) -> Vec<String> {
@@ -333,7 +321,7 @@ async fn a_model_answers_as_its_schema_says_or_is_asked_once_more() {
         1 => Reply::text("```json\n{\"kind\": \"invoice\"}\n```"),
         _ => Reply::text("I do not know."),
     });
-    let stage = Stage::of(Settings { models: models(endpoint.base_url()), ..settings() }).await;
+    let stage = Stage::of(asking(&endpoint)).await;
     let schema =
         json!({"type": "object", "properties": {"kind": {"enum": ["invoice", "letter"]}}, "required": ["kind"]});
     stage.put(json!([node("model", json!({"prompt": "What is {{mail}}? {{creds}}", "schema": schema}))])).await;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    fixtures::{Answer, Server, memory, models, moment, settings, soon},
+    fixtures::{Answer, Server, memory, models, settings, until},
     keyed::{keyed, request},
     streams::{events, next},
 };
@@ -48,16 +48,6 @@ fn add(root: &Path, session: &str, name: &str, recipient: &str, at: Timestamp) {
     };
     let id: SessionId = session.parse().unwrap();
     Project::at(root).unwrap().session_or_new(&id, at).unwrap().add(&file, at).unwrap();
-}
-
-/// Waits for something that the server does by itself.
-async fn until(what: &str, holds: impl Fn() -> bool) {
-    soon(what, async {
-        while !holds() {
-            moment().await;
-        }
-    })
-    .await;
 }
 
 fn login(recipient: &str) -> Value {
@@ -234,16 +224,7 @@ async fn in_a_run_agents_find_read_and_write_files() {
     let run = json!({"kind": "team", "input": "Build user authentication.", "limits": {"turns": 20}});
     let run = server.send("POST", "/v1/sessions/s/runs", run).await.is(201);
     let run = format!("/v1/sessions/s/runs/{}", run.text("id"));
-    let now = soon("the end of the run", async {
-        loop {
-            let now = server.get(&run).await;
-            if now.body["status"] != "running" {
-                break now;
-            }
-            moment().await;
-        }
-    })
-    .await;
+    let now = server.when(&run, |now| now.body["status"] != "running").await;
     assert_eq!(now.body["status"], "completed", "{}", now.raw);
     assert!(folder.path().join(".tmp/sessions/s/tasks/user-auth-tasks.md").exists());
     let asked: Vec<_> = endpoint.requests().iter().map(|request| request["messages"].to_string()).collect();
@@ -278,7 +259,7 @@ async fn a_session_that_expires_takes_its_folder_with_it() {
     let path = folder.path().join(".tmp/sessions/short");
     assert!(path.exists());
     server.send("PATCH", "/v1/sessions/short", json!({"ttl_seconds": 1})).await.is(200);
-    until("the end of the folder", || !path.exists()).await;
+    until("the end of the folder", async || !path.exists()).await;
     assert!(folder.path().join(".tmp/sessions/forever/features/one-context.md").exists());
     server.stop().await;
 }
@@ -290,7 +271,7 @@ async fn what_nobody_uses_is_cleaned_up_and_what_belongs_to_a_session_that_lives
     add(folder.path(), "s", "in-use", "all", long_ago);
     add(folder.path(), "forgotten", "one", "all", long_ago);
     let path = folder.path().join(".tmp/sessions/forgotten");
-    until("the end of the folder", || !path.exists()).await;
+    until("the end of the folder", async || !path.exists()).await;
     let listed = server.get(&format!("{team}/files")).await.is(200);
     assert_eq!(listed.body["files"].as_array().unwrap().len(), 1);
     server.stop().await;
@@ -320,8 +301,7 @@ async fn what_cannot_be_a_file_is_refused() {
 
 #[tokio::test]
 async fn a_server_without_a_project_has_no_files_and_one_without_its_folder_does_not_start() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get(&format!("{team}/files")).await.problem(404, "no_project");
     server.send("POST", &format!("{team}/files"), login("writer")).await.problem(404, "no_project");
     server.stop().await;

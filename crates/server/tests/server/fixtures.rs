@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use callboard_core::session::Ttl;
 use callboard_engine::{Board, LEASE, MasterKey, RecallSettings, Settings as BoardSettings};
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings};
+use callboard_model::{
+    ChatAnswer, ChatModel, ChatRequest, Endpoints, ModelError, OnDelta, Settings as ModelSettings, scripted::Scripted,
+};
 use callboard_server::{Limits, Settings};
 use callboard_store::{Lease, Store};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -34,24 +36,21 @@ impl ChatModel for NoModel {
 
 /// Settings with which a test begins.
 pub(crate) fn settings() -> Settings {
+    let runs = callboard_run::Settings {
+        node: "test".into(),
+        model: Some("openai:scripted".to_owned()),
+        turn_timeout: Duration::from_secs(60),
+    };
     Settings {
-        user_tokens: Vec::new(),
         token_secret: Some([7; 32]),
-        tls: None,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        public_url: None,
-        project: None,
-        prices: None,
-        browsers: None,
         limits: Limits { grace: Duration::from_secs(5), ..Limits::default() },
-        models: Arc::new(NoModel),
-        runs: callboard_run::Settings {
-            node: "test".into(),
-            model: Some("openai:scripted".to_owned()),
-            turn_timeout: Duration::from_secs(60),
-        },
+        ..Settings::new(Arc::new(NoModel), runs)
     }
+}
+
+/// The same where the models are those of this endpoint.
+pub(crate) fn asking(endpoint: &Scripted) -> Settings {
+    Settings { models: models(endpoint.base_url()), ..settings() }
 }
 
 /// How long anything may take until a test is given up.
@@ -108,10 +107,26 @@ impl Server {
         Self::with(memory().await, settings()).await
     }
 
-    /// The same with a key, so that secrets can be sealed.
+    /// The same with a [team](Self::team) in the session `s`, and the path of that.
+    pub(crate) async fn with_team() -> (Self, String) {
+        let server = Self::start().await;
+        let team = server.team("s").await;
+        (server, team)
+    }
+
+    /// A server with a key, so that secrets can be sealed.
     pub(crate) async fn start_with_key() -> Self {
+        Self::with_key(settings()).await
+    }
+
+    pub(crate) async fn with_key(settings: Settings) -> Self {
         let master_keys = Arc::new(vec![MasterKey::new([7; 32])]);
-        Self::of(memory().await, settings(), BoardSettings { master_keys, ..board() }).await
+        Self::of(memory().await, settings, BoardSettings { master_keys, ..board() }).await
+    }
+
+    /// A server whose models are those of this endpoint.
+    pub(crate) async fn asking(endpoint: &Scripted) -> Self {
+        Self::with(memory().await, asking(endpoint)).await
     }
 
     pub(crate) async fn with(store: Arc<dyn Store>, settings: Settings) -> Self {
@@ -164,6 +179,20 @@ impl Server {
         Answer::of(self.call("DELETE", path)).await
     }
 
+    /// Reads this again and again until it is so, which it must soon.
+    pub(crate) async fn when(&self, path: &str, is_so: impl Fn(&Answer) -> bool) -> Answer {
+        soon(path, async {
+            loop {
+                let answer = self.get(path).await;
+                if is_so(&answer) {
+                    return answer;
+                }
+                moment().await;
+            }
+        })
+        .await
+    }
+
     /// A session with this id, a manager `lead` and workers `writer` and `critic`.
     pub(crate) async fn team(&self, id: &str) -> String {
         let agents = json!([
@@ -173,6 +202,18 @@ impl Server {
         ]);
         self.send("POST", "/v1/sessions", json!({"id": id, "agents": agents})).await.is(201);
         format!("/v1/sessions/{id}")
+    }
+
+    /// The call that imports what was exported.
+    pub(crate) fn import(&self, path: &str, export: &str) -> RequestBuilder {
+        self.call("POST", path).header("content-type", "application/x-ndjson").body(export.to_owned())
+    }
+
+    /// The user says something in a thread: the number of its entry.
+    pub(crate) async fn say(&self, session: &str, thread: &str, text: &str) -> u64 {
+        let body = json!({"messages": [{"role": "user", "content": text}]});
+        let said = self.send("POST", &format!("{session}/threads/{thread}/messages"), body).await.is(200);
+        said.body["messages"][0]["seq"].as_u64().unwrap()
     }
 
     /// A token of an agent.

@@ -28,8 +28,7 @@ pub(crate) fn request(method: &str, path: &str, key: &str, body: &Value) -> Requ
 
 #[tokio::test]
 async fn the_same_request_is_done_once_and_answered_the_same() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let message = json!({"messages": [{"role": "user", "content": "hello"}]});
     let calls = [
         ("POST", format!("{team}/threads/main/messages"), message),
@@ -87,18 +86,16 @@ async fn a_keyed_call_does_not_wait_for_one_with_another_key() {
 
 #[tokio::test]
 async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/fork");
     let head = server.get(&team).await.head();
     let request = request("POST", &path, "k", &json!({}));
     let meant = json!({"meant": {"id": "t", "at": head}});
     // It was made and not answered, and both have gone on: the server died in between.
     assert!(matches!(server.board.begin(Actor::User, &request, None, meant).await.unwrap(), KeyedRequest::Begun(_)));
-    let message = json!({"messages": [{"role": "user", "content": "later"}]});
     server.send("POST", &path, json!({"id": "t", "at": head})).await.is(201);
-    server.send("POST", "/v1/sessions/t/threads/main/messages", message.clone()).await.is(200);
-    server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+    server.say("/v1/sessions/t", "main", "later").await;
+    server.say(&team, "main", "later").await;
     let made = Answer::of(keyed(&server, "POST", &path, "k", &json!({}))).await.is(201);
     assert_eq!((made.text("id"), made.head()), ("t", head + 1));
     assert_eq!(server.get("/v1/sessions").await.body["sessions"].as_array().unwrap().len(), 2);
@@ -106,8 +103,7 @@ async fn a_fork_that_was_cut_short_is_made_as_it_was_meant() {
 
 #[tokio::test]
 async fn a_deleted_session_stays_deleted_for_the_same_request() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let delete = || server.call("DELETE", &team).header("Idempotency-Key", "k");
     Answer::of(delete()).await.is(204);
     Answer::of(delete()).await.is(204);
@@ -167,8 +163,7 @@ async fn the_same_request_many_times_at_once_appends_once() {
 
 #[tokio::test]
 async fn keys_of_two_callers_never_meet() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let body = json!({"messages": [{"role": "user", "content": "hello"}]});
     let path = format!("{team}/threads/main/messages");
     let mine = Answer::of(keyed(&server, "POST", &path, "k", &body)).await.is(200);
@@ -178,8 +173,7 @@ async fn keys_of_two_callers_never_meet() {
 
 #[tokio::test]
 async fn a_key_is_visible_text_of_some_length() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     for key in ["", &"x".repeat(201)] {
         let path = format!("{team}/context-sets/a");
         let answer = Answer::of(keyed(&server, "PUT", &path, key, &json!({"content": "x"}))).await;
@@ -189,8 +183,7 @@ async fn a_key_is_visible_text_of_some_length() {
 
 #[tokio::test]
 async fn a_change_on_a_stale_head_is_refused() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let put = |head: &str| {
         let call = server.call("PUT", &format!("{team}/context-sets/a")).header("If-Match", head);
         call.json(&json!({ "content": head }))

@@ -6,7 +6,7 @@ use callboard_server::{Drive, Local, Pieces, Settings};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, memory, models, settings};
+use crate::fixtures::{self, asking, memory, settings};
 
 /// Calls, and reads all that comes back.
 async fn call(local: &Local, method: &str, path: &str, body: Value) -> (u16, Value) {
@@ -46,7 +46,7 @@ async fn who_has_the_board_at_hand_needs_no_host_and_no_token() {
 async fn a_run_is_driven_where_that_is_wanted_and_waits_where_it_is_not() {
     let done = json!({"messageTo": "user", "message": "Done.", "workflowComplete": true});
     let endpoint = Scripted::start(move |_, _| Reply::json(&done));
-    let settings = Settings { models: models(endpoint.base_url()), ..settings() };
+    let settings = asking(&endpoint);
     let board = board().await;
     let waiting = Local::new(board.clone(), settings.clone(), Drive::Nothing).unwrap();
     call(&waiting, "POST", "/v1/sessions", serde_json::from_str(TEAM).unwrap()).await;

@@ -45,8 +45,7 @@ async fn a_browser_logs_in_with_a_cookie_that_is_not_the_token() {
 
 #[tokio::test]
 async fn revoking_a_token_ends_what_was_logged_in_with_it() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let token = server.token(&team, "writer").await;
     let answer = server.send("POST", "/v1/login", json!({ "token": token })).await.is(200);
     assert_eq!(

@@ -21,10 +21,8 @@ async fn turn(server: &Server, team: &str, usage: (u64, u64)) -> Value {
 
 #[tokio::test]
 async fn the_list_says_what_happened_last_and_who_has_to_act() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    let said = json!({"messages": [{"role": "user", "content": "Is it\nready? ".repeat(40)}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    let (server, team) = Server::with_team().await;
+    server.say(&team, "main", &"Is it\nready? ".repeat(40)).await;
     let session = listed(&server, "").await.remove(0);
     let last = &session["last"];
     assert_eq!((&last["seq"], &last["by"], &last["type"]), (&session["head"], &json!("user"), &json!("message.added")));
@@ -58,8 +56,6 @@ async fn workers_see_nothing_of_it_and_secrets_are_in_no_sentence() {
     let team = server.team("s").await;
     let value = "hunter2-hunter2-hunter2";
     let secret = json!({"value": value, "reason": "to log in", "secret": true});
-    // The secret would be cut in the middle.
-    let said = json!({"messages": [{"role": "user", "content": format!("{}{value}", "x".repeat(95))}]});
     server
         .send(
             "PUT",
@@ -68,7 +64,8 @@ async fn workers_see_nothing_of_it_and_secrets_are_in_no_sentence() {
         )
         .await
         .is(200);
-    server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    // The secret would be cut in the middle.
+    server.say(&team, "main", &format!("{}{value}", "x".repeat(95))).await;
     let before = server.get(&format!("{team}/journal?order=desc&limit=1&sentences=true")).await.is(200).body;
     assert!(before["entries"][0]["sentence"].as_str().unwrap().contains("hunter"));
     server.send("PUT", &format!("{team}/variables/pw"), secret).await.is(200);
@@ -114,8 +111,7 @@ async fn turns_and_sessions_say_what_they_cost_where_prices_are_known() {
     let prices: Prices = serde_json::from_value(prices).unwrap();
     let server = Server::with(memory().await, Settings { prices: Some(prices), ..settings() }).await;
     let team = server.team("s").await;
-    let said = json!({"messages": [{"role": "user", "content": "Begin."}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+    server.say(&team, "main", "Begin.").await;
     turn(&server, &team, (1_000_000, 100_000)).await;
     turn(&server, &team, (200_000, 0)).await;
     let ask = json!({"agent": "critic", "record": true, "model": "openai:unknown"});

@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use axum::{Router, http::Uri, response::Html};
 use callboard_server::{BrowserSettings, HostPort, Rules};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-    task::JoinHandle,
-};
+use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::fixtures::PATIENCE;
 
@@ -29,26 +26,12 @@ impl Site {
         let pages = Arc::new(BTreeMap::from(pages));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let task = tokio::spawn(async move {
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let pages = pages.clone();
-                tokio::spawn(async move {
-                    let mut head = vec![0; 16_384];
-                    let Ok(read) = stream.read(&mut head).await else { return };
-                    let head = String::from_utf8_lossy(&head[..read]).into_owned();
-                    let path = head.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/");
-                    let page = pages.get(path).copied().unwrap_or("<title>Not found</title>");
-                    let body = format!("<!doctype html><meta charset=utf-8>{page}");
-                    let length = body.len();
-                    let answer = format!(
-                        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-                    );
-                    // The browser may have closed the connection.
-                    let _ = stream.write_all(answer.as_bytes()).await;
-                });
-            }
-        });
+        let page = move |address: Uri| {
+            let page = pages.get(address.path()).copied().unwrap_or("<title>Not found</title>");
+            std::future::ready(Html(format!("<!doctype html><meta charset=utf-8>{page}")))
+        };
+        let pages = axum::serve(listener, Router::new().fallback(page));
+        let task = tokio::spawn(async move { pages.await.unwrap() });
         Self { port, task }
     }
 

@@ -15,8 +15,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_token_lets_in_as_its_agent_until_it_is_revoked() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let other = server.team("other").await;
     let token = server.token(&team, "writer").await;
     let by_token = |method: &str, path: String| server.call(method, &path).bearer_auth(&token);
@@ -89,8 +88,7 @@ async fn a_token_is_refused_from_when_on_it_expires() {
 
 #[tokio::test]
 async fn a_role_has_a_token_too() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     for (role, may_export) in [("user", 200), ("manager", 403)] {
         let made = server.send("POST", &format!("{team}/tokens"), json!({ "role": role })).await.is(201);
         let token = made.text("token");

@@ -52,8 +52,7 @@ async fn ask(server: &Server, team: &str, body: Value) -> Value {
 
 #[tokio::test]
 async fn each_piece_says_which_entry_it_came_from() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let set = json!({"content": "Ünïcode — 日本語 🦀\n".repeat(30)});
     let set = server.send("PUT", &format!("{team}/context-sets/facts"), set).await.is(200).etag();
     let said: Vec<_> =
@@ -116,8 +115,7 @@ async fn pieces_stand_where_they_say_after_a_secret_was_hidden_in_them() {
 
 #[tokio::test]
 async fn pictures_stand_among_the_pieces_of_what_was_said() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let picture = |n: usize| json!({"type": "image_url", "image_url": {"url": format!("https://example.com/{n}.png")}});
     let text = |text: &str| json!({"type": "text", "text": text});
     let said = json!([

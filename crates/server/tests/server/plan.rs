@@ -14,8 +14,7 @@ fn plan(status: &str) -> Value {
 }
 
 async fn board() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     (server, format!("{team}/plan"))
 }
 
@@ -80,8 +79,7 @@ async fn all_versions_are_kept_and_compared() {
     for version in 1..=5 {
         let status = if version % 2 == 0 { "completed" } else { "pending" };
         put(&server, &at, plan(status), &format!("change {version}")).await.is(200);
-        let said = json!({"messages": [{"role": "user", "content": "meanwhile"}]});
-        server.send("POST", "/v1/sessions/s/threads/main/messages", said).await.is(200);
+        server.say("/v1/sessions/s", "main", "meanwhile").await;
     }
     let mut listed = Vec::new();
     let mut page = format!("{at}/versions?limit=2");

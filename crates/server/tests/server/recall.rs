@@ -4,12 +4,6 @@ use serde_json::{Value, json};
 
 use crate::fixtures::Server;
 
-async fn say(server: &Server, team: &str, thread: &str, text: &str) -> u64 {
-    let body = json!({"messages": [{"role": "user", "content": text}]});
-    let said = server.send("POST", &format!("{team}/threads/{thread}/messages"), body).await.is(200);
-    said.body["messages"][0]["seq"].as_u64().unwrap()
-}
-
 async fn texts(server: &Server, at: &str, body: Value) -> Vec<String> {
     let answer = server.send("POST", at, body).await.is(200);
     let hits = answer.body["hits"].as_array().unwrap().iter();
@@ -18,10 +12,9 @@ async fn texts(server: &Server, at: &str, body: Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_question_is_answered_with_what_was_said_and_how_to_read_on() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    let seq = say(&server, &team, "main", "Ana moved to Lisbon in May 2023.").await;
-    say(&server, &team, "main", "The weather is fine.").await;
+    let (server, team) = Server::with_team().await;
+    let seq = server.say(&team, "main", "Ana moved to Lisbon in May 2023.").await;
+    server.say(&team, "main", "The weather is fine.").await;
     let set = json!({"content": "The office in Lisbon has a blue door."});
     server.send("PUT", &format!("{team}/context-sets/The%20office"), set).await.is(200);
     let at = format!("{team}/recall");
@@ -46,11 +39,10 @@ async fn a_question_is_answered_with_what_was_said_and_how_to_read_on() {
 
 #[tokio::test]
 async fn each_agent_finds_only_what_it_may_see() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/threads/plans"), json!({"visible_to": ["lead"]})).await.is(200);
-    say(&server, &team, "plans", "The vault opens with bergamot.").await;
-    let seq = say(&server, &team, "main", "The vault is in the cellar.").await;
+    server.say(&team, "plans", "The vault opens with bergamot.").await;
+    let seq = server.say(&team, "main", "The vault is in the cellar.").await;
     let at = format!("{team}/recall");
     let question = json!({"query": "vault"});
     assert_eq!(texts(&server, &at, question.clone()).await.len(), 2);
@@ -71,9 +63,8 @@ async fn each_agent_finds_only_what_it_may_see() {
 
 #[tokio::test]
 async fn bad_questions_are_refused_with_their_place() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    say(&server, &team, "main", "hello").await;
+    let (server, team) = Server::with_team().await;
+    server.say(&team, "main", "hello").await;
     let at = format!("{team}/recall");
     for (body, pointer) in [
         (json!({"query": ""}), "/query"),
@@ -98,11 +89,10 @@ async fn bad_questions_are_refused_with_their_place() {
 
 #[tokio::test]
 async fn what_was_compressed_away_is_found() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    say(&server, &team, "main", "The vault opens with bergamot.").await;
+    let (server, team) = Server::with_team().await;
+    server.say(&team, "main", "The vault opens with bergamot.").await;
     for number in 0..30 {
-        say(&server, &team, "main", &format!("Chatter {number}: {}", "tea and the weather, ".repeat(20))).await;
+        server.say(&team, "main", &format!("Chatter {number}: {}", "tea and the weather, ".repeat(20))).await;
     }
     let compress = json!({"method": "extractive", "target_tokens": 500});
     server.send("POST", &format!("{team}/threads/main/compress"), compress).await.is(200);

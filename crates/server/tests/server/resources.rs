@@ -1,11 +1,8 @@
 //! Each resource, as the user.
 
-use std::sync::Arc;
-
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::json;
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 #[tokio::test]
 async fn a_session_is_made_read_changed_listed_and_deleted() {
@@ -33,8 +30,7 @@ async fn a_session_is_made_read_changed_listed_and_deleted() {
 
 #[tokio::test]
 async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/context-sets/a%2Fb%20%3F%C3%A9");
     let put = json!({"content": "high at noon", "visible_to": ["lead"]});
     let mut set = server.send("PUT", &path, put.clone()).await.is(200);
@@ -57,9 +53,7 @@ async fn a_set_is_put_read_listed_and_deleted_under_any_name() {
 
 #[tokio::test]
 async fn a_session_begins_with_the_sets_of_another() {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     let long = "sea ".repeat(60_000);
     let sets = [
@@ -95,8 +89,7 @@ async fn a_session_begins_with_the_sets_of_another() {
 
 #[tokio::test]
 async fn a_session_whose_sets_do_not_fit_its_team_is_not_made() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let style = json!({"content": "short", "visible_to": ["writer"]});
     server.send("PUT", &format!("{team}/context-sets/Style"), style).await.is(200);
     let agents = json!([{"name": "painter", "role": "worker"}]);
@@ -111,8 +104,7 @@ async fn a_session_whose_sets_do_not_fit_its_team_is_not_made() {
 
 #[tokio::test]
 async fn a_long_set_comes_back_whole() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let content = "sea ".repeat(60_000);
     let path = format!("{team}/context-sets/long");
     let put = server.send("PUT", &path, json!({ "content": content })).await.is(200);
@@ -122,8 +114,7 @@ async fn a_long_set_comes_back_whole() {
 
 #[tokio::test]
 async fn a_directive_says_how_each_update_came_out() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let sets = json!([
         {"name": "Brief", "context": "tides", "visibleToAgents": ["writer"]},
         {"name": "Brief", "context": "again", "newOrUpdate": "new"},
@@ -142,8 +133,7 @@ async fn a_directive_says_how_each_update_came_out() {
 
 #[tokio::test]
 async fn a_form_is_answered_once_and_becomes_a_set() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let field = json!({"key": "port", "valueType": "NUMBER", "label": "Port", "required": true});
     let ask = json!({"isInfoRequest": true, "message": "Which?", "form": {"name": "Where", "fields": [field]}});
     let asked = server.send("POST", &format!("{team}/directives"), ask).await.is(200);
@@ -166,8 +156,7 @@ async fn a_form_is_answered_once_and_becomes_a_set() {
 
 #[tokio::test]
 async fn messages_come_back_by_page_by_time_and_by_role() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/a%2Fb/messages");
     let message = |n: u32, role: &str| {
         json!({"message_id": format!("x{n}"), "role": role, "content": format!("text {n}"),
@@ -202,8 +191,7 @@ async fn messages_come_back_by_page_by_time_and_by_role() {
 
 #[tokio::test]
 async fn a_thread_of_many_messages_is_given_whole() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/main/messages");
     let messages: Vec<_> = (0..1300).map(|n| json!({"role": "user", "content": format!("{n}")})).collect();
     server.send("POST", &path, json!({ "messages": messages })).await.is(200);
@@ -216,10 +204,8 @@ async fn a_thread_of_many_messages_is_given_whole() {
 
 #[tokio::test]
 async fn threads_prompts_and_sizes_are_given() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    let hello = json!({"messages": [{"role": "user", "content": "Begin, please."}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), hello).await.is(200);
+    let (server, team) = Server::with_team().await;
+    server.say(&team, "main", "Begin, please.").await;
     let thread = server.send("PUT", &format!("{team}/threads/side"), json!({"visible_to": "writer"})).await.is(200);
     assert_eq!(thread.body["visible_to"], json!(["writer"]));
     let threads = server.get(&format!("{team}/threads")).await.is(200);
@@ -254,8 +240,7 @@ async fn threads_prompts_and_sizes_are_given() {
 
 #[tokio::test]
 async fn a_fork_has_the_beginning_of_the_journal() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/context-sets/late"), json!({"content": "x"})).await.is(200);
     let fork = server.send("POST", &format!("{team}/fork"), json!({"at": 4, "id": "f"})).await.is(201);
     assert_eq!((fork.head(), fork.text("id")), (4, "f"));
@@ -267,8 +252,7 @@ async fn a_fork_has_the_beginning_of_the_journal() {
 
 #[tokio::test]
 async fn a_manager_forks_if_that_is_granted_and_learns_of_no_id() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let fork = format!("{team}/fork?as=lead");
     server.send("POST", &fork, json!({})).await.problem(403, "forbidden");
     server.send("PATCH", &team, json!({"grant": ["fork"]})).await.is(200);
@@ -284,8 +268,6 @@ async fn a_manager_forks_if_that_is_granted_and_learns_of_no_id() {
 #[tokio::test]
 async fn the_server_says_how_it_is() {
     let server = Server::start().await;
-    server.get("/healthz").await.is(200);
-    server.get("/readyz").await.is(200);
     assert!(server.get("/").await.is(200).raw.contains("<base href=\"/\">"));
     server.get("/v1/nothing").await.problem(404, "not_found");
     let wrong = server.delete("/v1/sessions").await.problem(405, "method_not_allowed");
@@ -297,8 +279,7 @@ async fn the_server_says_how_it_is() {
 
 #[tokio::test]
 async fn where_a_text_came_from_is_answered_with_the_eyes_of_who_asks() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let put = json!({"content": "high at noon", "visible_to": ["writer"]});
     server.send("PUT", &format!("{team}/context-sets/Tide"), put).await.is(200);
     let found = server.get(&format!("{team}/why?text=at%20noon")).await.is(200);
@@ -319,8 +300,7 @@ async fn the_sessions_used_last_are_given_first_where_that_is_asked_for() {
         let keyed = server.call("POST", "/v1/sessions").header("Idempotency-Key", id).json(&json!({ "id": id }));
         Answer::of(keyed).await.is(201);
     }
-    let message = json!({"messages": [{"role": "user", "content": "hello"}]});
-    server.send("POST", "/v1/sessions/b/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/b", "main", "hello").await;
     let ids = |answer: Answer| {
         let sessions = answer.body["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()

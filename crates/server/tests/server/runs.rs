@@ -4,7 +4,7 @@ use callboard_model::scripted::{Reply, Scripted, first_text};
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{Answer, Server, models, settings, sqlite},
+    fixtures::{Answer, Server, asking, sqlite},
     streams::{events, next},
 };
 
@@ -33,12 +33,7 @@ async fn a_team_goes_on_after_the_server_was_killed() {
         0 => Reply::stall("{\"isInfoRequest\""),
         _ => team_script(request),
     });
-    let with_models = || {
-        let mut settings = settings();
-        settings.models = models(endpoint.base_url());
-        settings
-    };
-    let server = Server::with(sqlite(&path).await, with_models()).await;
+    let server = Server::with(sqlite(&path).await, asking(&endpoint)).await;
     let team = server.team("s").await;
     let mut all = events(server.call("GET", &format!("{team}/events?after=0"))).await;
     let run = server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "Write on tides."})).await;
@@ -60,7 +55,7 @@ async fn a_team_goes_on_after_the_server_was_killed() {
     drop(all);
     server.kill().await;
 
-    let server = Server::with(sqlite(&path).await, with_models()).await;
+    let server = Server::with(sqlite(&path).await, asking(&endpoint)).await;
     let call = server.call("GET", &format!("{team}/events")).header("Last-Event-ID", last.to_string());
     let mut all = events(call).await;
     let (mut types, mut answered) = (Vec::new(), false);
@@ -106,9 +101,7 @@ async fn a_run_waits_for_the_results_of_its_callers_tools() {
         }
         Reply::tool_calls([("tide", json!({"place": "Fundy"}))])
     });
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(crate::fixtures::memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     let agents = json!([
         {"name": "lead", "role": "manager"},
         {"name": "writer", "role": "worker", "tools": [{"name": "tide", "parameters": {"type": "object"}}]},
@@ -135,8 +128,7 @@ async fn a_run_waits_for_the_results_of_its_callers_tools() {
 
 #[tokio::test]
 async fn a_run_is_paused_resumed_and_cancelled() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let started = server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let run = format!("{team}/runs/{}", started.text("id"));
     let paused = server.send("POST", &format!("{run}/pause"), json!({"reason": "lunch"})).await.is(200);
@@ -165,9 +157,7 @@ async fn a_run_is_paused_resumed_and_cancelled() {
 #[tokio::test]
 async fn a_server_stops_while_a_model_is_asked() {
     let endpoint = Scripted::start(|_, _| Reply::silence());
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(crate::fixtures::memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     let team = server.team("s").await;
     server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let endpoint = tokio::task::spawn_blocking(move || {

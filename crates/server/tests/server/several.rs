@@ -16,7 +16,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{self, Answer, Server, models, moment, settings, soon},
+    fixtures::{self, Answer, Server, models, moment, settings, soon, until},
     streams::{events, next},
 };
 
@@ -59,12 +59,7 @@ impl Stage {
 
     /// Waits until the model was asked so often.
     async fn asked(&self, count: usize) {
-        soon("the model to be asked", async {
-            while self.endpoint.requests().len() < count {
-                moment().await;
-            }
-        })
-        .await;
+        until("the model to be asked", async || self.endpoint.requests().len() >= count).await;
     }
 
     /// Whether nobody has the lease on the run: who asks for it gets it, and gives it back.
@@ -288,8 +283,7 @@ async fn a_turn_whose_server_was_killed_is_interrupted_where_messages_are_only_a
     soon("the end of the turn", async {
         while open().await > 0 {
             stage.clock.advance_seconds(1);
-            let message = json!({"messages": [{"role": "user", "content": "Anybody there?"}]});
-            b.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+            b.say("/v1/sessions/s", "main", "Anybody there?").await;
             moment().await;
         }
     })

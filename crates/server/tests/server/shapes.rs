@@ -6,8 +6,7 @@ use crate::fixtures::{Answer, Server};
 
 #[tokio::test]
 async fn message_objects_are_taken_and_given_back() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let openai = json!([
         {"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}]},
         {"role": "assistant", "content": null, "refusal": null, "reasoning_content": "I look.",
@@ -163,8 +162,7 @@ async fn a_batch_with_a_broken_object_of_any_provider_is_refused_whole_with_the_
 
 #[tokio::test]
 async fn what_an_agent_thinks_is_for_it_and_the_user() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let at = format!("{team}/threads/main/messages");
     let message = json!({"role": "assistant", "content": "Done.", "reasoning": [{"type": "thinking", "thinking": "hush-hush", "signature": "s"}]});
     let added = server.send("POST", &format!("{at}?as=writer"), json!({"messages": [message]})).await.is(200);

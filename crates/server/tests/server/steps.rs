@@ -83,8 +83,7 @@ async fn a_step_is_set_together_with_the_lifetime_or_neither() {
 
 #[tokio::test]
 async fn without_steps_there_is_no_orchestration_state() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.get(&format!("{team}/orchestration")).await.problem(404, "no_orchestration");
     let used = json!({"tool": "search"});
     server.send("POST", &format!("{team}/orchestration/tools"), used).await.problem(404, "no_orchestration");

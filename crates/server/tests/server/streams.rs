@@ -24,20 +24,14 @@ pub(crate) async fn next(
     soon("an event", events.next()).await.and_then(Result::ok)
 }
 
-async fn say(server: &Server, team: &str, n: usize) {
-    let messages = json!({"messages": [{"role": "user", "content": format!("{n}")}]});
-    server.send("POST", &format!("{team}/threads/main/messages"), messages).await.is(200);
-}
-
 #[tokio::test]
 async fn i7_who_comes_back_misses_nothing() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let (mut seen, mut last) = (Vec::new(), 0);
     for round in 0..10 {
         let writing = async {
             for n in 0..5 {
-                say(&server, &team, round * 5 + n).await;
+                server.say(&team, "main", &(round * 5 + n).to_string()).await;
             }
         };
         let reading = async {
@@ -62,13 +56,12 @@ async fn i7_who_comes_back_misses_nothing() {
 
 #[tokio::test]
 async fn a_stream_begins_at_the_head_and_is_filtered() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let at_head = events(server.call("GET", &format!("{team}/events"))).await;
     let sets = events(server.call("GET", &format!("{team}/events?types=context_set.updated"))).await;
     let roles = events(server.call("GET", &format!("{team}/events?roles=AI"))).await;
     let side = events(server.call("GET", &format!("{team}/events?thread=side"))).await;
-    say(&server, &team, 1).await;
+    server.say(&team, "main", "1").await;
     let both = json!({"messages": [{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}]});
     server.send("POST", &format!("{team}/threads/side/messages"), both).await.is(200);
     server.send("PUT", &format!("{team}/context-sets/x"), json!({"content": "1"})).await.is(200);
@@ -89,8 +82,7 @@ async fn a_stream_begins_at_the_head_and_is_filtered() {
 
 #[tokio::test]
 async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let set = format!("{team}/context-sets/brief");
     let mut events = events(server.call("GET", &format!("{team}/events?as=writer"))).await;
     server.send("PUT", &set, json!({"content": "tides"})).await.is(200);
@@ -107,8 +99,7 @@ async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_session_its_token_and_its_server() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let token = server.token(&team, "writer").await;
     let by_token = || server.call("GET", &format!("{team}/events")).bearer_auth(&token);
     let mut his = events(by_token()).await;
@@ -130,14 +121,12 @@ async fn a_stream_ends_with_its_session_its_token_and_its_server() {
 
 #[tokio::test]
 async fn a_subscriber_that_never_reads_harms_nobody() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let idle = server.call("GET", &format!("{team}/events?after=0")).send().await.unwrap();
     let mut reading = events(server.call("GET", &format!("{team}/events?types=message.added"))).await;
     let long = "x".repeat(50_000);
     for n in 0..200 {
-        let message = json!({"messages": [{"role": "user", "content": format!("{n} {long}")}]});
-        server.send("POST", &format!("{team}/threads/main/messages"), message).await.is(200);
+        server.say(&team, "main", &format!("{n} {long}")).await;
         let event = next(&mut reading).await.unwrap();
         assert!(event.data.contains(&format!("\"{n} x")));
     }
@@ -147,8 +136,7 @@ async fn a_subscriber_that_never_reads_harms_nobody() {
 
 #[tokio::test]
 async fn the_same_comes_over_a_websocket() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let request = |path: String| {
         let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
         request.headers_mut().insert("host", "localhost".parse().unwrap());
@@ -184,7 +172,7 @@ async fn the_list_of_sessions_is_followed() {
     };
     let team = server.team("new").await;
     wait_for("session.changed", &|session| session["id"] == "new").await;
-    say(&server, &team, 7).await;
+    server.say(&team, "main", "7").await;
     let told = wait_for("session.changed", &|session| session["last"]["sentence"] == "user in main: 7").await;
     let listed = server.get("/v1/sessions?q=new").await.is(200).body;
     assert_eq!(told, listed["sessions"][0]);

@@ -16,22 +16,8 @@ use serde_json::json;
 
 use crate::{
     faulty::{Act, Call, Faulty},
-    fixtures::{self, Answer, Server, memory, moment, settings, soon},
+    fixtures::{self, Server, memory, settings, until},
 };
-
-/// Gets this again and again until it is so.
-async fn until(server: &Server, path: &str, is_so: impl Fn(&Answer) -> bool) -> Answer {
-    soon(path, async {
-        loop {
-            let answer = server.get(path).await;
-            if is_so(&answer) {
-                return answer;
-            }
-            moment().await;
-        }
-    })
-    .await
-}
 
 #[tokio::test]
 async fn a_background_task_that_panics_is_named_and_started_again() {
@@ -45,17 +31,12 @@ async fn a_background_task_that_panics_is_named_and_started_again() {
     // clock: how often the server sweeps; the test waits until it has
     let board = BoardSettings { sweep: Some(Duration::from_millis(20)), ..fixtures::board() };
     let server = Server::of(store, settings(), board).await;
-    let trouble = until(&server, "/readyz", |answer| answer.status == 503).await.problem(503, "task_panicked");
+    let trouble = server.when("/readyz", |answer| answer.status == 503).await.problem(503, "task_panicked");
     assert!(trouble.text("detail").contains("sweep"), "{}", trouble.raw);
     let metrics = server.get("/metrics").await.is(200);
     assert!(metrics.raw.contains("callboard_task_panics_total{task=\"sweep\"} 1"), "{}", metrics.raw);
     server.get("/healthz").await.is(200);
-    soon("another start", async {
-        while sweeps.load(Ordering::Relaxed) < 3 {
-            moment().await;
-        }
-    })
-    .await;
+    until("another start", async || sweeps.load(Ordering::Relaxed) >= 3).await;
 }
 
 /// A model whose client has a fault.
@@ -74,11 +55,11 @@ async fn a_run_whose_driver_panics_is_paused_and_says_why() {
     let team = server.team("s").await;
     let run = server.send("POST", &format!("{team}/runs"), json!({"kind": "team", "input": "Go."})).await.is(201);
     let run = format!("{team}/runs/{}", run.text("id"));
-    let paused = until(&server, &run, |run| run.text("status") == "paused").await;
+    let paused = server.when(&run, |run| run.text("status") == "paused").await;
     assert!(paused.raw.contains("panicked") && !paused.raw.contains("has a fault"), "{}", paused.raw);
     server.get("/readyz").await.problem(503, "task_panicked");
     server.send("POST", &format!("{run}/resume"), json!({})).await.is(200);
-    until(&server, &run, |run| run.text("status") == "paused").await;
+    server.when(&run, |run| run.text("status") == "paused").await;
 }
 
 #[tokio::test]

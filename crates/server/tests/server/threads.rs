@@ -13,8 +13,7 @@ async fn listed(server: &Server, team: &str, name: &str) -> Value {
 
 #[tokio::test]
 async fn a_put_leaves_what_it_does_not_name_and_null_takes_away() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/review");
     let put = async |body: Value| server.send("PUT", &path, body).await.is(200).body;
     let made = put(json!({"instructions": "Be brief.", "history_tokens": 900})).await;
@@ -39,8 +38,7 @@ async fn a_put_leaves_what_it_does_not_name_and_null_takes_away() {
 
 #[tokio::test]
 async fn settings_that_make_no_sense_are_refused_with_their_place() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/review");
     for (body, status, pointer) in [
         (json!({"model": "a\nb"}), 422, "/model"),
@@ -67,8 +65,7 @@ async fn settings_that_make_no_sense_are_refused_with_their_place() {
 
 #[tokio::test]
 async fn prompts_of_a_thread_follow_its_settings() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let prompt = async |thread: &str| {
         let body = json!({"agent": "writer", "thread": thread, "format": "openai"});
         server.send("POST", &format!("{team}/prompt"), body).await.is(200).body
@@ -79,8 +76,7 @@ async fn prompts_of_a_thread_follow_its_settings() {
         server.send("POST", &format!("{team}/threads/{thread}/messages"), json!({ "messages": said })).await.is(200);
         let answer = json!({"messages": [{"role": "assistant", "content": "I see."}]});
         server.send("POST", &format!("{team}/threads/{thread}/messages?as=writer"), answer).await.is(200);
-        let more = json!({"messages": [{"role": "user", "content": "Go on."}]});
-        server.send("POST", &format!("{team}/threads/{thread}/messages"), more).await.is(200);
+        server.say(&team, thread, "Go on.").await;
     }
     let settings = json!({"instructions": "Rhyme.", "model": "openai:gpt-4", "history_tokens": 200,
         "tools": [{"name": "callboard:read_messages"}]});
@@ -100,8 +96,7 @@ async fn prompts_of_a_thread_follow_its_settings() {
 
 #[tokio::test]
 async fn the_documents_names_of_fields_are_taken() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let path = format!("{team}/threads/main/messages");
     let message = |id: &str, at: u64| json!({"messageId": id, "threadId": "main", "role": "user", "content": id, "timestamp": at});
     let messages = json!({"messages": [message("a", 1000), message("b", 2000), message("c", 3000)]});

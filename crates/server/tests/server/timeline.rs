@@ -19,8 +19,7 @@ async fn read(server: &Server, team: &str, query: &str) -> Value {
 
 #[tokio::test]
 async fn entries_are_chosen_by_subject_author_audience_and_text() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let first = set(&server, &team, "Tides: high at six.", json!("all")).await;
     let second = set(&server, &team, "Tides: high at seven.", json!(["writer"])).await;
     let said = json!({"messages": [{"role": "assistant", "content": "I read the TIDES."}]});
@@ -53,8 +52,7 @@ async fn entries_are_chosen_by_subject_author_audience_and_text() {
 
 #[tokio::test]
 async fn pages_from_both_ends_have_every_entry_once() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let said: Vec<_> = (0..1500).map(|n| json!({"role": "user", "content": format!("word {n}")})).collect();
     server.send("POST", &format!("{team}/threads/main/messages"), json!({"messages": said})).await.is(200);
     let whole = seqs(&read(&server, &team, "").await);
@@ -81,8 +79,7 @@ async fn pages_from_both_ends_have_every_entry_once() {
 
 #[tokio::test]
 async fn the_user_sees_sets_plan_and_variables_as_of_an_entry() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let first = set(&server, &team, "one", json!("all")).await;
     set(&server, &team, "two", json!("none")).await;
     let then = |what: &str| format!("{team}/{what}?at={first}");

@@ -6,8 +6,7 @@ use crate::fixtures::Server;
 
 /// A session whose tools are called.
 async fn board() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     server.send("PUT", &format!("{team}/context-sets/Brief"), json!({"content": "Two pages."})).await.is(200);
     (server, team)
 }
@@ -138,8 +137,7 @@ async fn what_is_long_is_read_in_parts_and_older_messages_by_an_id() {
     assert_eq!(part, "Two\n[7 more characters: go on with offset 3]");
     assert_eq!(call("read_context_set", json!({"name": "Brief", "offset": 4})).await, "pages.");
     for day in 0..3 {
-        let said = json!({"messages": [{"role": "user", "content": format!("Day {day}.")}]});
-        server.send("POST", &format!("{team}/threads/main/messages"), said).await.is(200);
+        server.say(&team, "main", &format!("Day {day}.")).await;
     }
     let newest: Value = serde_json::from_str(&call("read_messages", json!({"limit": 2})).await).unwrap();
     assert_eq!((&newest[0]["content"], &newest[1]["content"]), (&json!("Day 1."), &json!("Day 2.")));

@@ -1,13 +1,8 @@
 //! Exports and imports.
 
-use reqwest::RequestBuilder;
 use serde_json::json;
 
 use crate::fixtures::{Answer, Server};
-
-fn import(server: &Server, path: &str, lines: &str) -> RequestBuilder {
-    server.call("POST", path).header("content-type", "application/x-ndjson").body(lines.to_owned())
-}
 
 async fn exported(server: &Server) -> String {
     let team = server.team("s").await;
@@ -28,15 +23,15 @@ async fn an_import_gives_the_same_journal() {
     let server = Server::start().await;
     let lines = exported(&server).await;
     let elsewhere = Server::start().await;
-    let made = Answer::of(import(&elsewhere, "/v1/import", &lines)).await.is(201);
+    let made = Answer::of(elsewhere.import("/v1/import", &lines)).await.is(201);
     assert_eq!(made.text("id"), "s");
     let journal = "/v1/sessions/s/journal";
     assert_eq!(elsewhere.get(journal).await.raw, server.get(journal).await.raw);
     assert_eq!(elsewhere.get("/v1/sessions/s/export").await.raw, lines);
     let set = "/v1/sessions/s/context-sets/long";
     assert_eq!(elsewhere.get(set).await.raw, server.get(set).await.raw);
-    Answer::of(import(&elsewhere, "/v1/import", &lines)).await.problem(409, "session_exists");
-    Answer::of(import(&elsewhere, "/v1/import?id=other", &lines)).await.is(201);
+    Answer::of(elsewhere.import("/v1/import", &lines)).await.problem(409, "session_exists");
+    Answer::of(elsewhere.import("/v1/import?id=other", &lines)).await.is(201);
 }
 
 #[tokio::test]
@@ -58,7 +53,7 @@ async fn a_cut_or_edited_export_is_refused_and_leaves_nothing() {
     ]);
     let elsewhere = Server::start().await;
     for (at, lines) in wrong.iter().enumerate() {
-        let answer = Answer::of(import(&elsewhere, "/v1/import", lines)).await;
+        let answer = Answer::of(elsewhere.import("/v1/import", lines)).await;
         assert_eq!(answer.status, 422, "{at}: {}", answer.raw);
         assert!(answer.text("detail").contains("nothing was imported"));
     }
@@ -72,7 +67,7 @@ async fn a_keyed_import_is_done_once() {
     let server = Server::start().await;
     let lines = exported(&server).await;
     let elsewhere = Server::start().await;
-    let call = || import(&elsewhere, "/v1/import", &lines).header("Idempotency-Key", "k");
+    let call = || elsewhere.import("/v1/import", &lines).header("Idempotency-Key", "k");
     let first = Answer::of(call()).await.is(201);
     assert_eq!(Answer::of(call()).await.is(201).raw, first.raw);
 }

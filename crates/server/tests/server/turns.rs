@@ -3,20 +3,15 @@
 use callboard_model::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Answer, Server, memory, models, settings, until};
+use crate::fixtures::{Answer, Server};
 
 const S: &str = "/v1/sessions/s";
 
 async fn team() -> Server {
     let server = Server::start().await;
     server.team("s").await;
-    say(&server, "Write on tides.").await;
+    server.say(S, "main", "Write on tides.").await;
     server
-}
-
-async fn say(server: &Server, text: &str) {
-    let said = json!({"messages": [{"role": "user", "content": text}]});
-    server.send("POST", &format!("{S}/threads/main/messages"), said).await.is(200);
 }
 
 async fn record(server: &Server, body: Value) -> Answer {
@@ -55,7 +50,7 @@ async fn a_turn_is_recorded_answered_once_and_listed() {
         ("AI", "writer", "The tide turns.")
     );
 
-    say(&server, "Go on.").await;
+    server.say(S, "main", "Go on.").await;
     let length = journal(&server).await.len();
     let again = answer(&server, number, said.clone()).await.is(200);
     assert_eq!(again.body, first.body, "the same answer gives the same result");
@@ -172,7 +167,7 @@ async fn i5_the_prompt_of_a_turn_is_given_again_as_it_was_sent() {
     set("High water is at noon.").await;
     let mut sent = Vec::new();
     for (nth, format) in ["text", "openai", "anthropic"].into_iter().enumerate() {
-        say(&server, &format!("The secret word is lagoon{nth}.")).await;
+        server.say(S, "main", &format!("The secret word is lagoon{nth}.")).await;
         let body = json!({"format": format, "recall": true, "query": "tides", "tools": ["callboard:read"],
             "model": "gpt-4o"});
         sent.push(record(&server, body).await.is(200));
@@ -302,7 +297,7 @@ async fn a_request_with_a_key_records_one_turn() {
         Answer::of(call).await.is(200)
     };
     let first = ask().await;
-    say(&server, "Something else.").await;
+    server.say(S, "main", "Something else.").await;
     let again = ask().await;
     assert_eq!(first.body, again.body);
     assert_eq!(server.get(&format!("{S}/turns")).await.body["turns"].as_array().unwrap().len(), 1);
@@ -332,15 +327,15 @@ async fn usage_of_turns_adds_up_where_there_are_steps() {
 #[tokio::test]
 async fn a_thread_is_compressed_before_the_turn_that_would_pass_the_threshold() {
     let endpoint = Scripted::start(|_, _| Reply::text("The water rose and fell, as was remarked many times."));
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     server.team("s").await;
     let settings = json!({"compression": {"auto": true, "warn_tokens": 1500, "compress_tokens": 2000, "target_tokens": 600},
         "prompt": {"budget": 8000}});
     server.send("PATCH", S, settings).await.is(200);
     for nth in 0..40 {
-        say(&server, &format!("Remark {nth}: {}", "the water rises and the water falls again. ".repeat(8))).await;
+        server
+            .say(S, "main", &format!("Remark {nth}: {}", "the water rises and the water falls again. ".repeat(8)))
+            .await;
     }
     let model = json!({"agent": "writer", "model": "gpt-4o"});
     let plain = server.send("POST", &format!("{S}/prompt"), model.clone()).await.is(200);
@@ -359,14 +354,11 @@ async fn turns_of_runs_and_of_ones_own_are_listed_alike() {
     let endpoint = Scripted::start(|_, _| {
         Reply::json(&json!({"messageTo": "user", "message": "Done.", "workflowComplete": true}))
     });
-    let mut settings = settings();
-    settings.models = models(endpoint.base_url());
-    let server = Server::with(memory().await, settings).await;
+    let server = Server::asking(&endpoint).await;
     server.team("s").await;
     let run = server.send("POST", &format!("{S}/runs"), json!({"kind": "team", "input": "go"})).await.is(201);
     let run = run.text("id").to_owned();
-    until("the end of the run", async || server.get(&format!("{S}/runs/{run}")).await.body["status"] != "running")
-        .await;
+    server.when(&format!("{S}/runs/{run}"), |run| run.body["status"] != "running").await;
     let own = turn(&record(&server, json!({"agent": "lead"})).await.is(200));
     let listed = server.get(&format!("{S}/turns")).await.is(200).body["turns"].clone();
     assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");

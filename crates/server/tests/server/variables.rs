@@ -1,25 +1,19 @@
 //! Variables.
 
-use std::sync::Arc;
-
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its variables.
 async fn start() -> (Server, String, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     let variables = format!("{team}/variables");
     (server, team, variables)
 }
 
 /// The same where secrets can be sealed.
 async fn start_with_key() -> (Server, String, String) {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     let variables = format!("{team}/variables");
     (server, team, variables)
@@ -60,7 +54,6 @@ async fn any_value_is_set_listed_and_read_back() {
         (entries.len(), &entries[0]["by"], &entries[0]["data"]["reason"]),
         (10, &json!("user"), &json!("to try it"))
     );
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -81,7 +74,6 @@ async fn variables_are_cleared_one_by_one_or_all() {
     let told = journal.body["entries"].as_array().unwrap().iter();
     let told: Vec<_> = told.map(|entry| format!("{} {}", entry["by"].as_str().unwrap(), entry["data"])).collect();
     assert_eq!(told, [r#"user {"name":"one","reason":"again"}"#, r#"agent:lead {"reason":"a clean test"}"#]);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -99,7 +91,6 @@ async fn workers_read_variables_where_the_session_shares_them_and_set_none() {
     server.delete(&format!("{one}?reason=r&as=writer")).await.problem(403, "forbidden");
     server.delete(&format!("{variables}?reason=r&as=writer")).await.problem(403, "forbidden");
     server.get(&format!("{one}?as=stranger")).await.problem(404, "not_found");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -110,7 +101,6 @@ async fn secrets_are_not_revealed_to_agents() {
     server.get(&format!("{one}?reveal=true&as=lead")).await.problem(403, "forbidden");
     assert_eq!(server.get(&format!("{one}?reveal=true")).await.is(200).body["value"], 1);
     server.get(&format!("{one}?reveal=maybe")).await.problem(422, "invalid");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -144,7 +134,6 @@ async fn what_is_wrong_with_a_variable_is_said_with_its_place() {
     }
     server.send("PUT", "/v1/sessions/none/variables/x", set(&json!(1))).await.problem(404, "not_found");
     assert_eq!(server.get(&team).await.head(), head + 2, "what was refused has changed nothing");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -165,7 +154,6 @@ async fn a_large_value_is_kept_whole_and_one_that_is_too_large_is_refused() {
         assert!(call.problem(413, "too_large").text("detail").contains(whose), "{megabytes}");
     }
     server.get(&format!("{variables}/huge")).await.problem(404, "not_found");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -186,7 +174,6 @@ async fn a_repeated_request_with_a_key_sets_a_variable_once() {
         server.get(&format!("{team}/journal?types=variable.set")).await.body["entries"].as_array().unwrap().len(),
         2
     );
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -238,7 +225,6 @@ async fn models_read_set_and_clear_variables_by_tools() {
     assert_eq!(names("writer").await, [true, false, false, false]);
     let by_writer = json!({"agent": "writer", "arguments": {"variableName": "x", "value": 1, "reason": "r"}});
     server.send("POST", &format!("{team}/tools/set_variable"), by_writer).await.tool_error();
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -266,7 +252,6 @@ async fn integers_that_would_be_changed_are_refused() {
         "18446744073709551616",
         "models give it as a text"
     );
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -296,7 +281,6 @@ async fn a_key_that_holds_a_secret_is_refused_as_a_name() {
     server.send("POST", &format!("{team}/tools/set_variable"), json!({"arguments": arguments})).await.is(200);
     let kept = json!({"[hidden] 2": 1, "[hidden]": 2, "z": 3});
     assert_eq!(server.get(&format!("{variables}/q")).await.body["value"], kept);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -319,7 +303,6 @@ async fn i6_the_user_is_told_where_a_secret_was_hidden_which_sessions_still_have
     // An agent is not told what is hidden from it.
     let by_lead = put("third", "canary-of-lead", "?as=lead").await;
     assert_eq!((&by_lead["secret"], told(&by_lead)), (&json!(true), [Value::Null, Value::Null, Value::Null]));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -337,7 +320,6 @@ async fn secrets_are_found_in_a_value_that_a_model_gives_as_a_text_of_json() {
     assert_eq!(server.get(&format!("{variables}/list")).await.body["value"], "[1, 2]", "another text stays one");
     let journal = server.get(&format!("{team}/journal")).await.is(200);
     assert!(!journal.raw.contains("canary12345"), "{}", journal.raw);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -372,5 +354,4 @@ async fn secrets_are_found_by_keys_in_calls_of_the_callers_own_tools_and_can_be_
     let kept = server.get(&list).await.is(200).body["messages"].clone();
     assert_eq!(kept[0]["tool_calls"][0]["arguments"], arguments);
     assert_eq!(kept[1]["content"], r#"{"access_token": "[hidden]", "next_page_token": "p2"}"#);
-    server.stop().await;
 }

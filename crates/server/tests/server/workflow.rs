@@ -1,25 +1,19 @@
 //! The workflow over HTTP, by each actor.
 
-use std::sync::Arc;
-
 use callboard_core::prompt::escape::page_text;
-use callboard_engine::{MasterKey, Settings as BoardSettings};
 use serde_json::{Value, json};
 
-use crate::fixtures::{self, Answer, Server, memory, settings};
+use crate::fixtures::{Answer, Server};
 
 /// A server with a session, and the address of its workflow.
 async fn start() -> (Server, String) {
-    let server = Server::start().await;
-    let team = server.team("s").await;
+    let (server, team) = Server::with_team().await;
     (server, format!("{team}/workflow"))
 }
 
 /// The same with a key, so that secrets can be sealed.
 async fn start_with_key() -> (Server, String) {
-    let keys = Arc::new(vec![MasterKey::new([7; 32])]);
-    let board = BoardSettings { master_keys: keys, ..fixtures::board() };
-    let server = Server::of(memory().await, settings(), board).await;
+    let server = Server::start_with_key().await;
     let team = server.team("s").await;
     (server, format!("{team}/workflow"))
 }
@@ -60,7 +54,6 @@ async fn a_session_has_a_workflow_from_the_beginning() {
     );
     server.send("PATCH", &at, json!({"name": " "})).await.is(200);
     assert_eq!(server.get(&at).await.body["workflow"].get("name"), None);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -104,7 +97,6 @@ async fn nodes_are_created_changed_moved_and_deleted() {
         journal["entries"].as_array().unwrap().iter().map(|e| (&e["by"], &e["data"]["reason"])).collect();
     assert_eq!(said[1], (&json!("user"), &json!("first")));
     assert_eq!(said[3], (&json!("agent:lead"), &json!("no need")));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -145,7 +137,6 @@ async fn what_is_wrong_with_a_node_is_said_with_its_place() {
     create(&server, &at, json!({"type": "b", "config": {"then": "node_1"}})).await.is(200);
     let refused = server.delete(&format!("{at}/nodes/node_1")).await.problem(409, "node_in_use");
     assert!(refused.text("detail").contains("node_2 at /config/then"), "{}", refused.raw);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -190,7 +181,6 @@ async fn a_workflow_is_replaced_whole() {
     assert_eq!(order(&server, &at).await, ["node_123", "node_124"]);
     server.send("PUT", &at, json!({"nodes": []})).await.is(200);
     assert_eq!(create(&server, &at, json!({"type": "a"})).await.is(200).text("id"), "node_125");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -236,7 +226,6 @@ async fn results_are_kept_apart_from_the_workflow() {
     server.delete(&node).await.is(204);
     server.get(&format!("{node}/result")).await.problem(404, "not_found");
     server.get("/v1/sessions/s/variables/node7.emails").await.problem(404, "not_found");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -265,8 +254,7 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     assert_eq!(read["sessionToken"], "[hidden]");
     assert_eq!(read["page"], "hello [hidden]");
     let message = "use another-password or token-of-the-day or token-of-the-session";
-    let message = json!({"messages": [{"role": "user", "content": message}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", message).await;
     let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
     for secret in ["hunter2-and-more", "another-password", "token-of-the-day", "token-of-the-session"] {
         assert!(!journal.contains(secret), "{secret} is in the journal");
@@ -276,10 +264,8 @@ async fn secrets_in_nodes_and_results_are_sealed() {
     assert_eq!(server.get("/v1/sessions/s/variables/node1.token?reveal=true").await.body["value"], "token-of-the-day");
     // With the node its secrets go, where the user deletes it.
     server.delete(&node).await.is(204);
-    let message = json!({"messages": [{"role": "user", "content": "another-password"}]});
-    server.send("POST", "/v1/sessions/s/threads/main/messages", message).await.is(200);
+    server.say("/v1/sessions/s", "main", "another-password").await;
     assert!(server.get("/v1/sessions/s/threads/main/messages").await.raw.contains("\"another-password\""));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -304,7 +290,6 @@ async fn workers_see_the_workflow_where_it_is_shared_and_never_change_it() {
     server.send("POST", &format!("{at}/nodes?as=lead"), json!({"type": "b"})).await.is(200);
     server.send("PUT", &format!("{at}/nodes/node_2/result?as=lead"), result).await.is(204);
     server.delete(&format!("{at}/nodes/node_2?as=lead")).await.is(204);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -321,7 +306,6 @@ async fn many_who_write_at_once_lose_no_node() {
         || server.call("POST", &format!("{at}/nodes")).header("idempotency-key", "k").json(&json!({"type": "b"}));
     let (first, second) = (Answer::of(call()).await.is(200), Answer::of(call()).await.is(200));
     assert_eq!((first.text("id"), first.body.clone()), ("node_17", second.body));
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -388,7 +372,6 @@ async fn models_build_the_workflow_by_tools() {
     server.send("PATCH", "/v1/sessions/s", json!({"share": ["workflow"]})).await.is(200);
     assert_eq!(names("writer").await, [false, false, false, true, true]);
     call("writer", "get_node", json!({"nodeId": "node_1"})).await.is(200);
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -401,5 +384,4 @@ async fn secrets_in_calls_of_tools_that_a_loop_of_ones_own_records_are_hidden() 
     server.send("POST", "/v1/sessions/s/threads/main/messages", messages).await.is(200);
     let journal = server.get("/v1/sessions/s/journal").await.is(200).raw;
     assert!(!journal.contains("hunter2") && journal.contains("[hidden]"), "{journal}");
-    server.stop().await;
 }

@@ -4,10 +4,9 @@
 use callboard_api as api;
 use callboard_engine::core::{
     compression::{Compressed, facts::ContextWarned},
-    conversation::{Content, Message, Role, ToolCall},
+    conversation::{Message, Role, ToolCall},
     id::{RunId, ThreadId},
     plan::Plan,
-    text::{Text, Values},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -16,6 +15,9 @@ use crate::output::{Output, Style};
 
 /// How many characters of a call, and of its result, are shown.
 const SHORT: usize = 90;
+
+/// How the whole of a long text is read.
+const READ_WITH: &str = "`callboard messages`";
 
 /// Prints entries and pieces of answers.
 pub(super) struct Show {
@@ -32,13 +34,7 @@ struct Streamed {
     is_open: bool,
 }
 
-/// The parts of entries that are shown.
-#[derive(Deserialize)]
-struct Reason {
-    #[serde(default)]
-    reason: String,
-}
-
+/// The parts of an entry that are shown.
 #[derive(Deserialize)]
 struct Planned {
     plan: Plan,
@@ -62,7 +58,7 @@ impl Show {
         match message.role {
             Role::Ai if is_main => {
                 let was_streamed = self.streamed.take().is_some();
-                let said = content(&message.content);
+                let said = watch::content(&message.content, READ_WITH);
                 if !was_streamed && !said.trim().is_empty() {
                     self.output.line(said.trim_end());
                 }
@@ -77,7 +73,7 @@ impl Show {
             Role::Tool if is_main => {
                 let at = self.calls.iter().position(|call| Some(&call.id) == message.tool_call_id.as_ref());
                 let call = at.map(|at| in_short(&self.calls.remove(at))).unwrap_or_default();
-                let result = short(&content(&message.content));
+                let result = short(&watch::content(&message.content, READ_WITH));
                 self.output.line(format!("  {} → {result}", self.output.paint(Style::Name, call)));
             }
             Role::Tool | Role::User | Role::System => {}
@@ -109,11 +105,7 @@ impl watch::Show for Show {
         self.streamed = Some(Streamed { run: run.clone(), turn: *turn, is_open: true });
     }
 
-    /// Shows an entry: as it is for programs, in words for people.
     fn entry(&mut self, entry: &api::Entry) {
-        if self.output.json {
-            return self.output.json(entry);
-        }
         self.end_line();
         match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
@@ -131,9 +123,7 @@ impl watch::Show for Show {
                 show.quiet(&format!("  the context has {tokens} tokens; it is compressed at {compress_at}"));
             }),
             "turn.failed" => self.streamed = None,
-            "run.paused" => self.read(entry, |show, Reason { reason }| {
-                show.output.line(format!("  {}: {reason}", show.output.paint(Style::Bad, "paused")));
-            }),
+            "run.paused" => self.read(entry, |show, paused: watch::Paused| paused.show(show.output)),
             _ => {}
         }
     }
@@ -150,17 +140,6 @@ fn short(text: &str) -> String {
     match line.char_indices().nth(SHORT) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
-    }
-}
-
-fn content(content: &Content) -> String {
-    match content {
-        Content::Text(Text::Inline(text)) => text.to_string(),
-        Content::Text(Text::Stored(stored)) => {
-            let (beginning, size) = (&stored.beginning, stored.size_bytes);
-            format!("{beginning}\n[… {size} bytes in all: read them with `callboard messages`]")
-        }
-        Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Subcommand, ValueEnum};
+use callboard_files::Match;
+use clap::{Args, Subcommand};
 
 use crate::parse;
 
@@ -168,8 +169,8 @@ pub(crate) struct FilesQuery {
     #[arg(long, value_name = "A,B")]
     pub(crate) keywords: Option<String>,
     /// Whether one of the keywords is enough, or all have to match
-    #[arg(long = "match", value_name = "any|all", default_value = "any", hide_possible_values = true)]
-    pub(crate) matching: MatchChoice,
+    #[arg(long = "match", value_name = "any|all", default_value = "any", hide_possible_values = true, value_parser = parse::one_of::<Match>(parse::explained([("any", "One"), ("all", "All")])))]
+    pub(crate) matching: Match,
     /// Only files of this category: features, documentation, code, refactoring, testing, tasks or general
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
@@ -179,15 +180,6 @@ pub(crate) struct FilesQuery {
     /// Only files that contain this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
-}
-
-/// How many of the keywords have to match.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum MatchChoice {
-    /// One.
-    Any,
-    /// All.
-    All,
 }
 
 /// Write a file, or register an existing one

@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_engine::core::{
     agent::AgentRole,
     context_set::ContextSet,
-    conversation::{Content, Message, MessageChecked, Role},
+    conversation::{Message, MessageChecked, Role},
     directive::Received,
     id::{AgentName, ThreadId},
     run::{
@@ -12,10 +12,9 @@ use callboard_engine::core::{
         team::Duty,
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
-    text::{Text, Values},
     time::Timestamp,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 use crate::{
     commands::{runs::seconds, set, watch},
@@ -34,12 +33,8 @@ pub(super) struct Show {
     streamed: Option<(AgentName, bool)>,
 }
 
-/// The part of a run's entry that is shown.
-#[derive(Deserialize)]
-struct Reason {
-    #[serde(default)]
-    reason: String,
-}
+/// How the whole of a long text is read.
+const READ_WITH: &str = "`callboard messages` or `callboard set show`";
 
 impl watch::Show for Show {
     fn piece(&mut self, piece: &api::Delta) {
@@ -56,11 +51,7 @@ impl watch::Show for Show {
         self.output.write(&self.output.paint(Style::Quiet, text.replace('\n', "\n    ")));
     }
 
-    /// Shows an entry: as it is for programs, in words for people.
     fn entry(&mut self, entry: &api::Entry) {
-        if self.output.json {
-            return self.output.json(entry);
-        }
         self.end_line();
         match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
@@ -71,9 +62,7 @@ impl watch::Show for Show {
             "turn.requested" => self.read(entry, Self::requested),
             "turn.answered" => self.read(entry, Self::answered),
             "turn.failed" => self.read(entry, Self::failed),
-            "run.paused" => self.read(entry, |show, _, Reason { reason }| {
-                show.output.line(format!("  {}: {reason}", show.output.paint(Style::Bad, "paused")));
-            }),
+            "run.paused" => self.read(entry, |show, _, paused: watch::Paused| paused.show(show.output)),
             "run.resumed" => self.output.line("  resumed"),
             _ => {}
         }
@@ -107,7 +96,7 @@ impl Show {
         if on_screen {
             self.quiet("    (as above)");
         } else {
-            self.output.line(indented(&content(&message.content), "    "));
+            self.output.line(indented(&watch::content(&message.content, READ_WITH), "    "));
         }
         for call in &message.tool_calls {
             self.output.line(format!("    calls {} as {}: {}", call.name, call.id, call.arguments_text()));
@@ -147,7 +136,7 @@ impl Show {
         };
         if form.answered {
             self.line(entry, format!("answers {}", set.name));
-            self.output.line(indented(&text(&set.content), "    "));
+            self.output.line(indented(&watch::text(&set.content, READ_WITH), "    "));
         } else {
             self.line(entry, format!("asks with the form {}", set.name));
         }
@@ -214,24 +203,6 @@ impl Show {
 
 fn about(entry: &api::Entry) -> &str {
     entry.subject.strip_prefix("set:").unwrap_or(&entry.subject)
-}
-
-fn content(content: &Content) -> String {
-    match content {
-        Content::Text(said) => text(said),
-        // Parts are always inline, so no stored texts are needed.
-        Content::Parts(_) => content.in_text(&Values::new()).map_or_else(|_| String::new(), |text| text.to_string()),
-    }
-}
-
-fn text(text: &Text) -> String {
-    match text {
-        Text::Inline(text) => text.to_string(),
-        Text::Stored(stored) => {
-            let (beginning, size) = (&stored.beginning, stored.size_bytes);
-            format!("{beginning}\n[… {size} bytes in all: read them with `callboard messages` or `callboard set show`]")
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,15 @@
 use std::path::PathBuf;
 
 use callboard_api as api;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use crate::cli::{BrowserArgs, On};
+use crate::{
+    cli::{BrowserArgs, On},
+    parse,
+};
+
+/// How the execution of a node may have gone.
+const STATUSES: [&str; 4] = ["running", "success", "failed", "skipped"];
 
 /// The workflow: the nodes that the team builds, in their order
 #[derive(Args, Debug)]
@@ -155,13 +161,13 @@ pub(crate) struct Run {
     #[arg(long = "node", value_name = "NODE")]
     pub(crate) nodes: Vec<api::NodeId>,
     /// Set a variable first: JSON, or else a text; can be given several times
-    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = crate::parse::pair)]
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse::pair)]
     pub(crate) inputs: Vec<(String, String)>,
     /// Start nodes at most so many times (default: 1000)
-    #[arg(long, value_name = "N", value_parser = crate::parse::number)]
+    #[arg(long, value_name = "N", value_parser = parse::number)]
     pub(crate) node_runs: Option<u64>,
     /// Take at most so many seconds (default: 3600)
-    #[arg(long, value_name = "N", value_parser = crate::parse::number)]
+    #[arg(long, value_name = "N", value_parser = parse::number)]
     pub(crate) seconds: Option<u64>,
     #[command(flatten)]
     pub(crate) browsers: BrowserArgs,
@@ -186,8 +192,8 @@ pub(crate) struct Record {
     #[arg(value_name = "NODE")]
     pub(crate) node: api::NodeId,
     /// How it went
-    #[arg(value_name = "STATUS")]
-    pub(crate) status: StatusChoice,
+    #[arg(value_name = "STATUS", value_parser = parse::one_of::<api::NodeStatus>(STATUSES.into()))]
+    pub(crate) status: api::NodeStatus,
     /// The result: JSON, or else a text; - for the standard input (default: null)
     #[arg(value_name = "RESULT", allow_hyphen_values = true)]
     pub(crate) result: Option<String>,
@@ -206,7 +212,7 @@ pub(crate) struct Version {
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// Change this version of the workflow only
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) expected_version: Option<u64>,
 }
 
@@ -220,27 +226,6 @@ pub(crate) struct Content {
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// Its place among the nodes, from 1
-    #[arg(long, value_name = "N", value_parser = crate::parse::number, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse::number, allow_negative_numbers = true)]
     pub(crate) position: Option<u64>,
-}
-
-/// How the execution of a node went.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum StatusChoice {
-    Running,
-    Success,
-    Failed,
-    Skipped,
-}
-
-impl From<StatusChoice> for api::NodeStatus {
-    fn from(choice: StatusChoice) -> Self {
-        match choice {
-            StatusChoice::Running => Self::Running,
-            StatusChoice::Success => Self::Success,
-            StatusChoice::Failed => Self::Failed,
-            StatusChoice::Skipped => Self::Skipped,
-        }
-    }
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     cli::On,
-    client::{Follow, Followed, OnSession},
+    client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
     output::Output,
     signals::Signals,
@@ -45,19 +45,19 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<(), Failure> {
     };
     let nodes = (!nodes.is_empty()).then_some(nodes);
     let body = api::RunWorkflow { from, nodes, inputs, limits: Some(limits) };
-    let session = context.session(&on.session_arg).await?;
-    let call = session.post(&["workflow", "run"], &body).acting_as(&on.acting_as);
+    let session = context.session_on(&on).await?;
+    let call = session.post(&["workflow", "run"], &body);
     let signals = Signals::listen()?;
     let begun = call.answer::<api::WorkflowExecution>().await?.it;
     tokio::select! {
         biased;
         () = signals.sent(1) => {
             let path = ["workflow", "executions", begun.id.as_str(), "cancel"];
-            session.call(Method::POST, &path).acting_as(&on.acting_as).done().await?;
+            session.call(Method::POST, &path).done().await?;
         }
-        ended = watch(&session, &on, &begun.id, context.output) => ended?,
+        ended = watch(&session, &begun.id, context.output) => ended?,
     }
-    let ended = read_one(&session, &on, &begun.id).await?;
+    let ended = read_one(&session, &begun.id).await?;
     match ended.it.status {
         api::ExecutionStatus::Completed => {
             context.output.answer(&ended.json, |output| show::execution(&ended.it, output));
@@ -76,10 +76,10 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<(), Failure> {
 }
 
 /// Shows the nodes of an execution as they are started and end, until it has ended.
-async fn watch(session: &OnSession<'_>, on: &On, id: &api::ExecutionId, output: Output) -> Result<(), Failure> {
+async fn watch(session: &OnSession<'_>, id: &api::ExecutionId, output: Output) -> Result<(), Failure> {
     let after = Seq(id.as_str().trim_start_matches('x').parse().unwrap_or_default());
     let types = TYPES.map(str::to_owned).to_vec();
-    let mut follow = Follow::start(session, on.acting_as.clone(), types, after, output).await?;
+    let mut follow = Follow::start(session, types, after, output).await?;
     loop {
         let Followed::Entry(entry) = follow.next().await? else { continue };
         let Ok(told) = serde_json::from_str::<Told>(&entry.data) else { continue };
@@ -96,44 +96,40 @@ async fn watch(session: &OnSession<'_>, on: &On, id: &api::ExecutionId, output: 
     }
 }
 
-async fn read_one(
-    session: &OnSession<'_>,
-    on: &On,
-    id: &api::ExecutionId,
-) -> Result<crate::client::Answer<api::WorkflowExecution>, Failure> {
-    session.get(&["workflow", "executions", id.as_str()]).acting_as(&on.acting_as).answer().await
+async fn read_one(session: &OnSession<'_>, id: &api::ExecutionId) -> Result<Answer<api::WorkflowExecution>, Failure> {
+    session.get(&["workflow", "executions", id.as_str()]).answer().await
 }
 
 /// Shows an execution that is named, or all of them.
 pub(super) async fn status(context: &Context, args: Execution) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     if let Some(id) = &args.execution {
-        let one = read_one(&session, &args.on, id).await?;
+        let one = read_one(&session, id).await?;
         context.output.answer(&one.json, |output| show::execution(&one.it, output));
         return Ok(());
     }
-    let all = list(&session, &args.on).await?;
+    let all = list(&session).await?;
     context.output.answer(&all.json, |output| show::executions(&all.it.executions, output));
     Ok(())
 }
 
 /// Cancels an execution that is named, or the newest.
 pub(super) async fn cancel(context: &Context, args: Execution) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    let session = context.session_on(&args.on).await?;
     let newest = match args.execution {
         Some(id) => Some(id),
-        None => list(&session, &args.on).await?.it.executions.first().map(|execution| execution.id.clone()),
+        None => list(&session).await?.it.executions.first().map(|execution| execution.id.clone()),
     };
     let none = || Failure::failed("not_found", "the workflow was never executed");
     let id = newest.ok_or_else(none)?;
     let call = session.call(Method::POST, &["workflow", "executions", id.as_str(), "cancel"]);
-    let cancelled = call.acting_as(&args.on.acting_as).answer::<api::WorkflowExecution>().await?;
+    let cancelled = call.answer::<api::WorkflowExecution>().await?;
     context.output.answer(&cancelled.json, |output| show::execution(&cancelled.it, output));
     Ok(())
 }
 
-async fn list(session: &OnSession<'_>, on: &On) -> Result<crate::client::Answer<api::ExecutionList>, Failure> {
-    session.get(&["workflow", "executions"]).acting_as(&on.acting_as).answer().await
+async fn list(session: &OnSession<'_>) -> Result<Answer<api::ExecutionList>, Failure> {
+    session.get(&["workflow", "executions"]).answer().await
 }
 
 /// Writes the whole workflow to a file that can be imported elsewhere: without what happened to it here.

@@ -11,7 +11,7 @@ use futures::stream;
 use crate::{
     call_error::CallError,
     caller::Authorized,
-    feed::FeedItem,
+    feed::{Feed, FeedItem},
     params::{InPath, Query},
     rights::ReadJournal,
     server_sent,
@@ -31,7 +31,7 @@ pub(crate) async fn events(
     Query(query): Query<FollowQuery>,
     headers: HeaderMap,
 ) -> Result<Response, CallError> {
-    let feed = caller.follow_journal(query, last(&headers)?).await?;
+    let feed = Feed::open(&caller, query, last(&headers)?).await?;
     let app = feed.app().clone();
     let events = stream::unfold(feed, async |mut feed| {
         let item = feed.next().await?;

@@ -28,7 +28,7 @@ pub(crate) async fn ws(
     let upgrade = upgrade.map_err(|error| {
         CallError::new("no_websocket", error.to_string()).hint("open it as a WebSocket, or use `…/events`")
     })?;
-    let feed = caller.follow_journal(query, None).await?;
+    let feed = Feed::open(&caller, query, None).await?;
     Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
 }
 

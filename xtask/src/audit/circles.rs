@@ -9,11 +9,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
+use super::sources::Source;
 
 /// The path of a module from the root of its crate.
 type Module = Vec<String>;
@@ -24,50 +23,34 @@ const SHARED: [&str; 2] = ["crates/core/src/state", "crates/core/src/view"];
 /// What each file of a crate imports, or each folder.
 type Arrows = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// The import cycles in each crate below `root`, each in one line.
-pub(crate) fn circles(root: &Path) -> anyhow::Result<Vec<String>> {
-    let mut found = Vec::new();
-    let crates = fs::read_dir(root.join("crates"))?.collect::<Result<Vec<_>, _>>()?;
-    for folder in crates.iter().map(fs::DirEntry::path).chain([root.join("xtask")]) {
-        let mut files = BTreeMap::new();
-        read(&folder.join("src"), root, &mut Vec::new(), &mut files)?;
-        found.extend(circles_in(&files));
+/// The import cycles in each crate, each in one line.
+pub(super) fn circles(sources: &[Source]) -> Vec<String> {
+    let mut crates: BTreeMap<PathBuf, BTreeMap<Module, (PathBuf, String)>> = BTreeMap::new();
+    for (path, text) in sources {
+        if let Some((folder, module)) = module_of(path) {
+            crates.entry(folder).or_default().insert(module, (path.clone(), text.clone()));
+        }
     }
-    found.sort();
-    Ok(found)
+    crates.values().flat_map(circles_in).collect()
+}
+
+/// The folder of the crate that has a file in its `src`, and the module that the file is.
+fn module_of(path: &Path) -> Option<(PathBuf, Module)> {
+    let path = path.with_extension("");
+    let mut parts = path.iter();
+    let folder = parts.by_ref().take_while(|part| *part != "src").collect();
+    let module: Module = parts.map(|part| part.to_string_lossy().into_owned()).collect();
+    match module.as_slice() {
+        [] => None,
+        [name] if name == "lib" || name == "main" => Some((folder, Vec::new())),
+        _ => Some((folder, module)),
+    }
 }
 
 /// The import cycles of the files of a crate; where there are none, those of its folders.
 fn circles_in(files: &BTreeMap<Module, (PathBuf, String)>) -> Vec<String> {
     let of_files = circles_of(&arrows(files, false));
     if of_files.is_empty() { circles_of(&folders(files)) } else { of_files }
-}
-
-/// Reads the files of a folder, each with its module.
-fn read(
-    folder: &Path,
-    root: &Path,
-    module: &mut Module,
-    files: &mut BTreeMap<Module, (PathBuf, String)>,
-) -> anyhow::Result<()> {
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
-        let path = entry?.path();
-        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
-        let is_root = module.is_empty() && matches!(name, "lib" | "main");
-        if !is_root {
-            module.push(name.to_owned());
-        }
-        if path.is_dir() {
-            read(&path, root, module, files)?;
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
-            let shown = path.strip_prefix(root).unwrap_or(&path).to_owned();
-            files.insert(module.clone(), (shown, fs::read_to_string(&path)?));
-        }
-        if !is_root {
-            module.pop();
-        }
-    }
-    Ok(())
 }
 
 /// The arrows between the folders at the root of a crate.
