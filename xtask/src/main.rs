@@ -11,7 +11,6 @@ mod command;
 mod databases;
 mod demo;
 mod endpoint;
-mod install;
 mod lines;
 mod mcp;
 mod nextest;

