@@ -1,4 +1,4 @@
-"""The command line: its grammar, its words, and terminals."""
+"""The command line: which session, expiry, and its grammar."""
 
 import json
 import os
@@ -6,7 +6,62 @@ import pty
 import re
 import subprocess
 
-from world import NEW, PATIENCE, Model, World, item, store
+from world import NEW, PATIENCE, Model, World, board, item, refused, store, until
+
+
+@item("which session: the one named, then CALLBOARD_SESSION, then the one chosen, then the only one, else an error")
+def which():
+    with World() as world:
+        world.ok(*NEW, "--id", "one", "--title", "First")
+        world.ok("say", "Hello.")
+        world.ok(*NEW, "--id", "two")
+        unsure = world.run("messages")
+        assert unsure.status != 0 and "one" in unsure.err and "two" in unsure.err and "First" in unsure.err, unsure.err
+        assert "Hello." in world.ok("messages", "--session", "one") and "Hello." in world.ok("messages", CALLBOARD_SESSION="one")
+        world.ok("use", "one")
+        assert "Hello." in world.ok("messages") and "one" in world.ok("use")
+        assert "Hello." not in world.ok("messages", CALLBOARD_SESSION="two")
+        world.ok("use", "--clear")
+        assert world.run("messages").status != 0
+        assert "First" in world.ok("session", "show", "one")
+        world.ok("session", "delete", "two")
+        assert "Hello." in world.ok("messages")
+
+
+@item("`prompt --agent writer` takes the thread in which the writer was addressed last, and says so")
+def addressed():
+    with store() as world:
+        world.ok("say", "Write.", "--thread", "agent:writer")
+        done = world.run("prompt", "--agent", "writer")
+        assert "Write." in done.out and "agent:writer" in done.err, done.err
+
+
+@item("sessions made straight on a store never expire; at a server they live 24 hours, or as long as `--ttl` says")
+def expiry():
+    with World() as world:
+        assert '"never"' in world.ok(*NEW, "--json")
+        assert "24" in world.run("serve", "--help").out and "SESSION_TTL_SECONDS" in world.run("serve", "--help").out
+        world.serve()
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 86400
+        world.stop()
+        world.serve("--ttl", "90d")
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 90 * 86400
+        world.stop()
+        world.serve(SESSION_TTL_SECONDS=60)
+        assert world.post("/v1/sessions", {})["ttl_seconds"] == 60
+        for wrong in ("0", "-1", "soon"):
+            assert world.run("session", "new", "--ttl", wrong).status != 0, wrong
+
+
+@item("an expired id answers the user `expired`; its lines are in the archive")
+def expired():
+    with World() as world:
+        world.serve("--sweep-seconds", "1", "--archive", "archive")
+        world.post("/v1/sessions", {"id": "brief", "ttl_seconds": 1})
+        archive = world.home / "archive"
+        until("the archive", lambda: any("brief" in path.name for path in archive.glob("*")))
+        refused(410, lambda: world.get("/v1/sessions/brief"), "expired")
+        refused(404, lambda: world.get("/v1/sessions/never-was"))
 
 
 @item("short flags, `--as` everywhere, and global options explained once")
@@ -33,6 +88,18 @@ def nothing_found():
             assert listed.status == 1 and "error" not in listed.json() and [] in listed.json().values(), listed.out
 
 
+@item("commands that only read make no store and no folder; unknown threads and texts that are missing are refused")
+def reading():
+    with World() as world:
+        for command in (("session", "list"), ("messages",), ("recall", "tides"), ("search", "tides"), ("why", "tides")):
+            world.run(*command)
+            assert not [path for path in world.home.rglob("*") if path.is_file()], (command, list(world.home.rglob("*")))
+        world.ok(*NEW, "--id", "one")
+        missing = world.run("messages", "--thread", "mian")
+        assert missing.status != 0 and "mian" in missing.err
+        assert world.run("say").status != 0
+
+
 @item("what is wrong is told in the words of people: fields instead of pointers, suggestions that fit, plurals, no log lines")
 def words():
     with store() as world:
@@ -49,6 +116,22 @@ def words():
         assert "broken.toml, line 6" in world.run("session", "new", "broken.toml").err
         said = [world.ok("session", "show"), world.ok("set", "put", "A", "x"), world.ok("documents", "list"), world.run("doctor").out]
         assert not re.search(r"\b1 (entries|tokens|messages|sessions)\b|WARN|ERROR", " ".join(said)), said
+
+
+@item("`team draft` has a model write a team file, which is checked, and never replaces a file unasked")
+def draft():
+    good = '[[agent]]\nname = "lead"\nrole = "manager"\n[[agent]]\nname = "writer"\nrole = "worker"\n'
+    answers = ["no team at all", f'```toml\ninput = "Write."\n{good}```']
+    with World() as world:
+        model = Model(lambda request, nth: answers[min(nth, 1)])
+        words = ("team", "draft", "Write on tides.", "--model", "openai:any")
+        drafted = world.ok(*words, OPENAI_BASE_URL=model.url)
+        assert drafted == f'input = "Write."\n{good}' and len(model.asked) == 2, drafted
+        assert "not a team file" in str(model.asked[1]["messages"][-1])
+        world.ok(*words, "--output", "TEAM.toml", OPENAI_BASE_URL=model.url)
+        world.ok("session", "new", "TEAM.toml", "--id", "tides")
+        again = world.run(*words, "--output", "TEAM.toml", OPENAI_BASE_URL=model.url)
+        assert again.status == 1 and "--force" in again.err and len(model.asked) == 3, again.err
 
 
 @item("in a terminal whose input has ended, a run that asks nothing leaves that end to the next one, which then ends at its form")
@@ -122,6 +205,21 @@ def unattended():
         done = world.run("run", "team.toml", "Ask.", "--id", "one", **env)
         assert done.status == 1 and "form answer Approval" in done.out + done.err, done.out + done.err
         world.ok("run", "--session", "one", "--yes", **env)
+
+
+@item("`doctor` does not call a missing model wrong")
+def doctor():
+    with store() as world:
+        assert world.run("doctor").status == 0, world.run("doctor").out
+
+
+@item("with a token that names a session, commands need no other name for it")
+def token():
+    with board() as (world, session):
+        world.team("other")
+        world.say(session, "Hello.")
+        made = world.post(f"{session}/tokens", {"agent": "writer"})["token"]
+        assert "Hello." in world.ok("messages", CALLBOARD_URL=world.url, CALLBOARD_TOKEN=made)
 
 
 @item("plain English: what needed a second reading is gone")

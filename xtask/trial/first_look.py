@@ -1,5 +1,6 @@
 """The first look: the README, the book, the examples, and context files at a server."""
 
+import json
 import subprocess
 
 from world import Model, World, item, parts, until
@@ -36,6 +37,52 @@ def readme():
         assert "Readers: sailors" in said and "hidden from lead, critic" in said, said
 
 
+@item("every page of the book is in its summary")
+def book():
+    summary = (World.clone / "docs/SUMMARY.md").read_text()
+    pages = {path.name for path in (World.clone / "docs").glob("*.md")} - {"SUMMARY.md"}
+    assert len(pages) > 20 and all(f"({page})" in summary for page in pages)
+
+
+@item("a follower misses nothing while the server is restarted")
+def follower():
+    with World() as world:
+        world.serve("--store", "sqlite:team.db")
+        session = world.team()
+        command = ["python3", World.clone / "examples/agents/follow.py", "s", "0"]
+        follow = subprocess.Popen(command, env=world.env(CALLBOARD_URL=world.url), stdout=subprocess.PIPE, text=True)
+        try:
+            world.say(session, "one")
+            assert follow.stdout.readline().endswith("user: one\n")
+            address = world.url.split("://")[1]
+            world.stop()
+            world.ok("say", "two", "--session", "s", "--store", "sqlite:team.db")
+            world.serve("--store", "sqlite:team.db", "--listen", address)
+            world.say(session, "three")
+            assert [follow.stdout.readline().split(": ")[1] for _ in range(2)] == ["two\n", "three\n"]
+        finally:
+            follow.kill()
+            follow.wait()
+            follow.stdout.close()
+
+
+@item("a conversation goes on past the window, and what was said at its beginning is still found")
+def long_history():
+    with World() as world:
+        world.serve("--store", "sqlite:team.db")
+        model = Model(lambda request, nth: f"I see, number {nth}.")
+        talk = [f"Day {nth}: at the pier the water stood {nth * 13 % 90} centimetres over the forecast, and the wind came from the west." for nth in range(80)]
+        lines = ["My sister Ana moved to Lisbon in May.", *talk, "Where did Ana move?"]
+        said = world.program("examples/agents/chat.py", "talk", stdin="\n".join(lines), OPENAI_BASE_URL=model.url, WINDOW=2000)
+        sizes = [int(line.split()[0][1:]) for line in said.splitlines()]
+        assert len(sizes) == len(lines) and max(sizes) <= 1750, max(sizes)
+        assert "Lisbon" in json.dumps(model.asked[-1]["messages"])
+        kept = world.get("/v1/sessions/talk/threads/main/messages")["messages"]
+        assert len(kept) == 2 * len(lines), "nothing is deleted"
+        kinds = {entry["type"] for entry in world.get("/v1/sessions/talk/journal")["entries"]}
+        assert "conversation.compressed" in kinds
+
+
 @item("context files at a server: the coder searches and reads what the task manager wrote")
 def files():
     with World() as world:
@@ -51,6 +98,13 @@ def files():
         assert "1. The form." in str(read)
         names = {tool["function"]["name"] for tool in world.get("/v1/sessions/auth/tools?agent=coder&format=openai")["tools"]}
         assert {"find_files", "read_file", "add_file"} <= names, names
+
+
+@item("`files sessions` lists the folders with their last activity")
+def file_sessions():
+    with World() as world:
+        made = json.loads(world.ok("files", "new", "--json"))["session_id"]
+        assert made in world.ok("files", "sessions")
 
 
 @item("`messages --after 1000` takes milliseconds")
