@@ -402,6 +402,12 @@ fn a_worker_sees_no_more_through_this_door(way: Way) {
     let mut client = Client::start(&home, "--session demo --as writer --tools all");
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
     assert!(!tools.contains("update_plan") && !tools.contains("create_session"), "{tools}");
+    // What is not on offer to it is refused, also where it is called by its name.
+    for tool in ["list_sessions", "create_session"] {
+        let refused = client.call(tool, &json!({}));
+        let told = refused["content"][0]["text"].as_str().unwrap();
+        assert!(refused["isError"] == true && told.contains("works as the agent writer"), "{tool}: {refused}");
+    }
     let mut all = client.ask("resources/list", json!({})).to_string();
     for address in [
         "callboard://demo/context-sets/Surprise",
