@@ -105,9 +105,11 @@ pub(super) async fn ask(
     }
 }
 
+/// Passes an answer on and keeps it. Its last piece passes once it is kept, and so does the last event of a stream, however long the stream
+/// stays open then: a client that goes on at once goes on with what is known.
 async fn read(
     answer: http::Response<BytesOfAnswer>,
-    answered: Answered,
+    mut answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
     let status = answer.status();
@@ -117,50 +119,104 @@ async fn read(
     let mut pieces = answer.into_body();
     let mut all = BytesMut::new();
     let mut held = BytesMut::new();
+    let mut end = EndOfStream::default();
     loop {
         let piece = tokio::select! {
             piece = pieces.next() => piece,
             // Whoever hangs up wants no more of it, and pays for no more.
             () = client.closed() => {
-                if !answered.has_ended(&all) {
-                    return answered.failed(HUNG_UP).await;
+                if !end.has_come {
+                    answered.failed(HUNG_UP).await;
                 }
-                None
+                return;
             }
         };
         let piece = match piece {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
-                answered.failed(error.to_string()).await;
+                if !end.has_come {
+                    answered.failed(error.to_string()).await;
+                }
                 // The client sees that its answer broke off.
                 let _ = client.send(Err(error)).await;
                 return;
             }
             None => break,
         };
-        if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
-            let error = ModelError::NotUnderstood {
-                url: answered.dialect.provider().as_str().to_owned(),
-                protocol: answered.dialect.name(),
-                what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
-            };
-            answered.failed(error.to_string()).await;
-            let _ = client.send(Err(error)).await;
+        // What comes behind the last event says nothing.
+        if !end.has_come {
+            if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
+                let error = ModelError::NotUnderstood {
+                    url: answered.dialect.provider().as_str().to_owned(),
+                    protocol: answered.dialect.name(),
+                    what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
+                };
+                answered.failed(error.to_string()).await;
+                let _ = client.send(Err(error)).await;
+                return;
+            }
+            all.extend_from_slice(&piece);
+            end.has_come = answered.is_stream && end.comes(answered.dialect, &all);
+            if end.has_come {
+                answered.settle(status, std::mem::take(&mut all).freeze()).await;
+            }
+        }
+        let passed = if hides_usage { without_usage(&mut held, &piece) } else { piece };
+        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() {
+            if !end.has_come {
+                answered.failed(HUNG_UP).await;
+            }
             return;
         }
-        all.extend_from_slice(&piece);
-        let passed = if hides_usage { without_usage(&mut held, &piece) } else { piece };
-        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() && !answered.has_ended(&all) {
-            return answered.failed(HUNG_UP).await;
-        }
+    }
+    if !end.has_come {
+        answered.settle(status, all.freeze()).await;
     }
     if !held.is_empty() {
         let _ = client.send(Ok(held.freeze())).await;
     }
-    if let Some((messages, cut_off)) = answered.keep(status, &all.freeze()).await
-        && let Some(keyed) = answered.keyed
-    {
-        keyed.settle(answered.turn, &messages, cut_off).await;
+}
+
+/// Looks for the last event of a stream, as its bytes come. Some clients go on then, before the stream itself ends.
+#[derive(Default)]
+struct EndOfStream {
+    /// Where the line begins that is not whole yet, and up to where its end was looked for.
+    line: usize,
+    looked: usize,
+    /// Whether the event that is not whole yet is the last one.
+    is_last: bool,
+    /// Whether the last one is there.
+    has_come: bool,
+}
+
+impl EndOfStream {
+    /// Whether the last event is whole in what there is of the stream.
+    fn comes(&mut self, dialect: Dialect, stream: &[u8]) -> bool {
+        while let Some(length) = stream.get(self.looked..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
+        {
+            let end = self.looked.saturating_add(length);
+            let line = stream.get(self.line..end).unwrap_or_default();
+            if line.trim_ascii().is_empty() && self.is_last {
+                return true;
+            }
+            self.is_last = self.is_last || is_of_last(dialect, line);
+            (self.line, self.looked) = (end.saturating_add(1), end.saturating_add(1));
+        }
+        self.looked = stream.len();
+        // This one says nothing besides.
+        dialect == Dialect::OpenAi && (self.is_last || is_of_last(dialect, stream.get(self.line..).unwrap_or_default()))
+    }
+}
+
+/// Whether a line is of the last event of a stream.
+fn is_of_last(dialect: Dialect, line: &[u8]) -> bool {
+    match (dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
+        (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
+        (Dialect::Responses, _, Some(event)) => {
+            event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
+        }
+        (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
+        _ => false,
     }
 }
 
@@ -197,17 +253,13 @@ impl Answered {
         let _ = self.note(api::TurnAnswer { error: Some(why.into()), ..api::TurnAnswer::default() }).await;
     }
 
-    /// Whether the last event of a stream has come. Some clients hang up then, before the stream itself ends.
-    fn has_ended(&self, stream: &[u8]) -> bool {
-        let is_last = |line: &[u8]| match (self.dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
-            (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
-            (Dialect::Responses, _, Some(event)) => {
-                event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
-            }
-            (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
-            _ => false,
-        };
-        self.is_stream && stream.split(|byte| *byte == b'\n').any(is_last)
+    /// Keeps an answer, and what came of the request if it has a key.
+    async fn settle(&mut self, status: StatusCode, bytes: Bytes) {
+        if let Some((messages, cut_off)) = self.keep(status, &bytes).await
+            && let Some(keyed) = self.keyed.take()
+        {
+            keyed.settle(self.turn, &messages, cut_off).await;
+        }
     }
 
     /// Keeps an answer. Gives the messages that it became, if there is one, and whether it ends at the length that it may

@@ -1407,6 +1407,39 @@ async fn an_answer_that_came_as_a_whole_is_kept_however_its_stream_ends() {
 }
 
 #[tokio::test]
+async fn an_answer_is_kept_before_the_client_has_the_last_event_of_its_stream() {
+    let event = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let chunk = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "High."}}]});
+    let text = json!({"type": "output_text", "text": "High.", "annotations": []});
+    let whole = response("r1", json!([{"type": "message", "id": "m1", "role": "assistant", "content": [text]}]));
+    let begun = json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "model": "m"});
+    let blocks = [
+        json!({"type": "message_start", "message": begun}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "High."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
+        json!({"type": "message_stop"}),
+    ];
+    for (path, list, stream, last) in [
+        (OPENAI, "messages", format!("data: {chunk}\n\ndata: [DONE]\n\n"), "[DONE]"),
+        (RESPONSES, "input", event(json!({"type": "response.completed", "response": whole})), "response.completed"),
+        (ANTHROPIC, "messages", blocks.map(event).concat(), "message_stop"),
+    ] {
+        let endpoint = Scripted::start(move |_, _| Reply::endless(stream.clone(), ": still here\n\n"));
+        let server = with(&endpoint).await;
+        let body = json!({"model": "m", "max_tokens": 99, list: [user("One?")], "stream": true});
+        let mut open = server.call("POST", path).json(&body).send().await.unwrap();
+        let mut read = String::new();
+        while !(read.contains(last) && read.ends_with("\n\n")) {
+            read += &String::from_utf8_lossy(&soon("the last event", open.chunk()).await.unwrap().unwrap());
+        }
+        assert_eq!(messages(&server, "chat:writer").await, ["One?", "High."], "{path}: {read}");
+        assert_eq!(turns(&server).await[0]["answered"], true, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says_so() {
     let endpoint = Scripted::start(|_, _| Reply::silence());
     let server = with(&endpoint).await;
