@@ -111,6 +111,11 @@ impl Complaint {
         Self::new(StatusCode::BAD_REQUEST, format!("{pointer}: {why}"))
     }
 
+    /// Whether somebody else was faster to add to the session.
+    pub(super) fn is_stale(&self) -> bool {
+        self.code == "stale"
+    }
+
     /// As the clients of the API read it.
     pub(super) fn response(self, dialect: Dialect) -> Response {
         let kind = match self.status.as_u16() {
