@@ -160,6 +160,10 @@ impl Conversation<'_> {
             }
             let is_unchanged = || self.patch(state, &thread, asked) == ThreadPatch::default();
             let Some(Fit { count, before_answer }) = wanted.fit(&known, &mut effort, is_unchanged) else { continue };
+            // The prompt of that time may show what an agent may not see any more: its program asks again in a branch.
+            if before_answer.is_some() && !self.is_user {
+                continue;
+            }
             if best.as_ref().is_none_or(|best| best.known < count) {
                 best = Some(Placed { thread, before_answer, known: count });
                 // What is left is new.

@@ -516,6 +516,28 @@ async fn what_is_asked_again_stays_in_its_thread() {
 }
 
 #[tokio::test]
+async fn the_program_of_an_agent_that_asks_again_is_shown_nothing_that_was_hidden_since() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let set = |seen_by: Value| {
+        let set = json!({"content": "The code is bergamot.", "visible_to": seen_by});
+        server.send("PUT", "/v1/sessions/s/context-sets/Code", set)
+    };
+    set(json!(["writer"])).await.is(200);
+    let body = json!({"model": "gpt-4o", "messages": [user("One?")]});
+    let ask = || Answer::of(server.call("POST", OPENAI).bearer_auth(&token).json(&body));
+    ask().await.is(200);
+    set(json!([])).await.is(200);
+    ask().await.is(200);
+    let shown: Vec<_> = endpoint.requests().iter().map(|sent| sent.to_string().contains("bergamot")).collect();
+    assert_eq!(shown, [true, false]);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0"]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "answer 1"]);
+}
+
+#[tokio::test]
 async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_sends_most() {
     let endpoint = Scripted::start(|_, _| Reply::text("High."));
     let server = with(&endpoint).await;
