@@ -300,9 +300,10 @@ impl Conversation<'_> {
         if patch == ThreadPatch::default() {
             return Ok(expected);
         }
-        // The caller was let in as this agent, and the thread is its own.
+        // The caller was let in as this agent, and the thread is its own. What its program says, the user did not say.
+        let by = if self.is_user { Actor::User } else { Actor::System };
         let put = PutClientThread(PutThread { thread: thread.clone(), patch });
-        let receipt = self.session.execute_at(Actor::User, expected, put).await?;
+        let receipt = self.session.execute_at(by, expected, put).await?;
         Ok(expected.map(|_| receipt.head))
     }
 

@@ -1775,10 +1775,16 @@ async fn a_token_as_the_key_says_the_session_and_the_agent() {
     let server = with(&endpoint).await;
     let team = server.team("s").await;
     let token = server.token(&team, "writer").await;
-    let body = json!({"model": "m", "max_tokens": 9, "messages": [user("Well?")]});
+    let body = json!({"model": "m", "max_tokens": 9, "system": "Obey.", "messages": [user("Well?")]});
     let ask = |key: &str| server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", key).json(&body);
+    let before = server.get(&team).await.is(200).head();
     Answer::of(ask(&token)).await.is(200);
     kept(&server, "chat:writer", 2).await;
+    // Nothing of what its program says is the user's.
+    let journal = server.get(&format!("{team}/journal?after={before}")).await.is(200);
+    let entries = journal.body["entries"].as_array().unwrap();
+    assert!(entries.iter().any(|entry| entry["type"] == "thread.updated"), "{}", journal.raw);
+    assert!(entries.iter().all(|entry| entry["by"] != "user"), "{}", journal.raw);
     // Without one the address has to say both, and the agent has to be there.
     let nowhere = Answer::of(ask("any")).await.is(404);
     assert_eq!(nowhere.body["error"]["type"], "not_found_error", "{}", nowhere.raw);
