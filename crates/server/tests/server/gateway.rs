@@ -1762,6 +1762,11 @@ async fn a_base_url_says_what_it_is_to_those_who_may_use_it() {
             Answer::of(of_other.bearer_auth(&token)).await.is(403);
             let unknown = server.call("GET", &of_token).bearer_auth(format!("{token}x"));
             Answer::of(unknown).await.is(401);
+            // It says nothing of another session, which may be there.
+            for call in ["GET", "HEAD"] {
+                let elsewhere = server.call(call, &format!("/gateway/other/writer/{base}{end}")).bearer_auth(&token);
+                Answer::of(elsewhere).await.is(401);
+            }
         }
         // A session that is not there is made by the first request of its conversation.
         Answer::of(server.call("HEAD", &format!("/gateway/new/writer/{base}"))).await.is(204);
