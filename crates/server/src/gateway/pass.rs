@@ -105,8 +105,8 @@ pub(super) async fn ask(
     }
 }
 
-/// Passes an answer on and keeps it. Its last piece passes once it is kept, and so does the last event of a stream, however long the stream
-/// stays open then: a client that goes on at once goes on with what is known.
+/// Passes an answer on and keeps it. It ends for the client once it is kept, and so the last event of a stream passes, however long the
+/// stream stays open then: a client that goes on at once goes on with what is known.
 async fn read(
     answer: http::Response<BytesOfAnswer>,
     mut answered: Answered,
@@ -118,7 +118,7 @@ async fn read(
     let hides_usage = answered.hides_usage && media_type.is_none_or(|kind| kind.starts_with("text/event-stream"));
     let mut pieces = answer.into_body();
     let mut all = BytesMut::new();
-    let mut held = BytesMut::new();
+    let mut held = hides_usage.then(BytesMut::new);
     let mut end = EndOfStream::default();
     loop {
         let piece = tokio::select! {
@@ -131,7 +131,7 @@ async fn read(
                 return;
             }
         };
-        let piece = match piece {
+        let mut piece = match piece {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
                 if !end.has_come {
@@ -155,14 +155,15 @@ async fn read(
                 let _ = client.send(Err(error)).await;
                 return;
             }
+            let begin = all.len();
             all.extend_from_slice(&piece);
-            end.has_come = answered.is_stream && end.comes(answered.dialect, &all);
-            if end.has_come {
+            if answered.is_stream && end.comes(answered.dialect, &all) {
+                let before = end.last.unwrap_or_default().saturating_sub(begin).min(piece.len());
+                passes(&client, held.as_mut(), piece.split_to(before)).await;
                 answered.settle(status, std::mem::take(&mut all).freeze()).await;
             }
         }
-        let passed = if hides_usage { without_usage(&mut held, &piece) } else { piece };
-        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() {
+        if !passes(&client, held.as_mut(), piece).await {
             if !end.has_come {
                 answered.failed(HUNG_UP).await;
             }
@@ -172,9 +173,18 @@ async fn read(
     if !end.has_come {
         answered.settle(status, all.freeze()).await;
     }
-    if !held.is_empty() {
+    if let Some(held) = held.filter(|held| !held.is_empty()) {
         let _ = client.send(Ok(held.freeze())).await;
     }
+}
+
+/// Passes a piece on; with `held`, as far as it has whole events, and without the usage. Says whether the client is there.
+async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, held: Option<&mut BytesMut>, piece: Bytes) -> bool {
+    let piece = match held {
+        Some(held) => without_usage(held, &piece),
+        None => piece,
+    };
+    piece.is_empty() || client.send(Ok(piece)).await.is_ok()
 }
 
 /// Looks for the last event of a stream, as its bytes come. Some clients go on then, before the stream itself ends.
@@ -183,28 +193,37 @@ struct EndOfStream {
     /// Where the line begins that is not whole yet, and up to where its end was looked for.
     line: usize,
     looked: usize,
-    /// Whether the event that is not whole yet is the last one.
-    is_last: bool,
-    /// Whether the last one is there.
+    /// Where the last event begins, if that is known.
+    last: Option<usize>,
+    /// Whether it is whole.
     has_come: bool,
 }
 
 impl EndOfStream {
     /// Whether the last event is whole in what there is of the stream.
     fn comes(&mut self, dialect: Dialect, stream: &[u8]) -> bool {
-        while let Some(length) = stream.get(self.looked..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
-        {
+        let length = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
+        while let Some(length) = stream.get(self.looked..).and_then(length).filter(|_| !self.has_come) {
             let end = self.looked.saturating_add(length);
             let line = stream.get(self.line..end).unwrap_or_default();
-            if line.trim_ascii().is_empty() && self.is_last {
-                return true;
-            }
-            self.is_last = self.is_last || is_of_last(dialect, line);
+            self.has_come = self.last.is_some() && line.trim_ascii().is_empty();
+            self.note(dialect, line);
             (self.line, self.looked) = (end.saturating_add(1), end.saturating_add(1));
         }
         self.looked = stream.len();
-        // This one says nothing besides.
-        dialect == Dialect::OpenAi && (self.is_last || is_of_last(dialect, stream.get(self.line..).unwrap_or_default()))
+        if dialect == Dialect::OpenAi {
+            // It says nothing besides.
+            self.note(dialect, stream.get(self.line..).unwrap_or_default());
+            self.has_come = self.last.is_some();
+        }
+        self.has_come
+    }
+
+    /// Notes where the last event begins, if this is its line.
+    fn note(&mut self, dialect: Dialect, line: &[u8]) {
+        if self.last.is_none() && is_of_last(dialect, line) {
+            self.last = Some(self.line);
+        }
     }
 }
 
