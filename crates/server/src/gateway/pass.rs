@@ -48,9 +48,16 @@ pub(super) struct Answered {
     pub(super) _open: OpenTurn,
 }
 
-/// Headers of an answer that are of its connection, or between Callboard and the provider alone.
-const OF_CONNECTION: &[HeaderName] =
-    &[header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH, header::SET_COOKIE];
+/// Headers of an answer that are of its connection, or between Callboard and the provider alone. Two of them tell browsers and clients
+/// what is so of the provider's host for a long time.
+const OF_CONNECTION: &[HeaderName] = &[
+    header::CONNECTION,
+    header::TRANSFER_ENCODING,
+    header::CONTENT_LENGTH,
+    header::SET_COOKIE,
+    header::ALT_SVC,
+    header::STRICT_TRANSPORT_SECURITY,
+];
 
 /// An answer without what its connection alone means.
 fn begun(answer: &http::Response<BytesOfAnswer>, body: Body) -> Response {

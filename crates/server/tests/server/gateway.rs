@@ -1472,13 +1472,43 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
     until("the turn that failed", async || turns(&server).await.iter().any(|turn| turn["failed"] == true)).await;
 }
 
-#[tokio::test]
-async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+/// A provider of OpenAI's models whose connections a test answers itself, and a server that asks it.
+async fn by_hand() -> (TcpListener, Server) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let openai_base_url = Some(format!("http://{}/v1", listener.local_addr().unwrap()));
     let models = ModelSettings { openai_base_url, ..ModelSettings::default() };
     let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
-    let server = Server::with(memory().await, settings).await;
+    (listener, Server::with(memory().await, settings).await)
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_pass_but_for_those_of_its_connection() {
+    let (listener, server) = by_hand().await;
+    let body = json!({"model": "m", "messages": [user("One?")]});
+    let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
+    let (mut provider, _) = soon("the request", listener.accept()).await.unwrap();
+    let mut asked = Vec::new();
+    while !String::from_utf8_lossy(&asked).contains("One?") {
+        let read = soon("the whole request", provider.read_buf(&mut asked)).await.unwrap();
+        assert!(read > 0, "the request ended before it said all");
+    }
+    let said = json!({"choices": [{"index": 0, "message": assistant("High.")}]}).to_string();
+    let of_connection = "Set-Cookie: a=b\r\nAlt-Svc: h3=\":443\"\r\nStrict-Transport-Security: max-age=9";
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}", said.len());
+    let passing = "X-Request-Id: req_1\r\nX-RateLimit-Remaining-Requests: 9";
+    let answer = format!("{head}\r\n{passing}\r\n{of_connection}\r\n\r\n{said}");
+    provider.write_all(answer.as_bytes()).await.unwrap();
+    let answer = soon("the answer", asking).await.unwrap().unwrap();
+    let header = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap());
+    assert_eq!([header("x-request-id"), header("x-ratelimit-remaining-requests")], [Some("req_1"), Some("9")]);
+    for name in ["set-cookie", "alt-svc", "strict-transport-security"] {
+        assert_eq!(header(name), None, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+    let (listener, server) = by_hand().await;
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
     let begun = format!("{head}data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": "High"}}]}));
     for (text, given) in [("Before?", None), ("Amid?", Some(begun))] {
