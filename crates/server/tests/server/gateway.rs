@@ -1435,7 +1435,8 @@ async fn an_answer_is_kept_before_the_client_has_the_last_event_of_its_stream() 
     let text = json!({"type": "output_text", "text": "High.", "annotations": []});
     let whole = response("r1", json!([{"type": "message", "id": "m1", "role": "assistant", "content": [text]}]));
     let usage = json!({"input_tokens": 9, "output_tokens": 1});
-    let begun = json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage});
+    let begun =
+        json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage});
     let blocks = [
         json!({"type": "message_start", "message": begun}),
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
