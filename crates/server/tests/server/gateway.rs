@@ -557,6 +557,24 @@ async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_s
 }
 
 #[tokio::test]
+async fn a_conversation_goes_on_in_a_fork_apart_from_the_first() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    chat(&server, json!([user("One?")])).await.is(200);
+    server.send("POST", "/v1/sessions/s/fork", json!({"id": "t"})).await.is(201);
+    let further =
+        |text: &str| json!({"model": "gpt-4o", "messages": [user("One?"), assistant("answer 0"), user(text)]});
+    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", further("Two?")).await.is(200);
+    server.send("POST", OPENAI, further("Else?")).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0", "Else?", "answer 2"]);
+    let forked = server.get("/v1/sessions/t/threads/chat:writer/messages").await.is(200);
+    let said = forked.body["messages"].as_array().unwrap().iter();
+    let said: Vec<_> = said.map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said, ["One?", "answer 0", "Two?", "answer 1"]);
+    assert_eq!((threads(&server, "s").await, threads(&server, "t").await), (1, 1));
+}
+
+#[tokio::test]
 async fn a_long_conversation_goes_on_behind_others() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
