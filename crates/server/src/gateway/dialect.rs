@@ -507,7 +507,10 @@ impl Dialect {
                 let messages = calls_as_declared(listed(body.get("tools")), prompt.messages.unwrap_or_default());
                 body.insert("messages".to_owned(), messages.into());
                 if body.get("stream") == Some(&json!(true)) {
-                    let options = body.entry("stream_options").or_insert_with(|| json!({}));
+                    let options = body.entry("stream_options").or_insert(Value::Null);
+                    if options.is_null() {
+                        *options = json!({});
+                    }
                     if let Some(options) = options.as_object_mut() {
                         options.insert("include_usage".to_owned(), json!(true));
                     }

@@ -145,8 +145,11 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
     let said = json!({"role": "assistant", "content": "Zero.", "refusal": null, "function_call": null, "audio": null});
     chat(&server, json!([user("Zero?"), said, user("One?")])).await.is(200);
     assert_eq!(messages(&server, "chat:writer").await, ["Zero?", "Zero.", "One?", "answer 0"]);
-    let body = json!({"model": "gpt-4o", "messages": [user("One?")], "n": null, "functions": null});
-    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", body).await.is(200);
+    let mut body = json!({"model": "gpt-4o", "messages": [user("One?")], "n": null, "functions": null});
+    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", body.clone()).await.is(200);
+    (body["stream"], body["stream_options"]) = (json!(true), json!(null));
+    server.send("POST", "/gateway/u/writer/openai/v1/chat/completions", body).await.is(200);
+    assert_eq!(endpoint.requests().last().unwrap()["stream_options"], json!({"include_usage": true}));
 }
 
 #[tokio::test]
