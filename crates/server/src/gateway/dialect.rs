@@ -287,6 +287,10 @@ impl Dialect {
                     return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
                 }
             }
+            if listed(body.get("mcp_servers")).next().is_some() {
+                let why = "what a provider calls itself cannot be kept in a conversation: leave it out, or only record with the header `Callboard-Mode: record`";
+                return Err(Complaint::refused("/mcp_servers", why));
+            }
         }
         if self == Self::Responses {
             for name in ["previous_response_id", "conversation"] {

@@ -405,6 +405,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
             "/messages/0/content/1",
         ),
         (json!({"context_management": {"edits": [{"type": "compact_20260112"}]}}), "/context_management/edits/0"),
+        (json!({"mcp_servers": [{"type": "url", "url": "https://mcp.example", "name": "sea"}]}), "/mcp_servers"),
     ] {
         let mut whole = json!({"model": "m", "max_tokens": 9, "messages": [user("x")]});
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
