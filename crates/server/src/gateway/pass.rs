@@ -600,3 +600,36 @@ fn assembled_anthropic(events: &[Value]) -> Value {
     whole.insert("role".to_owned(), json!("assistant"));
     whole.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there.
+    fn end(dialect: Dialect, stream: &str) -> Option<(usize, usize)> {
+        let mut end = EndOfStream::default();
+        let whole = (1..=stream.len()).find(|count| end.comes(dialect, &stream.as_bytes()[..*count]))?;
+        Some((end.last.unwrap(), whole))
+    }
+
+    #[test]
+    fn the_last_event_of_a_stream_is_there_once_it_is_whole() {
+        let openai = "data: {\"content\": \"data: [DONE]\"}\n\n";
+        assert_eq!(end(Dialect::OpenAi, openai), None);
+        let done = openai.to_owned() + "data: [DONE]";
+        assert_eq!(end(Dialect::OpenAi, &done), Some((openai.len(), done.len())));
+        for (dialect, last) in [(Dialect::Anthropic, "message_stop"), (Dialect::Responses, "response.completed")] {
+            for line in ["\n", "\r\n"] {
+                let before = format!("event: ping{line}data: {{}}{line}{line}");
+                let begun = format!("{before}event: {last}{line}data: {{}}{line}");
+                assert_eq!(end(dialect, &begun), None, "{begun:?}");
+                let whole = format!("{begun}{line}");
+                assert_eq!(
+                    end(dialect, &format!("{whole}: more{line}")),
+                    Some((before.len(), whole.len())),
+                    "{whole:?}"
+                );
+            }
+        }
+    }
+}
