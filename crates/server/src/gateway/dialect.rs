@@ -15,6 +15,7 @@ use callboard_core::{
         given::{GivenMessage, whole_name},
         reading,
     },
+    count::Tokens,
     error::ConflictKind,
     prompt::Format,
 };
@@ -382,6 +383,16 @@ impl Dialect {
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
+    }
+
+    /// How many tokens the client wants the answer to have at most; 0 where it does not say.
+    pub(super) fn answer_tokens(self, asked: &Asked) -> Tokens {
+        let names: &[&str] = match self {
+            Self::OpenAi => &["max_completion_tokens", "max_tokens"],
+            Self::Responses => &["max_output_tokens"],
+            Self::Anthropic => &["max_tokens"],
+        };
+        Tokens(names.iter().find_map(|name| asked.body.get(*name)?.as_u64()).unwrap_or_default())
     }
 
     /// The name of a model at the provider of this API. One of the other API is not asked here.

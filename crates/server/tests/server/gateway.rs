@@ -1612,6 +1612,41 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_prompt_leaves_the_room_for_the_answer_that_the_client_asks_for() {
+    let said = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "High."}]}]);
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", response("resp_1", said.clone()).to_string()),
+        false => Reply::text("High."),
+    });
+    let server = with(&endpoint).await;
+    for (nth, (path, list, model, field, most, budget)) in [
+        (OPENAI, "messages", "gpt-4", "max_tokens", 3_000, 5_192),
+        (OPENAI, "messages", "gpt-4", "max_completion_tokens", 3_000, 5_192),
+        (RESPONSES, "input", "gpt-4", "max_output_tokens", 3_000, 5_192),
+        (ANTHROPIC, "messages", "claude-sonnet-4-5", "max_tokens", 32_000, 168_000),
+        // A short answer has the usual room, and no answer has more than half of the window.
+        (OPENAI, "messages", "gpt-4", "max_tokens", 9, 7_168),
+        (OPENAI, "messages", "gpt-4", "max_tokens", 8_000, 4_096),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = json!({"model": model, list: [user(&format!("Question {nth}?"))], field: most});
+        server.send("POST", path, body).await.is(200);
+        let turn = turns(&server).await[0]["turn"].clone();
+        let sent = server.get(&format!("/v1/sessions/s/turns/{turn}/prompt")).await.is(200);
+        assert_eq!(sent.body["budget"], budget, "{model}, {field}: {most}");
+    }
+    // What the session says holds.
+    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": 7_000}})).await.is(200);
+    let body = json!({"model": "gpt-4", "messages": [user("And now?")], "max_tokens": 3_000});
+    server.send("POST", OPENAI, body).await.is(200);
+    let turn = turns(&server).await[0]["turn"].clone();
+    let sent = server.get(&format!("/v1/sessions/s/turns/{turn}/prompt")).await.is(200);
+    assert_eq!(sent.body["budget"], 7_000, "{}", sent.raw);
+}
+
+#[tokio::test]
 async fn a_model_that_is_not_named_is_the_agents_or_the_usual_one() {
     let endpoint = Scripted::start(|_, _| Reply::text("High."));
     let (openai_base_url, anthropic_base_url) = (Some(endpoint.base_url()), Some(endpoint.base_url()));
