@@ -211,7 +211,7 @@ async fn a_stream_passes_as_it_comes_and_is_kept_as_a_whole() {
     assert!(sent.as_array().unwrap().iter().any(|message| message["role"] == "tool"), "{sent}");
 }
 
-/// Waits until a conversation has so many messages: they are kept behind the answer.
+/// Waits until a conversation has so many messages: a client may be done before its answer ends.
 async fn kept(server: &Server, thread: &str, count: usize) {
     soon("the messages", async {
         loop {
