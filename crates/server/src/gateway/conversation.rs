@@ -345,9 +345,11 @@ impl Conversation<'_> {
     /// What counts of a message where it is compared: clients add and leave out fields that say nothing.
     fn essence(&self, message: &Value) -> Value {
         let field = |name: &str| message.get(name).cloned().unwrap_or_default();
-        let role = match field("role").as_str() {
+        // Roles are taken in capitals, too.
+        let role = match field("role").as_str().map(str::to_ascii_lowercase).as_deref() {
             Some("developer") => json!("system"),
-            _ => field("role"),
+            Some("ai") => json!("assistant"),
+            role => json!(role),
         };
         let said_by = role.as_str().unwrap_or_default();
         match self.dialect {

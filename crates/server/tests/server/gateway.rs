@@ -153,6 +153,20 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
 }
 
 #[tokio::test]
+async fn roles_in_capitals_are_no_new_conversation() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    chat(&server, json!([said("USER", "One?")])).await.is(200);
+    chat(&server, json!([said("USER", "One?"), said("AI", "answer 0"), said("USER", "Two?")])).await.is(200);
+    chat(&server, json!([user("One?"), assistant("answer 0"), user("Two?"), assistant("answer 1"), user("Three?")]))
+        .await
+        .is(200);
+    let all = ["One?", "answer 0", "Two?", "answer 1", "Three?", "answer 2"];
+    assert_eq!(messages(&server, "chat:writer").await, all);
+}
+
+#[tokio::test]
 async fn the_tools_of_a_coding_agent_go_on_however_long_they_are_described() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
