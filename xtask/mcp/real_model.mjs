@@ -1,8 +1,13 @@
-// OpenAI's and Anthropic's clients for TypeScript at a base URL of Callboard, in front of a small model that llama.cpp serves.
+// OpenAI's and Anthropic's clients for TypeScript, the AI SDK and LangChain at a base URL of Callboard, in front of a small model that
+// llama.cpp serves.
 // Arguments: the server's address, and the model.
 import assert from "node:assert/strict";
 
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
+import { HumanMessage } from "@langchain/core/messages";
+import { ChatOpenAI } from "@langchain/openai";
+import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 
 import { base, kept } from "./served.mjs";
@@ -60,10 +65,35 @@ async function anthropic() {
   await kept("ts-real-anthropic-tools", 3 + results.length);
 }
 
+async function aiSdk() {
+  const provider = createOpenAICompatible({ name: "callboard", baseURL: base("ts-real-ai", "openai/v1"), apiKey: "any" });
+  const asked = (messages) => ({ model: provider(model), messages, maxOutputTokens: 6, temperature: 0, maxRetries: 0 });
+  const plain = await generateText(asked([COLOUR]));
+  assert.ok(plain.text.trim());
+  const pieces = [];
+  for await (const piece of streamText(asked([COLOUR, ...plain.response.messages, NUMBERS])).textStream) pieces.push(piece);
+  assert.ok(pieces.filter((piece) => piece).length > 1, `${pieces}`);
+  await kept("ts-real-ai", 4);
+}
+
+async function langchain() {
+  const configuration = { baseURL: base("ts-real-langchain", "openai/v1") };
+  const chat = new ChatOpenAI({ model, apiKey: "any", maxRetries: 0, temperature: 0, maxTokens: 6, configuration });
+  const [colour, numbers] = [COLOUR, NUMBERS].map(({ content }) => new HumanMessage(content));
+  const plain = await chat.invoke([colour]);
+  assert.ok(plain.text.trim());
+  const pieces = [];
+  for await (const chunk of await chat.stream([colour, plain, numbers])) pieces.push(chunk.text);
+  assert.ok(pieces.filter((piece) => piece).length > 1, `${pieces}`);
+  await kept("ts-real-langchain", 4);
+}
+
 for (const [name, tried] of [
-  ["OpenAI", openai],
-  ["Anthropic", anthropic],
+  ["the OpenAI client for TypeScript", openai],
+  ["the Anthropic client for TypeScript", anthropic],
+  ["the AI SDK", aiSdk],
+  ["LangChain", langchain],
 ]) {
   await tried();
-  console.log(`the ${name} client for TypeScript at the gateway with a real model: ok`);
+  console.log(`${name} at the gateway with a real model: ok`);
 }

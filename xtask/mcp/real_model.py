@@ -1,5 +1,5 @@
-"""OpenAI's and Anthropic's clients at a base URL of Callboard, in front of a small model that llama.cpp serves: those for Python, and those
-for TypeScript in `real_model.mjs`. What the model says is not known before; that there is something, is.
+"""OpenAI's and Anthropic's clients at a base URL of Callboard, in front of a small model that llama.cpp serves, and LangChain: those for
+Python, and those for TypeScript, with the AI SDK, in `real_model.mjs`. What the model says is not known before; that there is something, is.
 
 Arguments: the binary, and a folder for its store. The model's endpoint is in `CALLBOARD_TEST_MODEL_URL`."""
 
@@ -10,6 +10,8 @@ import sys
 
 import anthropic
 import openai
+from langchain_core.messages import HumanMessage
+from langchain_openai import ChatOpenAI
 
 from served import kept, serving
 
@@ -42,6 +44,12 @@ def tried_openai(server: str) -> None:
     told = ask("real-openai-tools", messages=[WATER, called.model_dump(), *results], tools=tools, tool_choice="none")
     assert told.choices[0].message.content.strip(), told
     kept(server, "chat:helper", 3 + len(results), "real-openai-tools")
+    colour = {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}
+    schema = {"name": "colour", "schema": {**colour, "additionalProperties": False}, "strict": True}
+    wanted = {"type": "json_schema", "json_schema": schema}
+    structured = ask("real-openai-json", 48, messages=[COLOUR], response_format=wanted).choices[0].message
+    assert json.loads(structured.content)["colour"] in ["red", "blue"], structured
+    kept(server, "chat:helper", 2, "real-openai-json")
 
 
 def tried_anthropic(server: str) -> None:
@@ -67,6 +75,17 @@ def tried_anthropic(server: str) -> None:
     kept(server, "chat:helper", 3 + len(results), "real-anthropic-tools")
 
 
+def tried_langchain(server: str) -> None:
+    base_url = f"{server}/gateway/real-langchain/helper/openai/v1"
+    model = ChatOpenAI(model=MODEL, base_url=base_url, api_key="any", max_retries=0, temperature=0, max_tokens=6)
+    colour, numbers = (HumanMessage(message["content"]) for message in (COLOUR, NUMBERS))
+    plain = model.invoke([colour])
+    assert plain.content.strip(), plain
+    pieces = [chunk.content for chunk in model.stream([colour, plain, numbers])]
+    assert len([piece for piece in pieces if piece]) > 1, pieces
+    kept(server, "chat:helper", 4, "real-langchain")
+
+
 def main() -> None:
     callboard, folder = sys.argv[1:]
     with serving(callboard, f"{folder}/real-model.db", os.environ["CALLBOARD_TEST_MODEL_URL"]) as server:
@@ -74,6 +93,8 @@ def main() -> None:
         print("the OpenAI client at the gateway with a real model: ok", flush=True)
         tried_anthropic(server)
         print("the Anthropic client at the gateway with a real model: ok", flush=True)
+        tried_langchain(server)
+        print("LangChain for Python at the gateway with a real model: ok", flush=True)
         subprocess.run(["node", "real_model.mjs", server, MODEL], check=True)
 
 

@@ -6,7 +6,7 @@ const [server] = process.argv.slice(2);
 /** The base URL of a session with one agent, which the first request makes. */
 export const base = (session, api) => `${server}/gateway/${session}/helper/${api}`;
 
-/** Waits until the conversation of a session has so many messages, which are kept behind the answer, and has had no branch. */
+/** Waits until the conversation of a session has so many messages, since a client may be done before its answer ends, and has had no branch. */
 export async function kept(session, count) {
   let threads = [];
   for (let tries = 0; tries < 1200; tries += 1) {

@@ -30,7 +30,7 @@ def call(server: str, method: str, path: str, body=None, session: str = "talk"):
 
 
 def kept(server: str, thread: str, count: int, session: str = "talk") -> None:
-    """Waits until a conversation has so many messages: they are kept behind the answer."""
+    """Waits until a conversation has so many messages: a client may be done before its answer ends."""
     for _ in range(1200):
         found = call(server, "GET", f"/threads/{thread}/messages", session=session)["messages"]
         if len(found) == count:

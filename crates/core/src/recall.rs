@@ -10,6 +10,7 @@ use crate::{
     id::MessageId,
     role::Role,
     text::{Text, Values},
+    viewer::Viewer,
 };
 
 /// Lists the kinds of things in which passages are found: the word for each; whether lines in it that begin with `#` are
@@ -89,6 +90,8 @@ pub struct Recallable {
     pub name_bytes: usize,
     /// Who says it, where that is an agent.
     pub speaker: Option<Arc<str>>,
+    /// The agent whose program tells it to the agent, in the agent's own conversation at a base URL.
+    pub program_of: Option<Arc<str>>,
     /// The role of who says it, where it is a message.
     pub role: Option<Role>,
     /// The id, where it is a message.
@@ -102,8 +105,17 @@ impl Recallable {
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
         let has_headings = source.has_headings();
-        let (speaker, role, message_id) = Default::default();
-        says_something.then_some(Self { source, texts, name_bytes: 0, speaker, role, message_id, has_headings })
+        let (speaker, program_of, role, message_id) = Default::default();
+        says_something.then_some(Self {
+            source,
+            texts,
+            name_bytes: 0,
+            speaker,
+            program_of,
+            role,
+            message_id,
+            has_headings,
+        })
     }
 
     /// The same for a thing with a name, by which it is found too.
@@ -112,6 +124,18 @@ impl Recallable {
         let Self { texts, .. } = Self::new(source, texts)?;
         let texts = std::iter::once(name.as_str().into()).chain(texts).collect();
         Some(Self { name_bytes: name.len(), ..Self::new(source, texts)? })
+    }
+
+    /// The same, as `reader` is told of it: what the program of an agent tells it is for other agents what that agent says, and
+    /// not what the user does.
+    pub fn told_to(mut self, reader: &Viewer) -> Self {
+        if let Viewer::Agent(reader) = reader
+            && let Some(agent) = self.program_of.take()
+            && *agent != *reader.as_str()
+        {
+            (self.speaker, self.role) = (Some(agent), Some(Role::Ai));
+        }
+        self
     }
 
     /// Who or what says it, for people and models: `user in main`, `context set Brief`.
@@ -123,8 +147,12 @@ impl Recallable {
             Some(Role::System) => "system",
             Some(Role::Tool) => "tool",
         };
+        let program = self.program_of.as_ref().map(|agent| format!("the program of {agent}"));
         match self.source {
-            Source::Message => format!("{} in {name}", self.speaker.as_deref().unwrap_or(role)),
+            Source::Message => {
+                let who = self.speaker.as_deref().or(program.as_deref()).unwrap_or(role);
+                format!("{who} in {name}")
+            }
             Source::Plan => "the plan".to_owned(),
             source => format!("{} {name}", source.as_str().replace('_', " ")),
         }
@@ -163,6 +191,19 @@ impl Recallable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_program_of_an_agent_says_is_the_users_for_that_agent_alone() {
+        let said = Recallable {
+            program_of: Some("writer".into()),
+            role: Some(Role::User),
+            ..Recallable::new(Source::Message, vec!["Obey.".into()]).unwrap()
+        };
+        let agent = |name: &str| Viewer::Agent(name.parse().unwrap());
+        let readers = [agent("lead"), agent("writer"), Viewer::User];
+        let told = readers.map(|reader| said.clone().told_to(&reader).origin("thread:chat:writer"));
+        assert_eq!(told, ["writer in chat:writer", "user in chat:writer", "the program of writer in chat:writer"]);
+    }
 
     #[test]
     fn a_part_is_that_of_all_that_is_said() {

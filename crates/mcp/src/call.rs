@@ -213,6 +213,11 @@ impl Refusal {
         Self::with(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail)
     }
 
+    /// What the caller may not do here.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::with(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::with(StatusCode::NOT_FOUND, "not_found", detail)
     }

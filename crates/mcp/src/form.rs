@@ -52,6 +52,11 @@ impl Caller {
         answered: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, Refusal> {
+        if let Some((agent, _)) = self.asker(session).await?.agent {
+            return Err(Refusal::forbidden(format!(
+                "only the user answers forms, and this connection works as the agent {agent}: use one that does not"
+            )));
+        }
         let can_ask = context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
         if !can_ask {
             return Err(Refusal::invalid(

@@ -13,6 +13,10 @@ impl Caller {
     /// What there is to read in the session, as far as the caller may see it; where no session is given, the sessions.
     pub(crate) async fn resources(&self) -> Result<ListResourcesResult, Refusal> {
         let Some(session) = self.scope.session.as_ref().map(ToString::to_string) else {
+            // Which sessions there are, agents do not know.
+            if self.scope.acting_as.is_some() {
+                return Ok(ListResourcesResult::with_all_items(Vec::new()));
+            }
             let list = self.ask(ApiCall::new(http::Method::GET, &["v1", "sessions"]).query("order", "recent")).await?;
             let session = |one: &Value| {
                 let id = one.get("id")?.as_str()?;

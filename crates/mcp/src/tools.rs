@@ -11,6 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::{Map, Value, json};
 
 use crate::{
+    Scope,
     call::{ApiCall, Asker, Caller, Refusal, object},
     extra::{EXTRAS, Effect, Extra, Given, Reads, named},
     form,
@@ -95,6 +96,7 @@ impl Caller {
     pub(crate) async fn call_tool(&self, name: &str, mut arguments: JsonObject) -> Result<CallToolResult, Refusal> {
         let extra = named(name);
         if let Some(extra) = extra.filter(|extra| !extra.on_session) {
+            self.check_is_of_all(name)?;
             return self.call_extra(extra, &Asker::default(), arguments).await;
         }
         let session = self.session_in(&mut arguments)?;
@@ -116,6 +118,17 @@ impl Caller {
                 Ok(result)
             }
         }
+    }
+
+    /// Refuses a tool that works on all sessions to a connection that works as an agent, or on one session.
+    fn check_is_of_all(&self, tool: &str) -> Result<(), Refusal> {
+        let Scope { session, acting_as, .. } = &self.scope;
+        let whose = match (acting_as, session) {
+            (Some(agent), _) => format!("works as the agent {agent}"),
+            (None, Some(session)) => format!("is for the session {session} alone"),
+            (None, None) => return Ok(()),
+        };
+        Err(Refusal::forbidden(format!("{tool} is for the user, on a connection for all sessions: this one {whose}")))
     }
 
     /// The session of a call, which is taken out of its arguments.

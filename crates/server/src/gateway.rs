@@ -21,13 +21,14 @@ use axum::{
 use bytes::Bytes;
 use callboard_api as api;
 use callboard_core::{
+    count::Tokens,
     entry::{Actor, Hash},
     exact::with_quoted,
     id::{AgentName, SessionId, ThreadId},
-    prompt::LayoutName,
+    prompt::{LayoutName, profile::Profile},
     run::own::AnswerTurn,
 };
-use callboard_engine::{PromptSpec, Session};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, Session, window_of};
 use callboard_model::{Forwarded, ModelError, ModelName};
 use serde_json::{Map, Value};
 
@@ -188,6 +189,9 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
             return Err(Complaint::new(StatusCode::NOT_FOUND, told));
         }
     };
+    if let Some(own) = me.session.as_ref().filter(|own| own.as_str() != session) {
+        return Err(CallError::unauthorized(format!("this token is for the session {own} alone")).into());
+    }
     if !is_user && agent != me.name {
         return Err(CallError::forbidden(format!("this token is {}'s alone", me.name)).into());
     }
@@ -268,7 +272,8 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         conversation.append(&asked).await?
     };
     let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-    let wanted = wanted(&place, dialect, &asked.model, placed.thread);
+    let state = builder.session.known()?;
+    let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
         let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
@@ -303,13 +308,19 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     pass::ask(app.settings.models.clone(), request, answered).await
 }
 
-/// The prompt of a conversation.
-fn wanted(place: &Place, dialect: Dialect, model: &str, thread: ThreadId) -> PromptSpec {
+/// The prompt of a conversation. Unless the session says how large it may be, it leaves the room for the answer that the client asks for:
+/// providers refuse a prompt that is longer than the window with it. At most half of the window is left.
+fn wanted(place: &Place, dialect: Dialect, asked: &Asked, thread: ThreadId, profile: &Profile) -> PromptSpec {
+    let model = format!("{}:{}", dialect.provider().as_str(), asked.model);
+    let window = window_of(&model).unwrap_or(DEFAULT_WINDOW);
+    let room = dialect.answer_tokens(asked).min(Tokens(window.0 / 2));
+    let is_larger = profile.budget.is_none() && room > profile.room_for_answer(window);
     PromptSpec {
         agent: Some(place.agent.clone()),
         thread: Some(thread),
         layout: Some(LayoutName::Plain),
-        model: Some(format!("{}:{model}", dialect.provider().as_str())),
+        model: Some(model),
+        budget: is_larger.then(|| window.minus(room)),
         format: dialect.format(),
         ..PromptSpec::default()
     }
@@ -332,7 +343,8 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
         match placed {
             Some(placed) => {
                 let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-                let wanted = wanted(&place, dialect, &asked.model, placed.thread);
+                let state = builder.session.known()?;
+                let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
                 let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
                 let new = asked.messages.split_off(placed.known);
                 dialect.fill(&mut asked, prompt);

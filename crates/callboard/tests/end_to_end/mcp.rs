@@ -188,6 +188,11 @@ fn calls() -> Vec<Called> {
         by("writer", "read_message", elsewhere, Comes::Refusal, "there is no thread"),
         by("writer", "recall", json!({"query": "cheerful", "limit": 1}), Comes::Nothing, "context set Tone"),
         by("writer", "recall", json!({"query": " "}), Comes::Refusal, "say what is looked for"),
+        by("writer", "search", json!({"q": "cheerful type:context_set"}), Comes::Nothing, "context set Tone"),
+        by("writer", "search", json!({"q": "boathouse type:context_set"}), Comes::Nothing, ""),
+        by("writer", "search", json!({"q": " "}), Comes::Refusal, "say what is looked for"),
+        by("writer", "read_messages", json!({"thread": "elsewhere"}), Comes::Refusal, "there is no thread"),
+        by("writer", "read_document", json!({"name": "nothing"}), Comes::Refusal, "there is no document"),
         by("writer", "get_current_plan", json!({}), Comes::Nothing, "There is no plan yet."),
         by("writer", "update_plan", new_plan.clone(), Comes::Refusal, "may not change the plan"),
         by("lead", "update_plan", new_plan, Comes::Change, ""),
@@ -402,6 +407,12 @@ fn a_worker_sees_no_more_through_this_door(way: Way) {
     let mut client = Client::start(&home, "--session demo --as writer --tools all");
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].to_string();
     assert!(!tools.contains("update_plan") && !tools.contains("create_session"), "{tools}");
+    // What is not on offer to it is refused, also where it is called by its name.
+    for tool in ["list_sessions", "create_session"] {
+        let refused = client.call(tool, &json!({}));
+        let told = refused["content"][0]["text"].as_str().unwrap();
+        assert!(refused["isError"] == true && told.contains("works as the agent writer"), "{tool}: {refused}");
+    }
     let mut all = client.ask("resources/list", json!({})).to_string();
     for address in [
         "callboard://demo/context-sets/Surprise",

@@ -33,6 +33,9 @@ const MAX_LOOKED_UP: usize = 20;
 /// in long conversations that repeat themselves; there it may begin a branch.
 const MAX_COMPARED: usize = 1_000_000;
 
+/// How often what is new is looked for at most where others add to the session meanwhile. Then it is added all the same.
+const MAX_TRIES: usize = 5;
+
 /// A client's conversations with one agent.
 pub(super) struct Conversation<'a> {
     pub(super) session: &'a Session,
@@ -61,24 +64,38 @@ enum Found {
 
 impl Conversation<'_> {
     /// Appends what is new, and says to which thread. What a client sends that does not go on with what is known begins a branch:
-    /// a thread of its own, so that nothing is lost.
+    /// a thread of its own, so that nothing is lost. Where another server adds something meanwhile, which may be the same, what is
+    /// known is looked at again.
     pub(super) async fn append(&self, asked: &Asked) -> Result<Placed, Complaint> {
+        for _ in 0..MAX_TRIES {
+            let state = self.session.state().await?;
+            match self.append_at(Some(state.head.seq), &state, asked).await {
+                Err(complaint) if complaint.is_stale() => {}
+                appended => return appended,
+            }
+        }
         let state = self.session.state().await?;
-        match self.find(&state, asked).await? {
+        self.append_at(None, &state, asked).await
+    }
+
+    /// The same, where the head of the session is `expected`.
+    async fn append_at(&self, expected: Option<Seq>, state: &State, asked: &Asked) -> Result<Placed, Complaint> {
+        match self.find(state, asked).await? {
             Found::There(placed) => {
-                self.settle(&state, &placed.thread, asked).await?;
+                let expected = self.settle(expected, state, &placed.thread, asked).await?;
                 let messages = self.read(asked.messages.get(self.raw_known(&placed)..).unwrap_or_default())?;
-                self.add(&placed.thread, messages.into_iter().skip(self.read_known(&placed)).collect()).await?;
+                let new = messages.into_iter().skip(self.read_known(&placed)).collect();
+                self.add(expected, &placed.thread, new).await?;
                 Ok(placed)
             }
             Found::New { free, parted } => {
-                self.settle(&state, &free, asked).await?;
+                let expected = self.settle(expected, state, &free, asked).await?;
                 let mut messages = self.read(&asked.messages)?;
                 if let (Some(first), Some((of, common))) = (messages.first_mut(), parted) {
                     let note = json!({"of": of, "common_messages": common});
                     first.metadata.get_or_insert_default().insert("branch".to_owned(), note);
                 }
-                self.add(&free, messages).await?;
+                self.add(expected, &free, messages).await?;
                 Ok(Placed { thread: free, before_answer: None, known: 0 })
             }
         }
@@ -143,6 +160,10 @@ impl Conversation<'_> {
             }
             let is_unchanged = || self.patch(state, &thread, asked) == ThreadPatch::default();
             let Some(Fit { count, before_answer }) = wanted.fit(&known, &mut effort, is_unchanged) else { continue };
+            // The prompt of that time may show what an agent may not see any more: its program asks again in a branch.
+            if before_answer.is_some() && !self.is_user {
+                continue;
+            }
             if best.as_ref().is_none_or(|best| best.known < count) {
                 best = Some(Placed { thread, before_answer, known: count });
                 // What is left is new.
@@ -260,8 +281,15 @@ impl Conversation<'_> {
         patch
     }
 
-    /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools.
-    async fn settle(&self, state: &State, thread: &ThreadId, asked: &Asked) -> Result<(), Complaint> {
+    /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools. Gives the head that is
+    /// expected then.
+    async fn settle(
+        &self,
+        expected: Option<Seq>,
+        state: &State,
+        thread: &ThreadId,
+        asked: &Asked,
+    ) -> Result<Option<Seq>, Complaint> {
         let known = state.threads.get(thread);
         let mut patch = self.patch(state, thread, asked);
         patch.visible_to = known.is_none().then(|| {
@@ -269,12 +297,14 @@ impl Conversation<'_> {
                 state.team.agents().filter(|agent| agent.role == AgentRole::Manager).map(|agent| agent.name.clone());
             Audience::of(managers.chain([self.agent.clone()]))
         });
-        if patch != ThreadPatch::default() {
-            // The caller was let in as this agent, and the thread is its own.
-            let put = PutClientThread(PutThread { thread: thread.clone(), patch });
-            self.session.execute(Actor::User, put).await?;
+        if patch == ThreadPatch::default() {
+            return Ok(expected);
         }
-        Ok(())
+        // The caller was let in as this agent, and the thread is its own. What its program says, the user did not say.
+        let by = if self.is_user { Actor::User } else { Actor::System };
+        let put = PutClientThread(PutThread { thread: thread.clone(), patch });
+        let receipt = self.session.execute_at(by, expected, put).await?;
+        Ok(expected.map(|_| receipt.head))
     }
 
     /// Reads messages of the client.
@@ -289,7 +319,7 @@ impl Conversation<'_> {
 
     /// Adds messages: what the user said as the user, and so what the user's program says; what the agent said and was told by tools as
     /// the agent.
-    async fn add(&self, thread: &ThreadId, new: Vec<NewMessage>) -> Result<(), Complaint> {
+    async fn add(&self, mut expected: Option<Seq>, thread: &ThreadId, new: Vec<NewMessage>) -> Result<(), Complaint> {
         let mut new = new.into_iter().peekable();
         while let Some(first) = new.next() {
             let actor = self.actor(&first);
@@ -297,7 +327,9 @@ impl Conversation<'_> {
             while let Some(next) = new.next_if(|next| self.actor(next) == actor) {
                 messages.push(next);
             }
-            self.session.execute(actor, AddMessages { thread: thread.clone(), messages }).await?;
+            let add = AddMessages { thread: thread.clone(), messages };
+            let receipt = self.session.execute_at(actor, expected, add).await?;
+            expected = expected.map(|_| receipt.head);
         }
         Ok(())
     }
@@ -313,9 +345,11 @@ impl Conversation<'_> {
     /// What counts of a message where it is compared: clients add and leave out fields that say nothing.
     fn essence(&self, message: &Value) -> Value {
         let field = |name: &str| message.get(name).cloned().unwrap_or_default();
-        let role = match field("role").as_str() {
+        // Roles are taken in capitals, too.
+        let role = match field("role").as_str().map(str::to_ascii_lowercase).as_deref() {
             Some("developer") => json!("system"),
-            _ => field("role"),
+            Some("ai") => json!("assistant"),
+            role => json!(role),
         };
         let said_by = role.as_str().unwrap_or_default();
         match self.dialect {

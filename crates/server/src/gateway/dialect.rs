@@ -15,6 +15,7 @@ use callboard_core::{
         given::{GivenMessage, whole_name},
         reading,
     },
+    count::Tokens,
     error::ConflictKind,
     prompt::Format,
 };
@@ -109,6 +110,11 @@ impl Complaint {
     /// Something in the request is wrong.
     pub(super) fn refused(pointer: &str, why: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, format!("{pointer}: {why}"))
+    }
+
+    /// Whether somebody else was faster to add to the session.
+    pub(super) fn is_stale(&self) -> bool {
+        self.code == "stale"
     }
 
     /// As the clients of the API read it.
@@ -282,6 +288,10 @@ impl Dialect {
                     return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
                 }
             }
+            if listed(body.get("mcp_servers")).next().is_some() {
+                let why = "what a provider calls itself cannot be kept in a conversation: leave it out, or only record with the header `Callboard-Mode: record`";
+                return Err(Complaint::refused("/mcp_servers", why));
+            }
         }
         if self == Self::Responses {
             for name in ["previous_response_id", "conversation"] {
@@ -373,6 +383,16 @@ impl Dialect {
         body.insert("model".to_owned(), model.clone().into());
         let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
         Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
+    }
+
+    /// How many tokens the client wants the answer to have at most; 0 where it does not say.
+    pub(super) fn answer_tokens(self, asked: &Asked) -> Tokens {
+        let names: &[&str] = match self {
+            Self::OpenAi => &["max_completion_tokens", "max_tokens"],
+            Self::Responses => &["max_output_tokens"],
+            Self::Anthropic => &["max_tokens"],
+        };
+        Tokens(names.iter().find_map(|name| asked.body.get(*name)?.as_u64()).unwrap_or_default())
     }
 
     /// The name of a model at the provider of this API. One of the other API is not asked here.
@@ -502,7 +522,10 @@ impl Dialect {
                 let messages = calls_as_declared(listed(body.get("tools")), prompt.messages.unwrap_or_default());
                 body.insert("messages".to_owned(), messages.into());
                 if body.get("stream") == Some(&json!(true)) {
-                    let options = body.entry("stream_options").or_insert_with(|| json!({}));
+                    let options = body.entry("stream_options").or_insert(Value::Null);
+                    if options.is_null() {
+                        *options = json!({});
+                    }
                     if let Some(options) = options.as_object_mut() {
                         options.insert("include_usage".to_owned(), json!(true));
                     }

@@ -49,9 +49,16 @@ pub(super) struct Answered {
     pub(super) _open: OpenTurn,
 }
 
-/// Headers of an answer that are of its connection, or between Callboard and the provider alone.
-const OF_CONNECTION: &[HeaderName] =
-    &[header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH, header::SET_COOKIE];
+/// Headers of an answer that are of its connection, or between Callboard and the provider alone. Two of them tell browsers and clients
+/// what is so of the provider's host for a long time.
+const OF_CONNECTION: &[HeaderName] = &[
+    header::CONNECTION,
+    header::TRANSFER_ENCODING,
+    header::CONTENT_LENGTH,
+    header::SET_COOKIE,
+    header::ALT_SVC,
+    header::STRICT_TRANSPORT_SECURITY,
+];
 
 /// An answer without what its connection alone means.
 fn begun(answer: &http::Response<BytesOfAnswer>, body: Body) -> Response {
@@ -106,9 +113,11 @@ pub(super) async fn ask(
     }
 }
 
+/// Passes an answer on and keeps it. It ends for the client once it is kept, and so the last event of a stream passes, however long the
+/// stream stays open then: a client that goes on at once goes on with what is known.
 async fn read(
     answer: http::Response<BytesOfAnswer>,
-    answered: Answered,
+    mut answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
     let status = answer.status();
@@ -117,51 +126,124 @@ async fn read(
     let hides_usage = answered.hides_usage && media_type.is_none_or(|kind| kind.starts_with("text/event-stream"));
     let mut pieces = answer.into_body();
     let mut all = BytesMut::new();
-    let mut held = BytesMut::new();
+    let mut held = hides_usage.then(BytesMut::new);
+    let mut end = EndOfStream::default();
     loop {
         let piece = tokio::select! {
             piece = pieces.next() => piece,
             // Whoever hangs up wants no more of it, and pays for no more.
             () = client.closed() => {
-                if !answered.has_ended(&all) {
-                    return answered.failed(HUNG_UP).await;
+                if !end.has_come {
+                    answered.failed(HUNG_UP).await;
                 }
-                None
+                return;
             }
         };
-        let piece = match piece {
+        let mut piece = match piece {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
-                answered.failed(error.to_string()).await;
+                if !end.has_come {
+                    answered.failed(error.to_string()).await;
+                }
                 // The client sees that its answer broke off.
                 let _ = client.send(Err(error)).await;
                 return;
             }
             None => break,
         };
-        if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
-            let error = ModelError::NotUnderstood {
-                url: answered.dialect.provider().as_str().to_owned(),
-                protocol: answered.dialect.name(),
-                what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
-            };
-            answered.failed(error.to_string()).await;
-            let _ = client.send(Err(error)).await;
+        // What comes behind the last event says nothing.
+        if !end.has_come {
+            if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
+                let error = ModelError::NotUnderstood {
+                    url: answered.dialect.provider().as_str().to_owned(),
+                    protocol: answered.dialect.name(),
+                    what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
+                };
+                answered.failed(error.to_string()).await;
+                let _ = client.send(Err(error)).await;
+                return;
+            }
+            let begin = all.len();
+            all.extend_from_slice(&piece);
+            if answered.is_stream && end.comes(answered.dialect, &all) {
+                let before = end.last.unwrap_or_default().saturating_sub(begin).min(piece.len());
+                passes(&client, held.as_mut(), piece.split_to(before)).await;
+                answered.settle(status, std::mem::take(&mut all).freeze()).await;
+            }
+        }
+        if !passes(&client, held.as_mut(), piece).await {
+            if !end.has_come {
+                answered.failed(HUNG_UP).await;
+            }
             return;
         }
-        all.extend_from_slice(&piece);
-        let passed = if hides_usage { without_usage(&mut held, &piece) } else { piece };
-        if !passed.is_empty() && client.send(Ok(passed)).await.is_err() && !answered.has_ended(&all) {
-            return answered.failed(HUNG_UP).await;
-        }
     }
-    if !held.is_empty() {
+    if !end.has_come {
+        answered.settle(status, all.freeze()).await;
+    }
+    if let Some(held) = held.filter(|held| !held.is_empty()) {
         let _ = client.send(Ok(held.freeze())).await;
     }
-    if let Some((messages, cut_off)) = answered.keep(status, &all.freeze()).await
-        && let Some(keyed) = answered.keyed
-    {
-        keyed.settle(answered.turn, &messages, cut_off).await;
+}
+
+/// Passes a piece on; with `held`, as far as it has whole events, and without the usage. Says whether the client is there.
+async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, held: Option<&mut BytesMut>, piece: Bytes) -> bool {
+    let piece = match held {
+        Some(held) => without_usage(held, &piece),
+        None => piece,
+    };
+    piece.is_empty() || client.send(Ok(piece)).await.is_ok()
+}
+
+/// Looks for the last event of a stream, as its bytes come. Some clients go on then, before the stream itself ends.
+#[derive(Default)]
+struct EndOfStream {
+    /// Where the line begins that is not whole yet, and up to where its end was looked for.
+    line: usize,
+    looked: usize,
+    /// Where the last event begins, if that is known.
+    last: Option<usize>,
+    /// Whether it is whole.
+    has_come: bool,
+}
+
+impl EndOfStream {
+    /// Whether the last event is whole in what there is of the stream.
+    fn comes(&mut self, dialect: Dialect, stream: &[u8]) -> bool {
+        let length = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
+        while let Some(length) = stream.get(self.looked..).and_then(length).filter(|_| !self.has_come) {
+            let end = self.looked.saturating_add(length);
+            let line = stream.get(self.line..end).unwrap_or_default();
+            self.has_come = self.last.is_some() && line.trim_ascii().is_empty();
+            self.note(dialect, line);
+            (self.line, self.looked) = (end.saturating_add(1), end.saturating_add(1));
+        }
+        self.looked = stream.len();
+        if dialect == Dialect::OpenAi {
+            // It says nothing besides.
+            self.note(dialect, stream.get(self.line..).unwrap_or_default());
+            self.has_come = self.last.is_some();
+        }
+        self.has_come
+    }
+
+    /// Notes where the last event begins, if this is its line.
+    fn note(&mut self, dialect: Dialect, line: &[u8]) {
+        if self.last.is_none() && is_of_last(dialect, line) {
+            self.last = Some(self.line);
+        }
+    }
+}
+
+/// Whether a line is of the last event of a stream.
+fn is_of_last(dialect: Dialect, line: &[u8]) -> bool {
+    match (dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
+        (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
+        (Dialect::Responses, _, Some(event)) => {
+            event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
+        }
+        (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
+        _ => false,
     }
 }
 
@@ -198,17 +280,13 @@ impl Answered {
         let _ = self.note(api::TurnAnswer { error: Some(why.into()), ..api::TurnAnswer::default() }).await;
     }
 
-    /// Whether the last event of a stream has come. Some clients hang up then, before the stream itself ends.
-    fn has_ended(&self, stream: &[u8]) -> bool {
-        let is_last = |line: &[u8]| match (self.dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
-            (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
-            (Dialect::Responses, _, Some(event)) => {
-                event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
-            }
-            (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
-            _ => false,
-        };
-        self.is_stream && stream.split(|byte| *byte == b'\n').any(is_last)
+    /// Keeps an answer, and what came of the request if it has a key.
+    async fn settle(&mut self, status: StatusCode, bytes: Bytes) {
+        if let Some((messages, cut_off)) = self.keep(status, &bytes).await
+            && let Some(keyed) = self.keyed.take()
+        {
+            keyed.settle(self.turn, &messages, cut_off).await;
+        }
     }
 
     /// Keeps an answer. Gives the messages that it became, if there is one, and whether it ends at the length that it may
@@ -523,4 +601,37 @@ fn assembled_anthropic(events: &[Value]) -> Value {
     whole.extend([("content".to_owned(), json!(blocks)), ("usage".to_owned(), usage.into())]);
     whole.insert("role".to_owned(), json!("assistant"));
     whole.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there.
+    fn end(dialect: Dialect, stream: &str) -> Option<(usize, usize)> {
+        let mut end = EndOfStream::default();
+        let whole = (1..=stream.len()).find(|count| end.comes(dialect, &stream.as_bytes()[..*count]))?;
+        Some((end.last.unwrap(), whole))
+    }
+
+    #[test]
+    fn the_last_event_of_a_stream_is_there_once_it_is_whole() {
+        let openai = "data: {\"content\": \"data: [DONE]\"}\n\n";
+        assert_eq!(end(Dialect::OpenAi, openai), None);
+        let done = openai.to_owned() + "data: [DONE]";
+        assert_eq!(end(Dialect::OpenAi, &done), Some((openai.len(), done.len())));
+        for (dialect, last) in [(Dialect::Anthropic, "message_stop"), (Dialect::Responses, "response.completed")] {
+            for line in ["\n", "\r\n"] {
+                let before = format!("event: ping{line}data: {{}}{line}{line}");
+                let begun = format!("{before}event: {last}{line}data: {{}}{line}");
+                assert_eq!(end(dialect, &begun), None, "{begun:?}");
+                let whole = format!("{begun}{line}");
+                assert_eq!(
+                    end(dialect, &format!("{whole}: more{line}")),
+                    Some((before.len(), whole.len())),
+                    "{whole:?}"
+                );
+            }
+        }
+    }
 }

@@ -145,8 +145,25 @@ async fn fields_of_a_client_that_say_nothing_are_taken() {
     let said = json!({"role": "assistant", "content": "Zero.", "refusal": null, "function_call": null, "audio": null});
     chat(&server, json!([user("Zero?"), said, user("One?")])).await.is(200);
     assert_eq!(messages(&server, "chat:writer").await, ["Zero?", "Zero.", "One?", "answer 0"]);
-    let body = json!({"model": "gpt-4o", "messages": [user("One?")], "n": null, "functions": null});
-    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", body).await.is(200);
+    let mut body = json!({"model": "gpt-4o", "messages": [user("One?")], "n": null, "functions": null});
+    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", body.clone()).await.is(200);
+    (body["stream"], body["stream_options"]) = (json!(true), json!(null));
+    server.send("POST", "/gateway/u/writer/openai/v1/chat/completions", body).await.is(200);
+    assert_eq!(endpoint.requests().last().unwrap()["stream_options"], json!({"include_usage": true}));
+}
+
+#[tokio::test]
+async fn roles_in_capitals_are_no_new_conversation() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    chat(&server, json!([said("USER", "One?")])).await.is(200);
+    chat(&server, json!([said("USER", "One?"), said("AI", "answer 0"), said("USER", "Two?")])).await.is(200);
+    chat(&server, json!([user("One?"), assistant("answer 0"), user("Two?"), assistant("answer 1"), user("Three?")]))
+        .await
+        .is(200);
+    let all = ["One?", "answer 0", "Two?", "answer 1", "Three?", "answer 2"];
+    assert_eq!(messages(&server, "chat:writer").await, all);
 }
 
 #[tokio::test]
@@ -208,7 +225,7 @@ async fn a_stream_passes_as_it_comes_and_is_kept_as_a_whole() {
     assert!(sent.as_array().unwrap().iter().any(|message| message["role"] == "tool"), "{sent}");
 }
 
-/// Waits until a conversation has so many messages: they are kept behind the answer.
+/// Waits until a conversation has so many messages: a client may be done before its answer ends.
 async fn kept(server: &Server, thread: &str, count: usize) {
     soon("the messages", async {
         loop {
@@ -434,6 +451,7 @@ async fn what_is_wrong_is_said_in_the_words_of_the_api() {
             "/messages/0/content/1",
         ),
         (json!({"context_management": {"edits": [{"type": "compact_20260112"}]}}), "/context_management/edits/0"),
+        (json!({"mcp_servers": [{"type": "url", "url": "https://mcp.example", "name": "sea"}]}), "/mcp_servers"),
     ] {
         let mut whole = json!({"model": "m", "max_tokens": 9, "messages": [user("x")]});
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -548,6 +566,28 @@ async fn what_is_asked_again_stays_in_its_thread() {
 }
 
 #[tokio::test]
+async fn the_program_of_an_agent_that_asks_again_is_shown_nothing_that_was_hidden_since() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let team = server.team("s").await;
+    let token = server.token(&team, "writer").await;
+    let set = |seen_by: Value| {
+        let set = json!({"content": "The code is bergamot.", "visible_to": seen_by});
+        server.send("PUT", "/v1/sessions/s/context-sets/Code", set)
+    };
+    set(json!(["writer"])).await.is(200);
+    let body = json!({"model": "gpt-4o", "messages": [user("One?")]});
+    let ask = || Answer::of(server.call("POST", OPENAI).bearer_auth(&token).json(&body));
+    ask().await.is(200);
+    set(json!([])).await.is(200);
+    ask().await.is(200);
+    let shown: Vec<_> = endpoint.requests().iter().map(|sent| sent.to_string().contains("bergamot")).collect();
+    assert_eq!(shown, [true, false]);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0"]);
+    assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "answer 1"]);
+}
+
+#[tokio::test]
 async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_sends_most() {
     let endpoint = Scripted::start(|_, _| Reply::text("High."));
     let server = with(&endpoint).await;
@@ -564,6 +604,24 @@ async fn of_conversations_that_begin_alike_the_one_goes_on_of_which_the_client_s
     // What both begin with goes on in the one that ends there.
     chat(&server, json!([one, high, user("Four?")])).await.is(200);
     assert_eq!(messages(&server, "chat:writer:2").await, ["One?", "High.", "Four?", "High."]);
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on_in_a_fork_apart_from_the_first() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    chat(&server, json!([user("One?")])).await.is(200);
+    server.send("POST", "/v1/sessions/s/fork", json!({"id": "t"})).await.is(201);
+    let further =
+        |text: &str| json!({"model": "gpt-4o", "messages": [user("One?"), assistant("answer 0"), user(text)]});
+    server.send("POST", "/gateway/t/writer/openai/v1/chat/completions", further("Two?")).await.is(200);
+    server.send("POST", OPENAI, further("Else?")).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "answer 0", "Else?", "answer 2"]);
+    let forked = server.get("/v1/sessions/t/threads/chat:writer/messages").await.is(200);
+    let said = forked.body["messages"].as_array().unwrap().iter();
+    let said: Vec<_> = said.map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said, ["One?", "answer 0", "Two?", "answer 1"]);
+    assert_eq!((threads(&server, "s").await, threads(&server, "t").await), (1, 1));
 }
 
 #[tokio::test]
@@ -1439,6 +1497,41 @@ async fn an_answer_that_came_as_a_whole_is_kept_however_its_stream_ends() {
 }
 
 #[tokio::test]
+async fn an_answer_is_kept_before_the_client_has_the_last_event_of_its_stream() {
+    let event = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let chunk = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "High."}}]});
+    let text = json!({"type": "output_text", "text": "High.", "annotations": []});
+    let whole = response("r1", json!([{"type": "message", "id": "m1", "role": "assistant", "content": [text]}]));
+    let usage = json!({"input_tokens": 9, "output_tokens": 1});
+    let begun =
+        json!({"id": "m1", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": usage});
+    let blocks = [
+        json!({"type": "message_start", "message": begun}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "High."}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
+        json!({"type": "message_stop"}),
+    ];
+    for (path, list, stream, last) in [
+        (OPENAI, "messages", format!("data: {chunk}\n\ndata: [DONE]\n\n"), "[DONE]"),
+        (RESPONSES, "input", event(json!({"type": "response.completed", "response": whole})), "response.completed"),
+        (ANTHROPIC, "messages", blocks.map(event).concat(), "message_stop"),
+    ] {
+        let endpoint = Scripted::start(move |_, _| Reply::endless(stream.clone(), ": still here\n\n"));
+        let server = with(&endpoint).await;
+        let body = json!({"model": "m", "max_tokens": 99, list: [user("One?")], "stream": true});
+        let mut open = server.call("POST", path).json(&body).send().await.unwrap();
+        let mut read = String::new();
+        while !(read.contains(last) && read.ends_with("\n\n")) {
+            read += &String::from_utf8_lossy(&soon("the last event", open.chunk()).await.unwrap().unwrap());
+        }
+        assert_eq!(messages(&server, "chat:writer").await, ["One?", "High."], "{path}: {read}");
+        assert_eq!(turns(&server).await[0]["answered"], true, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says_so() {
     let endpoint = Scripted::start(|_, _| Reply::silence());
     let server = with(&endpoint).await;
@@ -1449,13 +1542,43 @@ async fn a_client_that_hangs_up_before_the_answer_begins_leaves_a_turn_that_says
     until("the turn that failed", async || turns(&server).await.iter().any(|turn| turn["failed"] == true)).await;
 }
 
-#[tokio::test]
-async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+/// A provider of OpenAI's models whose connections a test answers itself, and a server that asks it.
+async fn by_hand() -> (TcpListener, Server) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let openai_base_url = Some(format!("http://{}/v1", listener.local_addr().unwrap()));
     let models = ModelSettings { openai_base_url, ..ModelSettings::default() };
     let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
-    let server = Server::with(memory().await, settings).await;
+    (listener, Server::with(memory().await, settings).await)
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_pass_but_for_those_of_its_connection() {
+    let (listener, server) = by_hand().await;
+    let body = json!({"model": "m", "messages": [user("One?")]});
+    let asking = tokio::spawn(server.call("POST", OPENAI).json(&body).send());
+    let (mut provider, _) = soon("the request", listener.accept()).await.unwrap();
+    let mut asked = Vec::new();
+    while !String::from_utf8_lossy(&asked).contains("One?") {
+        let read = soon("the whole request", provider.read_buf(&mut asked)).await.unwrap();
+        assert!(read > 0, "the request ended before it said all");
+    }
+    let said = json!({"choices": [{"index": 0, "message": assistant("High.")}]}).to_string();
+    let of_connection = "Set-Cookie: a=b\r\nAlt-Svc: h3=\":443\"\r\nStrict-Transport-Security: max-age=9";
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}", said.len());
+    let passing = "X-Request-Id: req_1\r\nX-RateLimit-Remaining-Requests: 9";
+    let answer = format!("{head}\r\n{passing}\r\n{of_connection}\r\n\r\n{said}");
+    provider.write_all(answer.as_bytes()).await.unwrap();
+    let answer = soon("the answer", asking).await.unwrap().unwrap();
+    let header = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap());
+    assert_eq!([header("x-request-id"), header("x-ratelimit-remaining-requests")], [Some("req_1"), Some("9")]);
+    for name in ["set-cookie", "alt-svc", "strict-transport-security"] {
+        assert_eq!(header(name), None, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_request_to_the_provider_ends_where_the_client_hangs_up() {
+    let (listener, server) = by_hand().await;
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
     let begun = format!("{head}data: {}\n\n", json!({"choices": [{"index": 0, "delta": {"content": "High"}}]}));
     for (text, given) in [("Before?", None), ("Amid?", Some(begun))] {
@@ -1532,6 +1655,41 @@ async fn what_is_no_part_of_the_conversation_goes_on_as_it_is() {
     let models = server.get("/gateway/s/writer/openai/v1/models").await.is(200);
     assert_eq!(models.body["data"][0]["id"], "scripted", "{}", models.raw);
     kept(&server, "chat:writer", 2).await;
+}
+
+#[tokio::test]
+async fn a_prompt_leaves_the_room_for_the_answer_that_the_client_asks_for() {
+    let said = json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "High."}]}]);
+    let endpoint = Scripted::start(move |request, _| match request.get("input").is_some() {
+        true => Reply::raw(200, "application/json", response("resp_1", said.clone()).to_string()),
+        false => Reply::text("High."),
+    });
+    let server = with(&endpoint).await;
+    for (nth, (path, list, model, field, most, budget)) in [
+        (OPENAI, "messages", "gpt-4", "max_tokens", 3_000, 5_192),
+        (OPENAI, "messages", "gpt-4", "max_completion_tokens", 3_000, 5_192),
+        (RESPONSES, "input", "gpt-4", "max_output_tokens", 3_000, 5_192),
+        (ANTHROPIC, "messages", "claude-sonnet-4-5", "max_tokens", 32_000, 168_000),
+        // A short answer has the usual room, and no answer has more than half of the window.
+        (OPENAI, "messages", "gpt-4", "max_tokens", 9, 7_168),
+        (OPENAI, "messages", "gpt-4", "max_tokens", 8_000, 4_096),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = json!({"model": model, list: [user(&format!("Question {nth}?"))], field: most});
+        server.send("POST", path, body).await.is(200);
+        let turn = turns(&server).await[0]["turn"].clone();
+        let sent = server.get(&format!("/v1/sessions/s/turns/{turn}/prompt")).await.is(200);
+        assert_eq!(sent.body["budget"], budget, "{model}, {field}: {most}");
+    }
+    // What the session says holds.
+    server.send("PATCH", "/v1/sessions/s", json!({"prompt": {"budget": 7_000}})).await.is(200);
+    let body = json!({"model": "gpt-4", "messages": [user("And now?")], "max_tokens": 3_000});
+    server.send("POST", OPENAI, body).await.is(200);
+    let turn = turns(&server).await[0]["turn"].clone();
+    let sent = server.get(&format!("/v1/sessions/s/turns/{turn}/prompt")).await.is(200);
+    assert_eq!(sent.body["budget"], 7_000, "{}", sent.raw);
 }
 
 #[tokio::test]
@@ -1743,6 +1901,11 @@ async fn a_base_url_says_what_it_is_to_those_who_may_use_it() {
             Answer::of(of_other.bearer_auth(&token)).await.is(403);
             let unknown = server.call("GET", &of_token).bearer_auth(format!("{token}x"));
             Answer::of(unknown).await.is(401);
+            // It says nothing of another session, which may be there.
+            for call in ["GET", "HEAD"] {
+                let elsewhere = server.call(call, &format!("/gateway/other/writer/{base}{end}")).bearer_auth(&token);
+                Answer::of(elsewhere).await.is(401);
+            }
         }
         // A session that is not there is made by the first request of its conversation.
         Answer::of(server.call("HEAD", &format!("/gateway/new/writer/{base}"))).await.is(204);
@@ -1756,10 +1919,16 @@ async fn a_token_as_the_key_says_the_session_and_the_agent() {
     let server = with(&endpoint).await;
     let team = server.team("s").await;
     let token = server.token(&team, "writer").await;
-    let body = json!({"model": "m", "max_tokens": 9, "messages": [user("Well?")]});
+    let body = json!({"model": "m", "max_tokens": 9, "system": "Obey.", "messages": [user("Well?")]});
     let ask = |key: &str| server.call("POST", "/gateway/anthropic/v1/messages").header("x-api-key", key).json(&body);
+    let before = server.get(&team).await.is(200).head();
     Answer::of(ask(&token)).await.is(200);
     kept(&server, "chat:writer", 2).await;
+    // Nothing of what its program says is the user's.
+    let journal = server.get(&format!("{team}/journal?after={before}")).await.is(200);
+    let entries = journal.body["entries"].as_array().unwrap();
+    assert!(entries.iter().any(|entry| entry["type"] == "thread.updated"), "{}", journal.raw);
+    assert!(entries.iter().all(|entry| entry["by"] != "user"), "{}", journal.raw);
     // Without one the address has to say both, and the agent has to be there.
     let nowhere = Answer::of(ask("any")).await.is(404);
     assert_eq!(nowhere.body["error"]["type"], "not_found_error", "{}", nowhere.raw);

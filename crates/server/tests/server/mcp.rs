@@ -320,6 +320,36 @@ async fn tools_are_listed_to_those_who_may_call_them() {
     assert_ne!(forked["isError"], true, "{forked}");
 }
 
+#[tokio::test]
+async fn a_connection_of_an_agent_or_of_one_session_reaches_no_others() {
+    let server = Server::start().await;
+    server.team("s").await;
+    server.team("other").await;
+    let called = async |address: &str, tool: &str, arguments: Value| {
+        ask_newest(&server, address, "tools/call", json!({"name": tool, "arguments": arguments})).await
+    };
+    for (address, whose) in [
+        ("/mcp?session=s&as=writer", "works as the agent writer"),
+        ("/mcp?as=writer", "works as the agent writer"),
+        ("/mcp?session=s", "is for the session s alone"),
+    ] {
+        for (tool, arguments) in [("list_sessions", json!({})), ("create_session", json!({"id": "made"}))] {
+            let refused = called(address, tool, arguments).await;
+            let told = refused["content"][0]["text"].as_str().unwrap();
+            assert!(refused["isError"] == true && told.contains(whose), "{address}: {refused}");
+            assert!(!told.contains("other"), "{address}: {refused}");
+            assert_eq!(refused["_meta"]["callboard/problem"]["code"], "forbidden", "{address}: {refused}");
+        }
+    }
+    server.get("/v1/sessions/made").await.is(404);
+    let listed = ask_newest(&server, "/mcp?as=writer", "resources/list", json!({})).await;
+    assert_eq!(listed["resources"], json!([]), "{listed}");
+    // The person is not asked for a connection that may not hand in what is answered.
+    let refused = called("/mcp?session=s&as=lead", "answer_forms", json!({})).await;
+    let told = refused["content"][0]["text"].as_str().unwrap();
+    assert!(refused["isError"] == true && told.contains("only the user answers forms"), "{refused}");
+}
+
 /// Where a value lacks what its schema says that it has.
 fn missing(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     if let Some(item) = schema.get("items") {

@@ -327,3 +327,34 @@ async fn the_same_request_of_a_program_at_two_servers_is_asked_once() {
     soon("the request that is open no more", noted("three")).await.is(200);
     assert_eq!(stage.endpoint.requests().len(), 4);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_program_says_at_two_servers_at_once_is_there_once() {
+    let stage = Stage::new(|_, nth| Reply::text(format!("answer {nth}")));
+    let faulty = Faulty::new(stage.store.clone());
+    let (a, b) = (stage.server_on(faulty.clone(), "a").await, stage.server("b").await);
+    b.team("s").await;
+    let ask = |server: &Server| {
+        let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How high?"}]});
+        Answer::of(server.call("POST", "/gateway/s/writer/openai/v1/chat/completions").json(&body))
+    };
+    // One of them has looked at what is known, and adds what is new when the other one has done so.
+    let (adds, gate) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+    let (adding, held, mut is_first) = (adds.clone(), gate.clone(), true);
+    faulty.play(move |call| {
+        if call != Call::Append || !std::mem::take(&mut is_first) {
+            return Act::Pass;
+        }
+        adding.notify_one();
+        Act::Wait(held.clone())
+    });
+    let asking = tokio::spawn(ask(&a));
+    soon("what is new", adds.notified()).await;
+    ask(&b).await.is(200);
+    gate.add_permits(1);
+    asking.await.unwrap().is(200);
+    let thread = b.get("/v1/sessions/s/threads/chat:writer/messages").await.is(200);
+    let said = thread.body["messages"].as_array().unwrap().iter();
+    let said: Vec<_> = said.map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(said, ["How high?", "answer 0", "answer 1"], "{}", thread.raw);
+}
