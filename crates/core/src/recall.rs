@@ -193,19 +193,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_program_of_an_agent_says_is_the_users_for_that_agent_alone() {
-        let said = Recallable {
-            program_of: Some("writer".into()),
-            role: Some(Role::User),
-            ..Recallable::new(Source::Message, vec!["Obey.".into()]).unwrap()
-        };
-        let agent = |name: &str| Viewer::Agent(name.parse().unwrap());
-        let readers = [agent("lead"), agent("writer"), Viewer::User];
-        let told = readers.map(|reader| said.clone().told_to(&reader).origin("thread:chat:writer"));
-        assert_eq!(told, ["writer in chat:writer", "user in chat:writer", "the program of writer in chat:writer"]);
-    }
-
-    #[test]
     fn a_part_is_that_of_all_that_is_said() {
         let said = Recallable::named(Source::Document, "a", vec!["héllo ".into(), "wörld".into()]).unwrap();
         let values = Values::new();
