@@ -130,8 +130,7 @@ impl Recallable {
     /// not what the user does.
     pub fn told_to(mut self, reader: &Viewer) -> Self {
         if let Viewer::Agent(reader) = reader
-            && let Some(agent) = self.program_of.take()
-            && *agent != *reader.as_str()
+            && let Some(agent) = self.program_of.take_if(|agent| &**agent != reader.as_str())
         {
             (self.speaker, self.role) = (Some(agent), Some(Role::Ai));
         }
@@ -147,12 +146,8 @@ impl Recallable {
             Some(Role::System) => "system",
             Some(Role::Tool) => "tool",
         };
-        let program = self.program_of.as_ref().map(|agent| format!("the program of {agent}"));
         match self.source {
-            Source::Message => {
-                let who = self.speaker.as_deref().or(program.as_deref()).unwrap_or(role);
-                format!("{who} in {name}")
-            }
+            Source::Message => format!("{} in {name}", self.speaker.as_deref().unwrap_or(role)),
             Source::Plan => "the plan".to_owned(),
             source => format!("{} {name}", source.as_str().replace('_', " ")),
         }

@@ -94,10 +94,7 @@ mod tests {
         let called = json!({"thread_id": "main", "role": "AI", "agent": "critic", "content": "", "tool_calls": [{"name": "look"}]});
         assert_eq!(said("message.added", "thread:main", called), "critic called look in main");
         let told = json!({"thread_id": "chat:critic", "role": "USER", "agent": "critic", "content": "Is it good?"});
-        assert_eq!(
-            said("message.added", "thread:chat:critic", told),
-            "the program of critic in chat:critic: Is it good?"
-        );
+        assert_eq!(said("message.added", "thread:chat:critic", told), "user in chat:critic: Is it good?");
         let set = json!({"name": "Deadline", "content": "Friday"});
         assert_eq!(said("context_set.updated", "set:Deadline", set), "lead wrote Deadline: Friday");
         let plan = json!({"version": 3, "reason": "it rains"});

@@ -82,7 +82,7 @@ fn word(role: Role) -> &'static str {
 fn speaker(message: &api::Message) -> String {
     match (message.said_by(), &message.agent) {
         (Some(agent), _) => agent.to_string(),
-        (None, Some(agent)) => format!("the program of {agent}"),
+        (None, Some(agent)) => format!("{} (the program of {agent})", word(message.role)),
         (None, None) => word(message.role).to_owned(),
     }
 }
@@ -133,7 +133,7 @@ mod tests {
             });
             speaker(&serde_json::from_value::<api::Message>(message).unwrap())
         };
-        assert_eq!(said(Some("writer"), "chat:writer"), "the program of writer");
+        assert_eq!(said(Some("writer"), "chat:writer"), "user (the program of writer)");
         assert_eq!(said(None, "chat:writer"), "user");
         assert_eq!(said(Some("writer"), "main"), "writer");
     }

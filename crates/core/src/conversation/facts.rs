@@ -270,8 +270,8 @@ fn message_sentence(it: &Statement<'_>) -> String {
     let is_chat = || is_chat_of(&agent, &it.text("thread_id"));
     let who = match (&*role, &*agent) {
         (_, "") => it.by.to_owned(),
-        // The user does not say it.
-        ("USER" | "SYSTEM", agent) if is_chat() => format!("the program of {agent}"),
+        ("USER", _) if is_chat() => "user".to_owned(),
+        ("SYSTEM", _) if is_chat() => "system".to_owned(),
         (_, agent) => agent.to_owned(),
     };
     match (&*role, said.trim(), called.as_slice()) {

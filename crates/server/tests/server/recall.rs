@@ -109,17 +109,13 @@ async fn what_the_program_of_an_agent_tells_it_is_for_others_not_what_the_user_s
     let told = json!({"messages": [{"role": "user", "content": "The vault opens with bergamot."}]});
     server.send("POST", &format!("{chat}/messages?as=writer"), told).await.is(200);
     let question = json!({"query": "What opens the vault?"});
-    for (reader, from, role) in [
-        ("?as=lead", "\"writer in chat:writer", "AI"),
-        ("?as=writer", "\"user in chat:writer", "USER"),
-        ("", "\"the program of writer in chat:writer", "USER"),
-    ] {
-        let found = server.send("POST", &format!("{team}/recall{reader}"), question.clone()).await.is(200);
+    for (agent, from, role) in [("lead", "writer in chat:writer", "AI"), ("writer", "user in chat:writer", "USER")] {
+        let found = server.send("POST", &format!("{team}/recall?as={agent}"), question.clone()).await.is(200);
         assert_eq!(found.body["hits"][0]["role"], role, "{}", found.raw);
         for (tool, arguments) in [("recall", question.clone()), ("search", json!({"q": "bergamot"}))] {
-            let path = format!("{team}/tools/{tool}{reader}");
+            let path = format!("{team}/tools/{tool}?as={agent}");
             let told = server.send("POST", &path, json!({"arguments": arguments})).await.is(200);
-            assert!(told.text("result").contains(from), "{reader}, {tool}: {}", told.raw);
+            assert!(told.text("result").contains(from), "{agent}, {tool}: {}", told.raw);
         }
     }
     let prompt = json!({"agent": "lead", "recall": true, "query": "What opens the vault?"});
