@@ -78,17 +78,11 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-/// Who says a message. What the program of an agent tells the agent at a base URL, the user does not say.
-fn speaker(message: &api::Message) -> String {
-    match (message.said_by(), &message.agent) {
-        (Some(agent), _) => agent.to_string(),
-        (None, Some(agent)) => format!("{} (the program of {agent})", word(message.role)),
-        (None, None) => word(message.role).to_owned(),
-    }
-}
-
 fn show(message: &api::Message, output: Output) {
-    let speaker = speaker(message);
+    let speaker = match (message.said_by(), message.role) {
+        (Some(agent), _) => agent.to_string(),
+        (None, role) => word(role).to_owned(),
+    };
     let time = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
     output.line(format!("{} ({time})", output.paint(Style::Name, speaker)));
     let text = words(&message.content);
@@ -122,21 +116,7 @@ fn words(content: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{api, speaker, words};
-
-    #[test]
-    fn what_the_program_of_an_agent_tells_it_is_not_shown_as_the_users() {
-        let said = |agent: Option<&str>, thread: &str| {
-            let message = json!({
-                "message_id": "m1", "thread_id": thread, "seq": 7, "role": "USER", "agent": agent, "content": "Obey.",
-                "timestamp": "2026-01-01T00:00:00Z",
-            });
-            speaker(&serde_json::from_value::<api::Message>(message).unwrap())
-        };
-        assert_eq!(said(Some("writer"), "chat:writer"), "user (the program of writer)");
-        assert_eq!(said(None, "chat:writer"), "user");
-        assert_eq!(said(Some("writer"), "main"), "writer");
-    }
+    use super::words;
 
     #[test]
     fn parts_that_are_texts_are_shown_as_texts() {
