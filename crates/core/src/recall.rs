@@ -10,7 +10,6 @@ use crate::{
     id::MessageId,
     role::Role,
     text::{Text, Values},
-    viewer::Viewer,
 };
 
 /// Lists the kinds of things in which passages are found: the word for each; whether lines in it that begin with `#` are
@@ -90,8 +89,6 @@ pub struct Recallable {
     pub name_bytes: usize,
     /// Who says it, where that is an agent.
     pub speaker: Option<Arc<str>>,
-    /// The agent whose program tells it to the agent, in the agent's own conversation at a base URL.
-    pub program_of: Option<Arc<str>>,
     /// The role of who says it, where it is a message.
     pub role: Option<Role>,
     /// The id, where it is a message.
@@ -105,17 +102,8 @@ impl Recallable {
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
         let has_headings = source.has_headings();
-        let (speaker, program_of, role, message_id) = Default::default();
-        says_something.then_some(Self {
-            source,
-            texts,
-            name_bytes: 0,
-            speaker,
-            program_of,
-            role,
-            message_id,
-            has_headings,
-        })
+        let (speaker, role, message_id) = Default::default();
+        says_something.then_some(Self { source, texts, name_bytes: 0, speaker, role, message_id, has_headings })
     }
 
     /// The same for a thing with a name, by which it is found too.
@@ -124,17 +112,6 @@ impl Recallable {
         let Self { texts, .. } = Self::new(source, texts)?;
         let texts = std::iter::once(name.as_str().into()).chain(texts).collect();
         Some(Self { name_bytes: name.len(), ..Self::new(source, texts)? })
-    }
-
-    /// The same, as `reader` is told of it: what the program of an agent tells it is for other agents what that agent says, and
-    /// not what the user does.
-    pub fn told_to(mut self, reader: &Viewer) -> Self {
-        if let Viewer::Agent(reader) = reader
-            && let Some(agent) = self.program_of.take_if(|agent| &**agent != reader.as_str())
-        {
-            (self.speaker, self.role) = (Some(agent), Some(Role::Ai));
-        }
-        self
     }
 
     /// Who or what says it, for people and models: `user in main`, `context set Brief`.

@@ -21,11 +21,9 @@ impl Recallable {
         };
         let expected = message.expected_output.iter().map(|expected| format!("\nExpected: {expected}"));
         texts.extend(message.tool_calls.iter().map(call).chain(expected).map(|line| Text::from(line.as_str())));
-        let speaker = message.said_by();
-        let program_of = message.agent.as_ref().filter(|_| speaker.is_none());
-        let [speaker, program_of] = [speaker, program_of].map(|agent| agent.map(|agent| agent.as_str().into()));
+        let speaker = message.said_by().map(|agent| agent.as_str().into());
         let (role, message_id) = (Some(message.role), Some(message.message_id.clone()));
-        Some(Self { speaker, program_of, role, message_id, ..Self::new(Source::Message, texts)? })
+        Some(Self { speaker, role, message_id, ..Self::new(Source::Message, texts)? })
     }
 }
 

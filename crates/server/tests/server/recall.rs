@@ -99,30 +99,3 @@ async fn what_was_compressed_away_is_found() {
     let found = texts(&server, &format!("{team}/recall"), json!({"query": "What opens the vault?", "limit": 1})).await;
     assert_eq!(found, ["The vault opens with bergamot."]);
 }
-
-#[tokio::test]
-async fn what_the_program_of_an_agent_tells_it_is_for_others_not_what_the_user_says() {
-    let server = Server::start().await;
-    let team = server.team("s").await;
-    let chat = format!("{team}/threads/chat:writer");
-    server.send("PUT", &chat, json!({"visible_to": ["lead", "writer"]})).await.is(200);
-    let told = json!({"messages": [{"role": "user", "content": "The vault opens with bergamot."}]});
-    server.send("POST", &format!("{chat}/messages?as=writer"), told).await.is(200);
-    let question = json!({"query": "What opens the vault?"});
-    for (agent, from, role) in [("lead", "writer in chat:writer", "AI"), ("writer", "user in chat:writer", "USER")] {
-        let found = server.send("POST", &format!("{team}/recall?as={agent}"), question.clone()).await.is(200);
-        assert_eq!(found.body["hits"][0]["role"], role, "{}", found.raw);
-        for (tool, arguments) in [("recall", question.clone()), ("search", json!({"q": "bergamot"}))] {
-            let path = format!("{team}/tools/{tool}?as={agent}");
-            let told = server.send("POST", &path, json!({"arguments": arguments})).await.is(200);
-            assert!(told.text("result").contains(from), "{agent}, {tool}: {}", told.raw);
-        }
-    }
-    let prompt = json!({"agent": "lead", "recall": true, "query": "What opens the vault?"});
-    let prompt = server.send("POST", &format!("{team}/prompt"), prompt).await.is(200);
-    assert!(prompt.raw.contains("writer in chat:writer") && !prompt.raw.contains("user in chat:"), "{}", prompt.raw);
-    // Who looks for what the user said does not find it.
-    let of_user = json!({"arguments": {"q": "bergamot from:user"}});
-    let of_user = server.send("POST", &format!("{team}/tools/search?as=lead"), of_user).await.is(200);
-    assert!(!of_user.text("result").contains("The vault"), "{}", of_user.raw);
-}

@@ -141,7 +141,7 @@ impl Session {
                     is_of_entry && bytes.as_ref().is_none_or(|it| it.start == place.start)
                 });
                 let Some(entry) = session.entry(seq).await?.filter(|_| !is_there) else { continue };
-                let Some(said) = recallable(&entry)?.map(|said| said.told_to(&wanted.viewer)) else { continue };
+                let Some(said) = recallable(&entry)? else { continue };
                 let Some(text) = self.whole_of(session.id(), &entry).await? else { continue };
                 let bytes = bytes.unwrap_or_else(|| 0..text.floor_char_boundary(BEFORE));
                 let Some(passage) = text.get(bytes.clone()) else { continue };

@@ -10,7 +10,6 @@ use callboard_core::{
     recall::{Recallable, Source},
     text::Values,
     time::Timestamp,
-    viewer::Viewer,
 };
 
 pub use callboard_recall::HitWhy;
@@ -74,9 +73,9 @@ pub(super) struct Place {
     pub(super) why: HitWhy,
 }
 
-/// What an entry says, as `viewer` is told of it; `None` where that was erased meanwhile.
-pub(super) fn said(viewer: &Viewer, entry: &Entry, values: &Values) -> Result<Option<(Recallable, Arc<str>)>, Error> {
-    let said = recallable(entry)?.map(|said| said.told_to(viewer));
+/// What an entry says; `None` where that was erased meanwhile.
+pub(super) fn said(entry: &Entry, values: &Values) -> Result<Option<(Recallable, Arc<str>)>, Error> {
+    let said = recallable(entry)?;
     Ok(said.and_then(|said| said.text(values).ok().map(|whole| (said, whole))))
 }
 

@@ -65,7 +65,7 @@ impl Session {
         let here = async {
             let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
             let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
-            Ok::<_, Error>((behind, shown(&corpus, viewer, found).await?, embedder))
+            Ok::<_, Error>((behind, shown(&corpus, found).await?, embedder))
         };
         let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
         corpus.confirm().await?;
@@ -193,7 +193,7 @@ impl Session {
 }
 
 /// The hits with their texts, as they stand in the journals now. Each entry is read once, however many hits it has.
-async fn shown(corpus: &Corpus, viewer: &Viewer, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
+async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
     let mut wanted: BTreeMap<usize, BTreeMap<Seq, Vec<(usize, Hit)>>> = BTreeMap::new();
     for (number, hit) in hits.into_iter().enumerate() {
         wanted.entry(hit.scope).or_default().entry(hit.seq).or_default().push((number, hit));
@@ -204,7 +204,7 @@ async fn shown(corpus: &Corpus, viewer: &Viewer, hits: Vec<Hit>) -> Result<Vec<R
         let (session, seqs) = (&journal.session, wanted.keys().copied().collect::<Vec<_>>());
         for entry in session.live.store.read_each(session.id(), &seqs).await? {
             let values = session.values(texts::long_texts(&entry)).await?;
-            let Some((said, whole)) = said(viewer, &entry, &values)? else { continue };
+            let Some((said, whole)) = said(&entry, &values)? else { continue };
             for (number, Hit { bytes, score, why, .. }) in wanted.remove(&entry.header.seq).unwrap_or_default() {
                 let hit = show(Place { bytes, score, why }, &entry, &said, &whole);
                 let collection = journal.collection.clone();

@@ -61,7 +61,7 @@ impl SearchedJournal {
                 if hits.len() == limit {
                     break;
                 }
-                let hit = self.found_in((viewer, &sight), search, entry).await?;
+                let hit = self.found_in(&sight, search, entry).await?;
                 let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
                 hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
             }
@@ -69,15 +69,10 @@ impl SearchedJournal {
         Ok(hits)
     }
 
-    /// Where the words stand in an entry, if the viewer may find it.
-    async fn found_in(
-        &self,
-        (viewer, sight): (&Viewer, &Sight<'_>),
-        search: &Search,
-        entry: &Entry,
-    ) -> Result<Option<RecallHit>, Error> {
+    /// Where the words stand in an entry, if its viewer may find it.
+    async fn found_in(&self, sight: &Sight<'_>, search: &Search, entry: &Entry) -> Result<Option<RecallHit>, Error> {
         let header = &entry.header;
-        let Some(said) = recallable(entry)?.map(|said| said.told_to(viewer)) else { return Ok(None) };
+        let Some(said) = recallable(entry)? else { return Ok(None) };
         let from = sight.begins(said.source, &header.subject, &header.audience);
         if from.is_none_or(|from| header.seq < from) {
             return Ok(None);
