@@ -35,6 +35,10 @@ pub(super) struct HistoryKey {
     pub(super) reads: Reads,
     /// How many pictures are shown at the most.
     pub(super) media: usize,
+    /// The model, which gets back what it thought itself.
+    pub(super) model: Option<String>,
+    /// From where on the models in these threads may be known.
+    models_known_from: Vec<Option<Seq>>,
     vocabulary: String,
 }
 
@@ -51,6 +55,8 @@ impl HistoryKey {
             reads: Reads::of(&offered(view, agent, spec)),
             thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
+            models_known_from: threads.iter().map(|thread| view.state.runs.models_known_from(thread)).collect(),
+            model: spec.model.clone(),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
             erased: view.state.erased,
             format: spec.format,

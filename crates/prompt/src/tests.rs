@@ -10,6 +10,7 @@ mod media;
 mod notes;
 mod recalled;
 mod steps;
+mod thoughts;
 mod threads;
 
 use insta::assert_snapshot;

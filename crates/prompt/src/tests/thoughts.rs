@@ -1,0 +1,106 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use callboard_core::{
+    conversation::{AddMessages, NewMessage, Role, ToolCall},
+    count::Tokens,
+    prompt::Format,
+    run::own::{AnswerTurn, BeginTurn},
+    testing::Board,
+};
+
+use crate::{Body, Prompt, Provider, ResolvedSpec, testing::Shows as _};
+
+const CLAUDE: Option<&str> = Some("anthropic:claude-sonnet-4-5");
+
+const OTHER: Option<&str> = Some("anthropic:glm-4.7");
+
+fn signed(text: &str) -> Value {
+    json!({"type": "thinking", "thinking": text, "signature": format!("sign of {text}")})
+}
+
+fn unsigned(text: &str) -> Value {
+    json!({"type": "thinking", "thinking": text})
+}
+
+/// A call of a tool, before which these blocks were thought.
+fn call(id: &str, thoughts: &[Value]) -> NewMessage {
+    let call = ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({}) };
+    let reasoning = thoughts.iter().map(|block| block.as_object().unwrap().clone()).collect();
+    NewMessage { tool_calls: vec![call], reasoning, ..NewMessage::text(Role::Ai, "") }
+}
+
+/// The writer says something in `main` that is no answer to a turn.
+fn add(board: &mut Board, message: NewMessage) {
+    board.by("writer", AddMessages { thread: "main".parse().unwrap(), messages: vec![message] }).unwrap();
+}
+
+fn add_result(board: &mut Board, id: &str) {
+    add(board, NewMessage { tool_call_id: Some(id.to_owned()), ..NewMessage::text(Role::Tool, "found") });
+}
+
+/// A turn in which the writer's model calls a tool, and the result.
+fn turn(board: &mut Board, model: Option<&str>, id: &str, thoughts: &[Value]) {
+    let begin = BeginTurn {
+        agent: "writer".parse().unwrap(),
+        thread: "main".parse().unwrap(),
+        model: model.map(str::to_owned),
+        tools: BTreeSet::new(),
+        prompt: board.no_prompt(),
+        asker: None,
+    };
+    let turn = board.by("writer", begin).unwrap().0;
+    let answer = AnswerTurn { text: None, messages: vec![call(id, thoughts)], ..AnswerTurn::text(turn, "") };
+    board.by("writer", answer).unwrap();
+    add_result(board, id);
+}
+
+fn spec(board: &Board, model: Option<&str>) -> ResolvedSpec {
+    ResolvedSpec {
+        format: Format::Anthropic,
+        provider: Provider::of(model),
+        model: model.map(str::to_owned),
+        ..ResolvedSpec::new("writer".parse().unwrap(), "main".parse().unwrap(), Tokens(100_000), board.count)
+    }
+}
+
+/// What the writer's model gets back of what was thought.
+fn thoughts(prompt: &Prompt) -> Vec<String> {
+    let Body::Anthropic { messages, .. } = &prompt.body else { panic!("{:?}", prompt.body) };
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+    let thought = |block: &Value| Some(block.get("thinking").or(block.get("data"))?.as_str().unwrap().to_owned());
+    blocks.filter_map(thought).collect()
+}
+
+#[test]
+fn what_was_thought_goes_back_to_the_model_that_thought_it_alone() {
+    let mut board = Board::team("lead writer");
+    let question = vec![NewMessage::text(Role::User, "Look it up.")];
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: question }).unwrap();
+    let got = |board: &Board, model| thoughts(&board.prompt_for("writer", &spec(board, model), 3).unwrap());
+    turn(&mut board, OTHER, "c1", &[signed("one"), json!({"type": "redacted_thinking", "data": "hidden"})]);
+    assert_eq!(got(&board, OTHER), ["one", "hidden"]);
+    assert_eq!(got(&board, CLAUDE), [""; 0]);
+    assert_eq!(got(&board, None), ["one", "hidden"], "nobody says who reads it");
+    // What has no signature goes back to whoever is known to have thought it.
+    turn(&mut board, CLAUDE, "c2", &[signed("two"), unsigned("three")]);
+    assert_eq!(got(&board, CLAUDE), ["two", "three"]);
+    assert_eq!(got(&board, OTHER), ["one", "hidden"]);
+    assert_eq!(got(&board, None), ["one", "hidden", "two"]);
+    // Nobody says whose model answered.
+    turn(&mut board, None, "c3", &[signed("four"), unsigned("five")]);
+    assert_eq!(got(&board, CLAUDE), ["two", "three", "four"]);
+    // Nor is it known of what is no answer to a turn.
+    turn(&mut board, CLAUDE, "c4", &[signed("six")]);
+    add(&mut board, call("c5", &[signed("seven")]));
+    add_result(&mut board, "c5");
+    assert_eq!(got(&board, OTHER), ["one", "hidden", "four", "seven"]);
+    assert_eq!(got(&board, CLAUDE), ["two", "three", "four", "six", "seven"]);
+    let mut kept = None;
+    for model in [CLAUDE, OTHER, CLAUDE] {
+        let spec = spec(&board, model);
+        let prompt = board.prompt_for("writer", &spec, 3).unwrap();
+        assert_eq!(board.prompt_from(&mut kept, "writer", &spec).unwrap(), prompt, "{model:?}");
+    }
+}
