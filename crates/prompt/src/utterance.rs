@@ -366,7 +366,7 @@ const REFUSED: &str = "[the model refused]";
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
     // For others, what the program of an agent tells it comes from that agent.
-    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || message.said_by().is_some());
+    let agent = message.said_by(Some(reader.name));
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && agent.is_none();
     let mine = nameless || agent == Some(reader.name);

@@ -1,7 +1,7 @@
 //! `callboard messages`.
 
 use callboard_api as api;
-use callboard_engine::core::{conversation::Role, time::Timestamp};
+use callboard_engine::core::{conversation::Role, id::AgentName, time::Timestamp};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     }
     let page = call.answer::<api::MessageList>().await?;
     context.output.answer(&page.json, |output| {
-        page.it.messages.iter().for_each(|message| show(message, output));
+        page.it.messages.iter().for_each(|message| show(message, args.on.acting_as.agent.as_ref(), output));
         if page.it.messages.is_empty() {
             output.note("there are no such messages");
         }
@@ -86,8 +86,8 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-fn show(message: &api::Message, output: Output) {
-    let speaker = match (message.said_by(), message.role) {
+fn show(message: &api::Message, reader: Option<&AgentName>, output: Output) {
+    let speaker = match (message.said_by(reader), message.role) {
         (Some(agent), _) => agent.to_string(),
         (None, role) => word(role).to_owned(),
     };
