@@ -129,10 +129,14 @@ fn is_thought(block: &Value) -> bool {
     matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
 }
 
-/// What a block of such a tool costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
+/// What a block of such a tool costs: all texts in it, and the pages of a PDF that was fetched. Of what is encrypted, three bytes are
+/// a token: it is the text that was found.
 fn server_tokens(value: &Value, count: &dyn TokenCounter) -> Tokens {
     match value {
         Value::Object(fields) => {
+            if let Some(pages) = media::pdf_tokens(fields) {
+                return pages;
+            }
             let field = |(name, value): (&String, &Value)| match value {
                 Value::String(text) if name.starts_with("encrypted_") => Tokens(text.len().div_ceil(3) as u64),
                 value => server_tokens(value, count),
@@ -383,7 +387,24 @@ fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Val
 
 #[cfg(test)]
 mod tests {
+    use callboard_core::testing::Words;
+
     use super::*;
+
+    #[test]
+    fn a_pdf_that_anthropic_fetched_counts_by_its_pages() {
+        // It has one page.
+        let data = "JVBERi0xLjQKMiAwIG9iaiA8PC9UeXBlL1BhZ2U+PiBlbmRvYmogJSVFT0YK";
+        let tokens = |media_type: &str| {
+            let source = json!({"type": "base64", "media_type": media_type, "data": data});
+            let document = json!({"type": "document", "title": "A letter", "source": source});
+            let fetched = json!({"type": "web_fetch_result", "url": "https://example.com/a", "content": document});
+            let result = json!({"type": "web_fetch_tool_result", "tool_use_id": "a", "content": fetched});
+            block_tokens(&result, &Words).0
+        };
+        assert!((7784..8184).contains(&tokens("application/pdf")), "{}", tokens("application/pdf"));
+        assert!(tokens("text/plain") < 400, "{}", tokens("text/plain"));
+    }
 
     #[test]
     fn a_message_does_not_end_with_a_thought_behind_which_a_search_was_left_out() {

@@ -289,6 +289,13 @@ fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
     Some(part)
 }
 
+/// What a PDF costs that stands in the result of a tool that its provider ran. None where a part is none, or nobody can read it.
+pub(super) fn pdf_tokens(part: &Map<String, Value>) -> Option<Tokens> {
+    let is_inline = matches!(Pdf::of(part)?.place, PdfPlace::Inline(_));
+    let document = document(part, Format::Anthropic).filter(|_| is_inline)?;
+    Some(of_document(&document))
+}
+
 /// What a part that is a PDF costs. No text beside it has more tokens than bytes.
 fn of_document(part: &Value) -> Tokens {
     let pages = part.get(PAGES).and_then(Value::as_u64).unwrap_or(UNKNOWN_PAGES);
