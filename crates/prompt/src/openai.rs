@@ -111,12 +111,14 @@ pub(super) fn tool(tool: &Tool) -> Value {
     }})
 }
 
-/// The schema of what a tool is called with. Where a tool says nothing, it takes nothing.
+/// The schema of what a tool is called with. Where a tool says nothing, it takes nothing: OpenAI refuses an object without
+/// `properties`.
 pub(super) fn parameters(tool: &Tool) -> Value {
-    match tool.parameters.is_empty() {
-        true => json!({"type": "object", "properties": {}}),
-        false => Value::Object(tool.parameters.clone()),
+    let mut parameters = tool.parameters.clone();
+    for (field, value) in [("type", json!("object")), ("properties", json!({}))] {
+        parameters.entry(field).or_insert(value);
     }
+    parameters.into()
 }
 
 /// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.

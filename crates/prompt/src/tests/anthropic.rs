@@ -90,7 +90,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     assistant: {"type":"tool_use","id":"c1","name":"look","input":{"at":"spring"}}
     user*: {"type":"tool_result","tool_use_id":"c1","content":"It has flowers."}
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, task 146");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 63, tools 857, context_sets 80, task 146");
 }
 
 #[test]
