@@ -221,11 +221,15 @@ fn is_call(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some("tool_use")
 }
 
-/// Leaves out uses of Anthropic's own tools without their results, and results without their uses. One beside a call that was
-/// answered last has no result yet: Anthropic runs the tool then. Thoughts behind which nothing stands then are left out, too: no
-/// message may end with one.
+/// Leaves out uses of Anthropic's own tools without their results, results without their uses, and what is there again. One beside a
+/// call that was answered last has no result yet: Anthropic runs the tool then. Thoughts behind which nothing stands are left out,
+/// too: no message may end with one.
 fn pair_up(messages: &mut [Value]) {
     let text = |block: &Value, pointer: &str| block.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let mut seen = BTreeSet::new();
+    for blocks in messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()) {
+        blocks.retain(|block| !is_of_server(block) || seen.insert((text(block, "/id"), text(block, "/tool_use_id"))));
+    }
     let of_server = || messages.iter().flat_map(blocks).filter(|block| is_of_server(block));
     let uses: BTreeSet<String> = of_server().filter_map(|block| text(block, "/id")).collect();
     let results: BTreeSet<String> = of_server().filter_map(|block| text(block, "/tool_use_id")).collect();
@@ -244,10 +248,8 @@ fn pair_up(messages: &mut [Value]) {
             is_paired && text(block, "/caller/tool_id").is_none_or(is_answered)
         };
         if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
-            let before = blocks.len();
             blocks.retain(|block| !is_of_server(block) || is_taken(block));
-            let is_cut = blocks.len() < before && !goes_on;
-            while is_cut && blocks.last().is_some_and(is_thought) {
+            while !goes_on && blocks.last().is_some_and(is_thought) {
                 blocks.pop();
             }
             goes_on = if blocks.is_empty() { goes_on } else { is_own };
@@ -293,7 +295,8 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
             continue;
         }
         if ends.contains(&(at + 1)) {
-            blocks.last_mut().into_iter().for_each(mark);
+            // A thought takes no mark.
+            blocks.iter_mut().rev().find(|block| !is_thought(block)).into_iter().for_each(mark);
         }
         if joined.is_empty() && role != "user" {
             joined.push(("user".to_owned(), vec![text(OPENING)]));
@@ -407,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_does_not_end_with_a_thought_behind_which_a_search_was_left_out() {
+    fn no_message_ends_with_a_thought_and_no_search_is_there_twice() {
         let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "s"});
         let searched = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}});
         let found = json!({"type": "web_search_tool_result", "tool_use_id": "a", "content": []});
@@ -422,5 +425,11 @@ mod tests {
         assert_eq!(paired(&[own(&[&thought, &a, &found, &thought, &b])]), [own(&[&thought, &a, &found])]);
         let words = own(&[&text("Well.")]);
         assert_eq!(paired(&[own(&[&thought, &b]), words.clone()]), [own(&[&thought]), words]);
+        // What was hidden in between was left out before.
+        assert_eq!(paired(&[own(&[&thought, &a, &found, &thought])]), [own(&[&thought, &a, &found])]);
+        assert_eq!(paired(&[own(&[&thought])]), [own(&[])]);
+        // An answer that was kept twice.
+        let answer = own(&[&thought, &a, &found, &text("Well.")]);
+        assert_eq!(paired(&[answer.clone(), answer.clone()]), [answer, own(&[&thought, &text("Well.")])]);
     }
 }

@@ -59,15 +59,25 @@ pub enum Thinker {
 }
 
 /// The blocks that the reader of a prompt may get back, in its format. Providers refuse what is signed or encrypted and not by the
-/// model that they ask, and Anthropic refuses what is not signed: of another model, the texts of its thoughts and what was searched
-/// on Anthropic's side remain.
+/// model that they ask, and Anthropic refuses what is not signed: of another model, the texts of its thoughts and what Anthropic
+/// searched for it remain. Others with Anthropic's API give searches ids that Anthropic refuses.
 pub fn for_reader(blocks: &[Map<String, Value>], thinker: Thinker) -> Vec<Map<String, Value>> {
     let may_get = |block: &&Map<String, Value>| match thinker {
         Thinker::Reader => true,
-        Thinker::Other => !ANTHROPIC.contains(&kind(block)) && kind(block) != DETAILS && !is_item(block),
+        Thinker::Other if is_of_server(kind(block)) => is_searched_by_anthropic(block),
+        Thinker::Other => {
+            let is_bound = ANTHROPIC.contains(&kind(block)) || [DETAILS, EXTRA_CONTENT].contains(&kind(block));
+            !is_bound && !is_item(block)
+        }
         Thinker::Unknown => kind(block) != THINKING || is_signed(block),
     };
     blocks.iter().filter(may_get).cloned().collect()
+}
+
+/// Whether the id in a block of a provider's tool is one of Anthropic's.
+fn is_searched_by_anthropic(block: &Map<String, Value>) -> bool {
+    let id = ["id", "tool_use_id"].into_iter().find_map(|field| block.get(field)?.as_str());
+    id.is_some_and(|id| id.starts_with("srvtoolu_"))
 }
 
 /// Whether a block has a signature.
