@@ -348,6 +348,7 @@ pub fn prompt_of(
         offered: &tools,
         format: spec.format,
         provider: spec.provider,
+        signs_calls: spec.format == Format::OpenAi && provider::wants_signatures(spec.model.as_deref()),
         style: spec.style(),
         count,
     };

@@ -244,6 +244,28 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
     Value::Object(fields)
 }
 
+/// What Gemini takes for the signature of a call that it did not make itself.
+pub(super) fn no_signature() -> Value {
+    json!({"google": {"thought_signature": "skip_thought_signature_validator"}})
+}
+
+/// Whether a message has calls, and none of them has a signature.
+pub(super) fn is_unsigned(message: &Value) -> bool {
+    let calls = message.get("tool_calls").and_then(Value::as_array).filter(|calls| !calls.is_empty());
+    calls.is_some_and(|calls| calls.iter().all(|call| call.get(reasoning::EXTRA_CONTENT).is_none()))
+}
+
+/// Gives the first call of each message behind what the user said last a signature, where none of its calls has one.
+pub(super) fn sign_calls(messages: &mut [Value]) {
+    let is_user = |message: &Value| message.get("role").and_then(Value::as_str) == Some("user");
+    let begin = messages.iter().rposition(is_user).map_or(0, |last| last + 1);
+    for message in messages.iter_mut().skip(begin).filter(|message| is_unsigned(message)) {
+        if let Some(call) = message.pointer_mut("/tool_calls/0").and_then(Value::as_object_mut) {
+            call.insert(reasoning::EXTRA_CONTENT.to_owned(), no_signature());
+        }
+    }
+}
+
 /// An item that the Responses API gets back. It keeps none, and would look for a search that has an id.
 fn as_sent(mut item: Value) -> Value {
     if item.get("type").and_then(Value::as_str) == Some(reasoning::SEARCH_ITEM)

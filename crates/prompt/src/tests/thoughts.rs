@@ -74,6 +74,35 @@ fn thoughts(prompt: &Prompt) -> Vec<String> {
 }
 
 #[test]
+fn a_call_that_gemini_did_not_make_says_so_in_the_place_of_its_signature() {
+    let mut board = Board::team("lead writer");
+    let say = |board: &mut Board, text: &str| {
+        let messages = vec![NewMessage::text(Role::User, text)];
+        board.user(AddMessages { thread: "main".parse().unwrap(), messages }).unwrap();
+    };
+    let prompt = |board: &Board, model: &str| {
+        let spec = spec(board, Some(model));
+        board.prompt_for("writer", &ResolvedSpec { format: Format::OpenAi, ..spec }, 3).unwrap()
+    };
+    let signatures = |prompt: &Prompt| -> Vec<Value> {
+        let Body::Messages(messages) = &prompt.body else { panic!("{:?}", prompt.body) };
+        let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
+        calls.map(|call| call["extra_content"]["google"]["thought_signature"].clone()).collect()
+    };
+    let (new, old) = ("openai:gemini-3-pro", "openai:gemini-2.5-flash");
+    say(&mut board, "Look it up.");
+    turn(&mut board, OTHER, "c1", &[signed("one")]);
+    let own = json!({"type": "extra_content", "call": 0, "extra_content": {"google": {"thought_signature": "own"}}});
+    turn(&mut board, Some(new), "c2", &[own]);
+    assert_eq!(signatures(&prompt(&board, new)), [json!("skip_thought_signature_validator"), json!("own")]);
+    assert_eq!(signatures(&prompt(&board, old)), [Value::Null, Value::Null]);
+    assert!(prompt(&board, new).tokens > prompt(&board, old).tokens, "it is counted");
+    // The loop ends with what the user says.
+    say(&mut board, "And now?");
+    assert_eq!(signatures(&prompt(&board, new)), [Value::Null, Value::Null]);
+}
+
+#[test]
 fn what_was_thought_goes_back_to_the_model_that_thought_it_alone() {
     let mut board = Board::team("lead writer");
     let question = vec![NewMessage::text(Role::User, "Look it up.")];
