@@ -226,7 +226,7 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
         fields.entry(THOUGHT_TEXT).or_insert_with(|| "".into());
     }
     if by.format == Format::Responses && utterance.is_in_loop {
-        let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).map(as_sent).collect();
+        let items = items(utterance, by);
         fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));
     }
     let form = IdForm::of(by.provider);
@@ -264,6 +264,19 @@ pub(super) fn sign_calls(messages: &mut [Value]) {
             call.insert(reasoning::EXTRA_CONTENT.to_owned(), no_signature());
         }
     }
+}
+
+/// The items that the Responses API gets back of what the reader thought. OpenAI keeps none, and would look for a thought that is not
+/// in its item; what was thought before a search goes with it, or not at all.
+fn items(utterance: &Utterance, by: &Renderer<'_>) -> Vec<Value> {
+    let mut items: Vec<_> = reasoning::for_responses(&utterance.reasoning).map(as_sent).collect();
+    let is_search = |item: &Value| item.get("type").and_then(Value::as_str) == Some(reasoning::SEARCH_ITEM);
+    let is_whole = |item: &Value| is_search(item) || item.get("encrypted_content").is_some_and(Value::is_string);
+    if !by.provider.is_strict() && !items.iter().all(is_whole) {
+        let has_search = items.iter().any(is_search);
+        items.retain(|item| !has_search && is_whole(item));
+    }
+    items
 }
 
 /// An item that the Responses API gets back. It keeps none, and would look for a search that has an id.

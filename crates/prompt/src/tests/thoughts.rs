@@ -103,6 +103,28 @@ fn a_call_that_gemini_did_not_make_says_so_in_the_place_of_its_signature() {
 }
 
 #[test]
+fn openai_is_sent_no_thought_that_is_not_in_its_item() {
+    let items = |thoughts: &[Value], provider: Provider| -> Vec<Value> {
+        let mut board = Board::team("lead writer");
+        let question = vec![NewMessage::text(Role::User, "Look it up.")];
+        board.user(AddMessages { thread: "main".parse().unwrap(), messages: question }).unwrap();
+        turn(&mut board, None, "c1", thoughts);
+        let spec = ResolvedSpec { format: Format::Responses, provider, ..spec(&board, None) };
+        let Body::Responses { input, .. } = board.prompt_for("writer", &spec, 3).unwrap().body else { panic!() };
+        let is_thought = |item: &Value| ["reasoning", "web_search_call"].iter().any(|kind| item["type"] == *kind);
+        input.into_iter().filter(is_thought).collect()
+    };
+    let whole = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"});
+    let named = json!({"type": "reasoning", "id": "rs_2", "summary": []});
+    let search = json!({"type": "web_search_call", "status": "completed"});
+    let thoughts = [whole.clone(), named.clone()];
+    assert_eq!(items(&thoughts, Provider::OpenAi), [whole.clone()]);
+    assert_eq!(items(&thoughts, Provider::Unknown), thoughts, "others may keep them, or have the thought in it");
+    assert_eq!(items(&[whole.clone(), search.clone()], Provider::OpenAi), [whole, search.clone()]);
+    assert_eq!(items(&[named, search], Provider::OpenAi), Vec::<Value>::new());
+}
+
+#[test]
 fn what_was_thought_goes_back_to_the_model_that_thought_it_alone() {
     let mut board = Board::team("lead writer");
     let question = vec![NewMessage::text(Role::User, "Look it up.")];
