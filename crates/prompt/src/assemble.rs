@@ -206,9 +206,9 @@ impl Assembly {
     fn tool_names(&self) -> ToolNames {
         let offered = self.offered.iter().map(String::as_str);
         match self.format {
-            Format::Anthropic => ToolNames::new(self.format, offered, anthropic::called(&self.messages)),
+            Format::Anthropic => ToolNames::new(self.format, self.provider, offered, anthropic::called(&self.messages)),
             Format::Text | Format::OpenAi | Format::Responses => {
-                ToolNames::new(self.format, offered, openai::called(&self.messages))
+                ToolNames::new(self.format, self.provider, offered, openai::called(&self.messages))
             }
         }
     }

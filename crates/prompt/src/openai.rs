@@ -99,7 +99,8 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
 pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     let tool = |tool: &Tool| {
         let parameters = parameters(tool).to_string();
-        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+        let name = tool_names::counted(&tool.name);
+        TOOL + count.count(&name) + count.count(&tool.description) + count.count(&parameters)
     };
     tools.iter().map(tool).sum()
 }
