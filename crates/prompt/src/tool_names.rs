@@ -36,9 +36,10 @@ impl ToolNames {
     ) -> Self {
         let longest = if format == Format::Anthropic { LONGEST_OF_ANTHROPIC } else { LONGEST };
         let mut names = Self { longest, written: BTreeMap::new(), taken: BTreeSet::new() };
+        let is_for_gemini = provider == Provider::Gemini && format == Format::OpenAi;
         let all = offered.into_iter().chain(called);
         let (fine, others): (Vec<_>, Vec<_>) =
-            all.partition(|name| is_taken(name, longest) && (provider != Provider::Gemini || begins_well(name)));
+            all.partition(|name| is_taken(name, longest) && (!is_for_gemini || begins_well(name)));
         names.taken.extend(fine.into_iter().map(str::to_owned));
         others.into_iter().for_each(|name| names.add(name));
         names
