@@ -293,9 +293,10 @@ impl Runs {
         of_agent.find(|one| one.since <= seq)?.model.as_deref()
     }
 
-    /// The entry from which on [`model_of`](Self::model_of) may know the models in a thread.
-    pub fn models_known_from(&self, thread: &ThreadId) -> Option<Seq> {
-        self.models.get(thread)?.first().map(|first| first.since)
+    /// The entry before which [`model_of`](Self::model_of) may have forgotten models in a thread; `None` where it has not.
+    pub fn models_forgotten_before(&self, thread: &ThreadId) -> Option<Seq> {
+        let models = self.models.get(thread).filter(|models| models.len() == MODELS)?;
+        models.first().map(|first| first.since)
     }
 
     /// Notes with which model an agent says what it says in a thread from an entry on.

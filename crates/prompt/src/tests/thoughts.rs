@@ -155,3 +155,22 @@ fn what_was_thought_goes_back_to_the_model_that_thought_it_alone() {
         assert_eq!(board.prompt_from(&mut kept, "writer", &spec).unwrap(), prompt, "{model:?}");
     }
 }
+
+#[test]
+fn of_many_changes_of_a_model_the_newest_are_known() {
+    let mut board = Board::team("lead writer");
+    let question = vec![NewMessage::text(Role::User, "Look it up.")];
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: question }).unwrap();
+    let mut kept = None;
+    for number in 0..40 {
+        let model = if number % 2 == 0 { CLAUDE } else { OTHER };
+        turn(&mut board, model, &format!("c{number}"), &[signed(&format!("thought {number}"))]);
+        let spec = spec(&board, CLAUDE);
+        let prompt = board.prompt_for("writer", &spec, 3).unwrap();
+        assert_eq!(board.prompt_from(&mut kept, "writer", &spec).unwrap(), prompt, "{number}");
+        let has = |number: usize| thoughts(&prompt).contains(&format!("thought {number}"));
+        assert!(has(number / 2 * 2), "its own");
+        assert!(number < 1 || !has((number - 1) / 2 * 2 + 1), "the newest of the other one");
+    }
+    assert_eq!(serde_json::to_value(&board.state.runs).unwrap()["models"]["main"].as_array().unwrap().len(), 16);
+}
