@@ -23,6 +23,7 @@ use crate::{
     media::{self, Medium},
     openai::{self, CLOSING},
     placed::{Joined, Span, block_bytes},
+    provider::is_blank,
     speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     strict::OPENING,
     tool_names::{self, ToolNames},
@@ -349,7 +350,7 @@ fn result(call: &str, words: String, media: &[Medium]) -> Value {
     let mut result = json!({"type": "tool_result", "tool_use_id": call});
     if let Some(parts) = media::parts(&words, media) {
         put(&mut result, "content", parts);
-    } else if !words.trim().is_empty() {
+    } else if !is_blank(&words) {
         put(&mut result, "content", words);
     }
     result
@@ -369,19 +370,19 @@ fn input(call: &ToolCall) -> Value {
 /// which no agent can have.
 fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
-    let is_blank = words.trim().is_empty();
+    let says_nothing = is_blank(&words);
     let thoughts = utterance.is_in_loop.then(|| reasoning::for_anthropic(&utterance.reasoning));
     let mut blocks: Vec<_> = thoughts.into_iter().flatten().collect();
     let (role, words) = match voice {
         Speaker::Tool => ("user", loose_result(group, utterance, &words)),
-        _ if is_blank && blocks.is_empty() => return None,
+        _ if says_nothing && blocks.is_empty() => return None,
         Speaker::System => ("user", format!("[from system] {words}")),
         Speaker::User => ("user", marked(utterance, words)),
         Speaker::Own => ("assistant", words),
     };
     match media::parts(&words, &utterance.media) {
         Some(parts) => blocks.extend(parts),
-        None if !words.trim().is_empty() => blocks.push(text(words.trim_end())),
+        None if !is_blank(&words) => blocks.push(text(words.trim_end())),
         None => {}
     }
     let is_said = blocks.last().is_some();

@@ -42,7 +42,11 @@ use callboard_core::{
     state::State,
 };
 
-use crate::{pdf::pages, provider::Provider, spec::ResolvedSpec};
+use crate::{
+    pdf::pages,
+    provider::{Provider, is_blank},
+    spec::ResolvedSpec,
+};
 
 /// How many pictures, and how much else, a prompt shows where its profile does not say.
 const SHOWN: usize = 4;
@@ -175,7 +179,7 @@ pub(super) fn parts(text: &str, media: &[Medium]) -> Option<Vec<Value>> {
 /// A part that is text; none where that is blank.
 fn text_part(text: &str) -> Option<Value> {
     let text = text.trim_matches('\n').trim_end();
-    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+    (!is_blank(text)).then(|| json!({"type": "text", "text": text}))
 }
 
 /// Takes from parts what they say for their count alone.

@@ -19,6 +19,7 @@ use callboard_core::{
 use crate::{
     call_ids::{CallIds, IdForm},
     media,
+    provider::is_blank,
     renderer::Renderer,
     speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     tool_names::{self, ToolNames},
@@ -135,7 +136,7 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
         let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| others.remove(at));
         let words = found.map(|found| result_words(found, by.agent)).unwrap_or_else(|| NO_RESULT.to_owned());
-        let words = if words.trim().is_empty() { BLANK_RESULT } else { &words };
+        let words = if is_blank(&words) { BLANK_RESULT } else { &words };
         let id = IdForm::of(by.provider).fit(&call.id);
         let source = found.unwrap_or(calling);
         let content: Value = match media::parts(words, found.map(|found| found.media.as_slice()).unwrap_or_default()) {
@@ -178,7 +179,7 @@ fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<
     if voice == Speaker::Tool {
         return Some(with_media(utterance, message("user", &loose_result(group, utterance, &words))));
     }
-    if words.trim().is_empty() {
+    if is_blank(&words) {
         return None;
     }
     let message = match voice {
@@ -217,7 +218,7 @@ fn users(utterance: &Utterance, words: &str, by: &Renderer<'_>) -> Value {
 /// The reader's own message with calls.
 fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
     let (_, words) = words(utterance, by.agent);
-    let content = if words.trim().is_empty() { Value::Null } else { words.into() };
+    let content = if is_blank(&words) { Value::Null } else { words.into() };
     let mut fields = Map::from_iter([("role".to_owned(), "assistant".into()), ("content".to_owned(), content)]);
     let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
     let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| takes(name));

@@ -99,6 +99,11 @@ impl Provider {
     }
 }
 
+/// Whether providers refuse a text as blank. Those that are written in Python take four separators for white space that Rust does not.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
+}
+
 /// Whether a model refuses a call of its loop without a signature of what was thought before it: Gemini does from version 3 on.
 pub(super) fn wants_signatures(model: Option<&str>) -> bool {
     let name = model.map(str::to_ascii_lowercase).unwrap_or_default();

@@ -23,7 +23,7 @@ use callboard_core::{
 use crate::{
     fetch::{self, Reads},
     media::Medium,
-    provider::Provider,
+    provider::{Provider, is_blank},
     replaced::{PlanPlace, is_done, is_updated, updates_plan},
     said::Said,
     tail::TailItem,
@@ -270,7 +270,7 @@ impl Utterance {
 
     /// Whether it is an empty answer of the reader's own.
     pub(super) fn is_silent(&self) -> bool {
-        let says_nothing = |text: &str| self.calls().is_empty() && text.trim().is_empty();
+        let says_nothing = |text: &str| self.calls().is_empty() && is_blank(text);
         self.mine && matches!(&self.kind, Kind::Said { text, .. } if says_nothing(text))
     }
 
