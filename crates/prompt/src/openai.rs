@@ -44,6 +44,9 @@ const ID_END: Tokens = Tokens(4);
 /// What a tool costs besides its texts, at the most.
 const TOOL: Tokens = Tokens(16);
 
+/// The most calls that OpenAI takes in a message.
+const MOST_CALLS: usize = 128;
+
 /// What stands for a result that is blank.
 const BLANK_RESULT: &str = "[the result is empty]";
 
@@ -130,9 +133,12 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
         return group.iter().filter_map(|utterance| Some((one(group, utterance, by)?, utterance))).collect();
     };
     let mut others: Vec<_> = others.iter().collect();
-    let mut messages = vec![(calls(calling, by), calling)];
+    let mut messages = Vec::new();
     let (mut behind, mut shows) = (Vec::new(), calling);
-    for call in calling.calls() {
+    for (at, call) in calling.calls().iter().enumerate() {
+        if at % MOST_CALLS == 0 {
+            messages.push((calls(calling, at, by), calling));
+        }
         let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| others.remove(at));
         let words = found.map(|found| result_words(found, by.agent)).unwrap_or_else(|| NO_RESULT.to_owned());
@@ -215,19 +221,21 @@ fn users(utterance: &Utterance, words: &str, by: &Renderer<'_>) -> Value {
     }
 }
 
-/// The reader's own message with calls.
-fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
+/// The reader's own message with the calls that it makes from one on, as many as a message may have. What it says and thought stands
+/// in the first one.
+fn calls(utterance: &Utterance, from: usize, by: &Renderer<'_>) -> Value {
+    let is_first = from == 0;
     let (_, words) = words(utterance, by.agent);
-    let content = if is_blank(&words) { Value::Null } else { words.into() };
+    let content = if is_blank(&words) || !is_first { Value::Null } else { words.into() };
     let mut fields = Map::from_iter([("role".to_owned(), "assistant".into()), ("content".to_owned(), content)]);
     let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
-    let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| takes(name));
+    let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| is_first && takes(name));
     fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
     if takes(THOUGHT_TEXT) {
         // It is missed where another provider's model called.
         fields.entry(THOUGHT_TEXT).or_insert_with(|| "".into());
     }
-    if by.format == Format::Responses && utterance.is_in_loop {
+    if by.format == Format::Responses && utterance.is_in_loop && is_first {
         let items = items(utterance, by);
         fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));
     }
@@ -242,7 +250,8 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
         }
         written
     };
-    fields.insert("tool_calls".to_owned(), utterance.calls().iter().enumerate().map(call).collect());
+    let of_message = utterance.calls().iter().enumerate().skip(from).take(MOST_CALLS);
+    fields.insert("tool_calls".to_owned(), of_message.map(call).collect());
     Value::Object(fields)
 }
 
