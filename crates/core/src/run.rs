@@ -312,10 +312,12 @@ impl Runs {
         self.models.insert_mut(thread.clone(), models);
     }
 
-    /// Whether a turn of this agent waits for its answer, in the newest run or outside of runs.
+    /// Whether a turn of this agent may wait for its answer, in the newest run or outside of runs. Of several that servers ask at the
+    /// same time the newest may be answered first.
     fn is_asking(&self, agent: &AgentName) -> bool {
         let pending = self.newest().and_then(|run| run.pending.as_ref());
-        self.open_turn(agent).is_some() || pending.is_some_and(|pending| pending.agent == *agent)
+        let is_pending = pending.is_some_and(|pending| pending.agent == *agent);
+        is_pending || self.open_turn(agent).is_some() || !self.asking.is_empty()
     }
 
     /// What all turns used, by the model; `None` is a model that nobody named. An answer to an older turn than the last one of its
