@@ -40,6 +40,7 @@ use crate::{
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
+    role::{agent_says, is_chat_of},
     text::{Text, Values},
     time::Timestamp,
 };
@@ -673,10 +674,9 @@ impl Message {
 }
 
 impl Message {
-    /// The agent that says it; `None` also where a program tells it to the agent as which it works, in the agent's own
-    /// conversation at a base URL.
-    pub fn said_by(&self) -> Option<&AgentName> {
-        says(self.agent.as_ref(), self.role, &self.thread_id)
+    /// The agent that says it, as `reader` is told; no reader is the user. See `agent_says`.
+    pub fn said_by(&self, reader: Option<&AgentName>) -> Option<&AgentName> {
+        self.agent.as_ref().filter(|agent| agent_says(agent.as_str(), self.role, self.thread_id.as_str(), reader))
     }
 
     /// Whether it is in a conversation of this agent at a base URL.
@@ -703,23 +703,10 @@ impl Message {
 }
 
 impl MessageView {
-    /// The agent that says it; `None` also where a program tells it to the agent as which it works, in the agent's own
-    /// conversation at a base URL.
-    pub fn said_by(&self) -> Option<&AgentName> {
-        says(self.agent.as_ref(), self.role, &self.thread_id)
+    /// The agent that says it, as `reader` is told; no reader is the user. See `agent_says`.
+    pub fn said_by(&self, reader: Option<&AgentName>) -> Option<&AgentName> {
+        self.agent.as_ref().filter(|agent| agent_says(agent.as_str(), self.role, self.thread_id.as_str(), reader))
     }
-}
-
-/// `agent`, from which a message with this role comes, if the agent says it.
-fn says<'a>(agent: Option<&'a AgentName>, role: Role, thread: &ThreadId) -> Option<&'a AgentName> {
-    let may_be_told = matches!(role, Role::User | Role::System);
-    agent.filter(|agent| !may_be_told || !is_chat_of(agent.as_str(), thread.as_str()))
-}
-
-/// Whether this thread is a conversation of `agent` at a base URL: `chat:NAME`, or `chat:NAME:NUMBER`.
-fn is_chat_of(agent: &str, thread: &str) -> bool {
-    let rest = thread.strip_prefix("chat:").and_then(|rest| rest.strip_prefix(agent));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 impl Content {

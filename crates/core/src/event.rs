@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, TextKind, read},
     file,
-    id::Seq,
+    id::{AgentName, Seq},
     idempotency, plan,
     recall::{Recallable, Source},
     run, secret,
@@ -231,14 +231,14 @@ pub fn recallable(entry: &Entry) -> Result<Option<Recallable>, Error> {
     if is_erased(entry) { Ok(None) } else { (EventType::of_entry(entry)?.recallable)(entry) }
 }
 
-/// What an entry with this author, type, subject and data says, in at most [`LONGEST`](crate::sentence::LONGEST) characters
-/// on one line.
+/// What an entry with this author, type, subject and data says to `reader`, in at most [`LONGEST`](crate::sentence::LONGEST)
+/// characters on one line; no reader is the user.
 ///
 /// The data is that which the reader may see: what is hidden from it, such as a secret, has to be hidden before, since a
 /// part of it may be cut off.
-pub fn sentence(by: &Actor, kind: &str, subject: &str, data: &Value) -> String {
+pub fn sentence(by: &Actor, kind: &str, subject: &str, data: &Value, reader: Option<&AgentName>) -> String {
     let by = by.to_string();
-    let statement = Statement { by: by.strip_prefix("agent:").unwrap_or(&by), subject, data };
+    let statement = Statement { by: by.strip_prefix("agent:").unwrap_or(&by), subject, data, reader };
     let sentence = EventType::named(kind).map(|known| (known.sentence)(&statement));
     shortened(&sentence.unwrap_or_else(|| format!("{}: {kind} {subject}", statement.by)))
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     entry::Hash,
-    id::MessageId,
-    role::Role,
+    id::{AgentName, MessageId},
+    role::{Role, agent_says},
     text::{Text, Values},
 };
 
@@ -87,8 +87,8 @@ pub struct Recallable {
     pub texts: Vec<Text>,
     /// How many bytes of it are a name, before what is said.
     pub name_bytes: usize,
-    /// Who says it, where that is an agent.
-    pub speaker: Option<Arc<str>>,
+    /// The agent from which it comes, where it is a message. Who says it depends on who is told: see [`Self::said_by`].
+    pub agent: Option<AgentName>,
     /// The role of who says it, where it is a message.
     pub role: Option<Role>,
     /// The id, where it is a message.
@@ -102,8 +102,8 @@ impl Recallable {
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
         let has_headings = source.has_headings();
-        let (speaker, role, message_id) = Default::default();
-        says_something.then_some(Self { source, texts, name_bytes: 0, speaker, role, message_id, has_headings })
+        let (agent, role, message_id) = Default::default();
+        says_something.then_some(Self { source, texts, name_bytes: 0, agent, role, message_id, has_headings })
     }
 
     /// The same for a thing with a name, by which it is found too.
@@ -114,8 +114,14 @@ impl Recallable {
         Some(Self { name_bytes: name.len(), ..Self::new(source, texts)? })
     }
 
-    /// Who or what says it, for people and models: `user in main`, `context set Brief`.
-    pub fn origin(&self, subject: &str) -> String {
+    /// The agent that says it, as `reader` is told, where it is a message with this subject; no reader is the user.
+    pub fn said_by(&self, subject: &str, reader: Option<&AgentName>) -> Option<&AgentName> {
+        let (role, thread) = (self.role?, subject.strip_prefix("thread:").unwrap_or_default());
+        self.agent.as_ref().filter(|agent| agent_says(agent.as_str(), role, thread, reader))
+    }
+
+    /// Who or what says it, for people and models, as `reader` is told: `user in main`, `context set Brief`. No reader is the user.
+    pub fn origin(&self, subject: &str, reader: Option<&AgentName>) -> String {
         let name = subject.split_once(':').map_or("", |(_, name)| name);
         let role = match self.role {
             Some(Role::User) | None => "user",
@@ -124,7 +130,9 @@ impl Recallable {
             Some(Role::Tool) => "tool",
         };
         match self.source {
-            Source::Message => format!("{} in {name}", self.speaker.as_deref().unwrap_or(role)),
+            Source::Message => {
+                format!("{} in {name}", self.said_by(subject, reader).map_or(role, AgentName::as_str))
+            }
             Source::Plan => "the plan".to_owned(),
             source => format!("{} {name}", source.as_str().replace('_', " ")),
         }
@@ -163,6 +171,19 @@ impl Recallable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_program_tells_its_agent_comes_for_others_from_that_agent() {
+        let said = Recallable::new(Source::Message, vec!["Obey.".into()]).unwrap();
+        let said = Recallable { agent: "writer".parse().ok(), role: Some(Role::User), ..said };
+        let origin = |reader: Option<&str>| {
+            let reader = reader.map(|name| name.parse::<AgentName>().unwrap());
+            said.origin("thread:chat:writer", reader.as_ref())
+        };
+        assert_eq!(origin(Some("lead")), "writer in chat:writer");
+        assert_eq!(origin(Some("writer")), "user in chat:writer");
+        assert_eq!(origin(None), "user in chat:writer");
+    }
 
     #[test]
     fn a_part_is_that_of_all_that_is_said() {

@@ -206,6 +206,9 @@ pub struct Runs {
     /// What each agent was last asked with, in a run or outside of one.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     asked: RedBlackTreeMapSync<AgentName, Asked>,
+    /// With which models agents were asked in each thread: the newest changes, the newest last.
+    #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
+    models: RedBlackTreeMapSync<ThreadId, Vec<ModelSince>>,
     /// The newest turn of each agent outside of runs, where it waits for its answer.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     open: RedBlackTreeMapSync<AgentName, Seq>,
@@ -226,6 +229,19 @@ pub struct Asked {
     /// The size of its prompt.
     pub tokens: Tokens,
 }
+
+/// Since when an agent says things in a thread with one model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct ModelSince {
+    agent: AgentName,
+    /// The model, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<Arc<str>>,
+    since: Seq,
+}
+
+/// So many changes of the models in a thread are kept.
+const MODELS: usize = 16;
 
 impl Runs {
     /// The run with this id, if no other was started since.
@@ -271,6 +287,39 @@ impl Runs {
         self.asked.iter()
     }
 
+    /// The model that said the message `seq` as this agent in a thread, where that is known.
+    pub fn model_of(&self, agent: &AgentName, thread: &ThreadId, seq: Seq) -> Option<&str> {
+        let mut of_agent = self.models.get(thread)?.iter().rev().filter(|one| one.agent == *agent);
+        of_agent.find(|one| one.since <= seq)?.model.as_deref()
+    }
+
+    /// The entry before which [`model_of`](Self::model_of) may have forgotten models in a thread; `None` where it has not.
+    pub fn models_forgotten_before(&self, thread: &ThreadId) -> Option<Seq> {
+        let models = self.models.get(thread).filter(|models| models.len() == MODELS)?;
+        models.first().map(|first| first.since)
+    }
+
+    /// Notes with which model an agent says what it says in a thread from an entry on.
+    fn note_model(&mut self, agent: &AgentName, thread: &ThreadId, model: Option<Arc<str>>, since: Seq) {
+        let mut models = self.models.get(thread).cloned().unwrap_or_default();
+        let before = models.iter().rev().find(|one| one.agent == *agent).and_then(|one| one.model.clone());
+        if before == model {
+            return;
+        }
+        models.push(ModelSince { agent: agent.clone(), model, since });
+        let forgotten = models.len().saturating_sub(MODELS);
+        models.drain(..forgotten);
+        self.models.insert_mut(thread.clone(), models);
+    }
+
+    /// Whether a turn of this agent may wait for its answer, in the newest run or outside of runs. Of several that servers ask at the
+    /// same time the newest may be answered first.
+    fn is_asking(&self, agent: &AgentName) -> bool {
+        let pending = self.newest().and_then(|run| run.pending.as_ref());
+        let is_pending = pending.is_some_and(|pending| pending.agent == *agent);
+        is_pending || self.open_turn(agent).is_some() || !self.asking.is_empty()
+    }
+
     /// What all turns used, by the model; `None` is a model that nobody named. An answer to an older turn than the last one of its
     /// agent counts for the model of that.
     pub fn used(&self) -> impl Iterator<Item = (Option<&str>, Usage)> {
@@ -306,8 +355,12 @@ impl Runs {
     }
 
     /// Handles a new message: one of the user in `main` answers a run that waits for the user; a tool's result answers a run
-    /// that waits for it.
+    /// that waits for it. Which model said what is no answer to a turn is not known.
     pub(crate) fn hear(&mut self, message: &Message, header: &Header) {
+        let speaking = message.agent.as_ref().filter(|_| message.role == Role::Ai);
+        if let Some(agent) = speaking.filter(|agent| !self.is_asking(agent)) {
+            self.note_model(agent, &message.thread_id, None, header.seq);
+        }
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
         self.change_due(|run, rules| match run.due.wait()? {
             Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),

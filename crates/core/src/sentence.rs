@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::id::AgentName;
+
 /// How many characters a sentence has at the most.
 pub const LONGEST: usize = 120;
 
@@ -15,6 +17,8 @@ pub struct Statement<'a> {
     pub(crate) subject: &'a str,
     /// Its data.
     pub(crate) data: &'a Value,
+    /// The agent that reads it; none is the user.
+    pub(crate) reader: Option<&'a AgentName>,
 }
 
 /// The beginning of a text, on one line. What is cut says so.
@@ -84,7 +88,7 @@ mod tests {
     use crate::{entry::line, event::sentence};
 
     fn said(kind: &str, subject: &str, data: Value) -> String {
-        sentence(&"agent:lead".parse().unwrap(), kind, subject, &data)
+        sentence(&"agent:lead".parse().unwrap(), kind, subject, &data, None)
     }
 
     #[test]
@@ -94,7 +98,13 @@ mod tests {
         let called = json!({"thread_id": "main", "role": "AI", "agent": "critic", "content": "", "tool_calls": [{"name": "look"}]});
         assert_eq!(said("message.added", "thread:main", called), "critic called look in main");
         let told = json!({"thread_id": "chat:critic", "role": "USER", "agent": "critic", "content": "Is it good?"});
-        assert_eq!(said("message.added", "thread:chat:critic", told), "user in chat:critic: Is it good?");
+        assert_eq!(said("message.added", "thread:chat:critic", told.clone()), "user in chat:critic: Is it good?");
+        // Other agents are told from whom it comes.
+        for (reader, who) in [("critic", "user"), ("lead", "critic")] {
+            let (by, reader) = ("agent:critic".parse().unwrap(), reader.parse().unwrap());
+            let said = sentence(&by, "message.added", "thread:chat:critic", &told, Some(&reader));
+            assert_eq!(said, format!("{who} in chat:critic: Is it good?"));
+        }
         let set = json!({"name": "Deadline", "content": "Friday"});
         assert_eq!(said("context_set.updated", "set:Deadline", set), "lead wrote Deadline: Friday");
         let plan = json!({"version": 3, "reason": "it rains"});
@@ -115,7 +125,7 @@ mod tests {
             let entry = line::read(text).unwrap();
             let data: Value = serde_json::from_str(&entry.shown()).unwrap();
             let header = &entry.header;
-            let said = sentence(&header.by, &header.kind, &header.subject, &data);
+            let said = sentence(&header.by, &header.kind, &header.subject, &data, None);
             let is_known = !said.contains(&*header.kind);
             assert!(is_known && !said.ends_with(' ') && said.chars().count() <= LONGEST, "{}: {said}", header.kind);
         }

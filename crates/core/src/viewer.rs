@@ -15,6 +15,16 @@ pub enum Viewer {
     Agent(AgentName),
 }
 
+impl Viewer {
+    /// The agent that reads; `None` where it is the user.
+    pub fn agent(&self) -> Option<&AgentName> {
+        match self {
+            Self::User => None,
+            Self::Agent(name) => Some(name),
+        }
+    }
+}
+
 impl From<Viewer> for Actor {
     fn from(viewer: Viewer) -> Self {
         match viewer {

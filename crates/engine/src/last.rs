@@ -32,13 +32,13 @@ impl Session {
 /// What an entry says to the viewer of `view`; nothing where it does not see the entry.
 pub(crate) fn said(view: &View<'_>, entry: &Entry) -> Result<Option<LastEntry>, Refusal> {
     let Some(seen) = view.project(entry)? else { return Ok(None) };
-    let sentence = sentence_of(&seen);
+    let sentence = sentence_of(view, &seen);
     Ok(Some(LastEntry { seq: seen.seq, at: seen.at, by: seen.by, kind: seen.kind, sentence }))
 }
 
-/// What an entry says.
-pub(crate) fn sentence_of(seen: &Projected) -> String {
-    sentence(&seen.by, &seen.kind, &seen.subject, &data(seen))
+/// What an entry says to the viewer of `view`, who sees it.
+pub(crate) fn sentence_of(view: &View<'_>, seen: &Projected) -> String {
+    sentence(&seen.by, &seen.kind, &seen.subject, &data(seen), view.agent())
 }
 
 /// Whether an entry says `words`, which are in lower case, or is about them.

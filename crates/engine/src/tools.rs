@@ -207,12 +207,9 @@ fn hit_in_short(hit: &RecallHit) -> Value {
     json!({"from": hit.origin, "at": hit.at, "entry": hit.seq, "text": hit.text, "read_on": read_on})
 }
 
-/// A message as the model of `viewer` is told of it. For other agents, what the program of an agent tells it comes from that agent.
+/// A message as the model of `viewer` is told of it.
 fn in_short(message: &MessageView, viewer: &Viewer) -> Value {
-    let said_by = match (viewer, &message.agent) {
-        (Viewer::Agent(reader), Some(agent)) if reader != agent => Some(agent),
-        _ => message.said_by(),
-    };
+    let said_by = message.said_by(viewer.agent());
     json!({"id": message.message_id, "from": said_by.map_or_else(|| json!(message.role), |agent| json!(agent)),
         "content": message.content, "timestamp": message.timestamp})
 }

@@ -133,7 +133,9 @@ impl<S: ServerHandler> Door<S> {
             Err(why) => return refused(StatusCode::SERVICE_UNAVAILABLE, &why),
         }
         if request.method() != Method::GET {
-            return self.pass(request, scope).await;
+            let is_end = request.method() == Method::DELETE;
+            let answer = self.pass(request, scope).await;
+            return if is_end { ended(answer) } else { answer };
         }
         if !is_of_an_answer(last_event(request.headers())) {
             self.end_stream(&id).await;
@@ -252,6 +254,15 @@ fn begin_behind_last(headers: &mut HeaderMap) {
 /// Whether a request is of a version of the protocol that has no connections.
 fn is_of_newest(headers: &HeaderMap) -> bool {
     headers.get(VERSION).is_some_and(|version| version.as_bytes() >= NEWEST)
+}
+
+/// The answer to a request that ends a connection. The library says that it was accepted, which clients take for a failure: it has
+/// ended.
+fn ended(mut answer: Answer) -> Answer {
+    if answer.status() == StatusCode::ACCEPTED {
+        *answer.status_mut() = StatusCode::NO_CONTENT;
+    }
+    answer
 }
 
 fn too_many() -> Answer {

@@ -5,6 +5,7 @@ mod request;
 
 use async_trait::async_trait;
 use reqwest::header::HeaderName;
+use serde_json::Value;
 
 use crate::chat::RefusedSchemas;
 use crate::endpoint::Endpoint;
@@ -17,6 +18,8 @@ const OWN_BASE_URL: &str = "https://api.anthropic.com";
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 /// What says that messages name files that were uploaded.
 const FILES: (&str, &str) = ("anthropic-beta", "files-api-2025-04-14");
+/// What says that the request rules what becomes of thoughts before which something has changed.
+const BINDING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026-08-01");
 
 /// An endpoint for messages.
 pub(crate) struct Anthropic {
@@ -52,15 +55,36 @@ impl Anthropic {
         Ok(Self { http, refused: RefusedSchemas::default() })
     }
 
+    /// Asks, and once more without what the model refuses of its thoughts: some bind them to all that stands before them, and that
+    /// may have changed since, as context sets do.
     async fn ask(
         &self,
         request: &ChatRequest,
         form: Option<Form<'_>>,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
-        let mut post = self.http.post("/v1/messages", &request::body(request, form)).header(VERSION.0, VERSION.1);
-        if request.messages.iter().any(request::names_files) {
-            post = post.header(FILES.0, FILES.1);
+        let body = request::body(request, form);
+        match self.send(request, form, &body, None, on_delta).await {
+            Err(ModelError::Refused { status: 400, message, .. }) if message.contains(request::MISMATCH) => {
+                tracing::info!(model = %request.model, %message, "leaving out thoughts before which something has changed");
+                self.send(request, form, &request::without_unbound(body), Some(BINDING), on_delta).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn send(
+        &self,
+        request: &ChatRequest,
+        form: Option<Form<'_>>,
+        body: &Value,
+        beta: Option<(&str, &str)>,
+        on_delta: &mut OnDelta<'_>,
+    ) -> Result<ChatAnswer, ModelError> {
+        let mut post = self.http.post("/v1/messages", body).header(VERSION.0, VERSION.1);
+        let files = request.messages.iter().any(request::names_files).then_some(FILES);
+        for (name, value) in files.into_iter().chain(beta) {
+            post = post.header(name, value);
         }
         let answer = self.http.send(post).await?;
         let mut assembly = Assembly::new(form.and_then(Form::tool));

@@ -23,6 +23,7 @@ use crate::{
     media::{self, Medium},
     openai::{self, CLOSING},
     placed::{Joined, Span, block_bytes},
+    provider::is_blank,
     speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     strict::OPENING,
     tool_names::{self, ToolNames},
@@ -129,10 +130,14 @@ fn is_thought(block: &Value) -> bool {
     matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
 }
 
-/// What a block of such a tool costs: all texts in it. Of what is encrypted, three bytes are a token: it is the text that was found.
+/// What a block of such a tool costs: all texts in it, and the pages of a PDF that was fetched. Of what is encrypted, three bytes are
+/// a token: it is the text that was found.
 fn server_tokens(value: &Value, count: &dyn TokenCounter) -> Tokens {
     match value {
         Value::Object(fields) => {
+            if let Some(pages) = media::pdf_tokens(fields) {
+                return pages;
+            }
             let field = |(name, value): (&String, &Value)| match value {
                 Value::String(text) if name.starts_with("encrypted_") => Tokens(text.len().div_ceil(3) as u64),
                 value => server_tokens(value, count),
@@ -217,11 +222,15 @@ fn is_call(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some("tool_use")
 }
 
-/// Leaves out uses of Anthropic's own tools without their results, and results without their uses. One beside a call that was
-/// answered last has no result yet: Anthropic runs the tool then. Thoughts behind which nothing stands then are left out, too: no
-/// message may end with one.
+/// Leaves out uses of Anthropic's own tools without their results, results without their uses, and what is there again. One beside a
+/// call that was answered last has no result yet: Anthropic runs the tool then. Thoughts behind which nothing stands are left out,
+/// too: no message may end with one.
 fn pair_up(messages: &mut [Value]) {
     let text = |block: &Value, pointer: &str| block.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let mut seen = BTreeSet::new();
+    for blocks in messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()) {
+        blocks.retain(|block| !is_of_server(block) || seen.insert((text(block, "/id"), text(block, "/tool_use_id"))));
+    }
     let of_server = || messages.iter().flat_map(blocks).filter(|block| is_of_server(block));
     let uses: BTreeSet<String> = of_server().filter_map(|block| text(block, "/id")).collect();
     let results: BTreeSet<String> = of_server().filter_map(|block| text(block, "/tool_use_id")).collect();
@@ -240,10 +249,8 @@ fn pair_up(messages: &mut [Value]) {
             is_paired && text(block, "/caller/tool_id").is_none_or(is_answered)
         };
         if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
-            let before = blocks.len();
             blocks.retain(|block| !is_of_server(block) || is_taken(block));
-            let is_cut = blocks.len() < before && !goes_on;
-            while is_cut && blocks.last().is_some_and(is_thought) {
+            while !goes_on && blocks.last().is_some_and(is_thought) {
                 blocks.pop();
             }
             goes_on = if blocks.is_empty() { goes_on } else { is_own };
@@ -289,7 +296,8 @@ fn conversation(messages: Vec<Value>, ends: &BTreeSet<usize>) -> (Vec<Value>, Jo
             continue;
         }
         if ends.contains(&(at + 1)) {
-            blocks.last_mut().into_iter().for_each(mark);
+            // A thought takes no mark.
+            blocks.iter_mut().rev().find(|block| !is_thought(block)).into_iter().for_each(mark);
         }
         if joined.is_empty() && role != "user" {
             joined.push(("user".to_owned(), vec![text(OPENING)]));
@@ -342,7 +350,7 @@ fn result(call: &str, words: String, media: &[Medium]) -> Value {
     let mut result = json!({"type": "tool_result", "tool_use_id": call});
     if let Some(parts) = media::parts(&words, media) {
         put(&mut result, "content", parts);
-    } else if !words.trim().is_empty() {
+    } else if !is_blank(&words) {
         put(&mut result, "content", words);
     }
     result
@@ -362,19 +370,19 @@ fn input(call: &ToolCall) -> Value {
 /// which no agent can have.
 fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Value> {
     let (voice, words) = words(utterance, reader);
-    let is_blank = words.trim().is_empty();
+    let says_nothing = is_blank(&words);
     let thoughts = utterance.is_in_loop.then(|| reasoning::for_anthropic(&utterance.reasoning));
     let mut blocks: Vec<_> = thoughts.into_iter().flatten().collect();
     let (role, words) = match voice {
         Speaker::Tool => ("user", loose_result(group, utterance, &words)),
-        _ if is_blank && blocks.is_empty() => return None,
+        _ if says_nothing && blocks.is_empty() => return None,
         Speaker::System => ("user", format!("[from system] {words}")),
         Speaker::User => ("user", marked(utterance, words)),
         Speaker::Own => ("assistant", words),
     };
     match media::parts(&words, &utterance.media) {
         Some(parts) => blocks.extend(parts),
-        None if !words.trim().is_empty() => blocks.push(text(words.trim_end())),
+        None if !is_blank(&words) => blocks.push(text(words.trim_end())),
         None => {}
     }
     let is_said = blocks.last().is_some();
@@ -383,10 +391,27 @@ fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Val
 
 #[cfg(test)]
 mod tests {
+    use callboard_core::testing::Words;
+
     use super::*;
 
     #[test]
-    fn a_message_does_not_end_with_a_thought_behind_which_a_search_was_left_out() {
+    fn a_pdf_that_anthropic_fetched_counts_by_its_pages() {
+        // It has one page.
+        let data = "JVBERi0xLjQKMiAwIG9iaiA8PC9UeXBlL1BhZ2U+PiBlbmRvYmogJSVFT0YK";
+        let tokens = |media_type: &str| {
+            let source = json!({"type": "base64", "media_type": media_type, "data": data});
+            let document = json!({"type": "document", "title": "A letter", "source": source});
+            let fetched = json!({"type": "web_fetch_result", "url": "https://example.com/a", "content": document});
+            let result = json!({"type": "web_fetch_tool_result", "tool_use_id": "a", "content": fetched});
+            block_tokens(&result, &Words).0
+        };
+        assert!((7784..8184).contains(&tokens("application/pdf")), "{}", tokens("application/pdf"));
+        assert!(tokens("text/plain") < 400, "{}", tokens("text/plain"));
+    }
+
+    #[test]
+    fn no_message_ends_with_a_thought_and_no_search_is_there_twice() {
         let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "s"});
         let searched = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}});
         let found = json!({"type": "web_search_tool_result", "tool_use_id": "a", "content": []});
@@ -401,5 +426,11 @@ mod tests {
         assert_eq!(paired(&[own(&[&thought, &a, &found, &thought, &b])]), [own(&[&thought, &a, &found])]);
         let words = own(&[&text("Well.")]);
         assert_eq!(paired(&[own(&[&thought, &b]), words.clone()]), [own(&[&thought]), words]);
+        // What was hidden in between was left out before.
+        assert_eq!(paired(&[own(&[&thought, &a, &found, &thought])]), [own(&[&thought, &a, &found])]);
+        assert_eq!(paired(&[own(&[&thought])]), [own(&[])]);
+        // An answer that was kept twice.
+        let answer = own(&[&thought, &a, &found, &text("Well.")]);
+        assert_eq!(paired(&[answer.clone(), answer.clone()]), [answer, own(&[&thought, &text("Well.")])]);
     }
 }

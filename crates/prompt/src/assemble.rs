@@ -23,6 +23,7 @@ use crate::{
 pub(super) struct Assembly {
     format: Format,
     provider: Provider,
+    signs_calls: bool,
     /// The names of the tools that are offered with it.
     offered: Vec<String>,
     text: String,
@@ -51,11 +52,12 @@ impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(by: &Renderer<'_>) -> Self {
         let (text, messages, placed, marks) = Default::default();
-        let Renderer { format, provider, offered, .. } = *by;
+        let Renderer { format, provider, signs_calls, offered, .. } = *by;
         let offered = offered.iter().map(|tool| tool.name.clone()).collect();
         Self {
             format,
             provider,
+            signs_calls,
             offered,
             text,
             messages,
@@ -173,6 +175,9 @@ impl Assembly {
             Format::Text => (Body::Text(self.text), Joined::default()),
             Format::OpenAi => {
                 let (mut messages, joined) = chat(self.messages, self.provider, &names, has_system);
+                if self.signs_calls {
+                    openai::sign_calls(&mut messages);
+                }
                 if has_system {
                     messages.insert(0, openai::message("system", &self.text));
                 }
@@ -201,9 +206,9 @@ impl Assembly {
     fn tool_names(&self) -> ToolNames {
         let offered = self.offered.iter().map(String::as_str);
         match self.format {
-            Format::Anthropic => ToolNames::new(self.format, offered, anthropic::called(&self.messages)),
+            Format::Anthropic => ToolNames::new(self.format, self.provider, offered, anthropic::called(&self.messages)),
             Format::Text | Format::OpenAi | Format::Responses => {
-                ToolNames::new(self.format, offered, openai::called(&self.messages))
+                ToolNames::new(self.format, self.provider, offered, openai::called(&self.messages))
             }
         }
     }

@@ -204,7 +204,7 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, .. } = &self.key;
+        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, model, .. } = &self.key;
         let is_alone = self.key.names.len() == 1;
         let reader = Reader {
             name,
@@ -216,6 +216,8 @@ impl HistoryCache {
             format: *format,
             provider: *provider,
             media: *media,
+            model: model.as_deref(),
+            runs: &view.state.runs,
         };
         for item in items {
             match Utterance::of(item, &reader, values) {

@@ -35,6 +35,10 @@ pub(super) struct HistoryKey {
     pub(super) reads: Reads,
     /// How many pictures are shown at the most.
     pub(super) media: usize,
+    /// The model, which gets back what it thought itself.
+    pub(super) model: Option<String>,
+    /// Before which entries models in these threads may be forgotten.
+    models_forgotten: Vec<Option<Seq>>,
     vocabulary: String,
 }
 
@@ -51,6 +55,9 @@ impl HistoryKey {
             reads: Reads::of(&offered(view, agent, spec)),
             thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
+            models_forgotten: threads.iter().map(|thread| view.state.runs.models_forgotten_before(thread)).collect(),
+            // A text shows nothing of what was thought.
+            model: spec.model.clone().filter(|_| spec.format != Format::Text),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),
             erased: view.state.erased,
             format: spec.format,

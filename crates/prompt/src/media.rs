@@ -42,7 +42,11 @@ use callboard_core::{
     state::State,
 };
 
-use crate::{pdf::pages, provider::Provider, spec::ResolvedSpec};
+use crate::{
+    pdf::pages,
+    provider::{Provider, is_blank},
+    spec::ResolvedSpec,
+};
 
 /// How many pictures, and how much else, a prompt shows where its profile does not say.
 const SHOWN: usize = 4;
@@ -175,7 +179,7 @@ pub(super) fn parts(text: &str, media: &[Medium]) -> Option<Vec<Value>> {
 /// A part that is text; none where that is blank.
 fn text_part(text: &str) -> Option<Value> {
     let text = text.trim_matches('\n').trim_end();
-    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+    (!is_blank(text)).then(|| json!({"type": "text", "text": text}))
 }
 
 /// Takes from parts what they say for their count alone.
@@ -287,6 +291,13 @@ fn document(part: &Map<String, Value>, format: Format) -> Option<Value> {
     };
     part.as_object_mut()?.insert(PAGES.to_owned(), pages.into());
     Some(part)
+}
+
+/// What a PDF costs that stands in the result of a tool that its provider ran. None where a part is none, or nobody can read it.
+pub(super) fn pdf_tokens(part: &Map<String, Value>) -> Option<Tokens> {
+    let is_inline = matches!(Pdf::of(part)?.place, PdfPlace::Inline(_));
+    let document = document(part, Format::Anthropic).filter(|_| is_inline)?;
+    Some(of_document(&document))
 }
 
 /// What a part that is a PDF costs. No text beside it has more tokens than bytes.

@@ -19,6 +19,7 @@ use callboard_core::{
 use crate::{
     call_ids::{CallIds, IdForm},
     media,
+    provider::is_blank,
     renderer::Renderer,
     speaker::{NO_RESULT, Speaker, loose_result, marked, result_words, words},
     tool_names::{self, ToolNames},
@@ -42,6 +43,9 @@ const ID_END: Tokens = Tokens(4);
 
 /// What a tool costs besides its texts, at the most.
 const TOOL: Tokens = Tokens(16);
+
+/// The most calls that OpenAI takes in a message.
+const MOST_CALLS: usize = 128;
 
 /// What stands for a result that is blank.
 const BLANK_RESULT: &str = "[the result is empty]";
@@ -99,7 +103,8 @@ pub(super) fn tokens(message: &Value, count: &dyn TokenCounter) -> Tokens {
 pub(super) fn tools(tools: &[Tool], count: &dyn TokenCounter) -> Tokens {
     let tool = |tool: &Tool| {
         let parameters = parameters(tool).to_string();
-        TOOL + count.count(&tool.name) + count.count(&tool.description) + count.count(&parameters)
+        let name = tool_names::counted(&tool.name);
+        TOOL + count.count(&name) + count.count(&tool.description) + count.count(&parameters)
     };
     tools.iter().map(tool).sum()
 }
@@ -111,12 +116,14 @@ pub(super) fn tool(tool: &Tool) -> Value {
     }})
 }
 
-/// The schema of what a tool is called with. Where a tool says nothing, it takes nothing.
+/// The schema of what a tool is called with. Where a tool says nothing, it takes nothing: OpenAI refuses an object without
+/// `properties`.
 pub(super) fn parameters(tool: &Tool) -> Value {
-    match tool.parameters.is_empty() {
-        true => json!({"type": "object", "properties": {}}),
-        false => Value::Object(tool.parameters.clone()),
+    let mut parameters = tool.parameters.clone();
+    for (field, value) in [("type", json!("object")), ("properties", json!({}))] {
+        parameters.entry(field).or_insert(value);
     }
+    parameters.into()
 }
 
 /// Writes things that were said together: a call with its results, or one thing alone. What is blank is not written.
@@ -126,13 +133,16 @@ pub(super) fn messages<'a>(group: &'a [Utterance], by: &Renderer<'_>) -> Vec<Sou
         return group.iter().filter_map(|utterance| Some((one(group, utterance, by)?, utterance))).collect();
     };
     let mut others: Vec<_> = others.iter().collect();
-    let mut messages = vec![(calls(calling, by), calling)];
+    let mut messages = Vec::new();
     let (mut behind, mut shows) = (Vec::new(), calling);
-    for call in calling.calls() {
+    for (at, call) in calling.calls().iter().enumerate() {
+        if at % MOST_CALLS == 0 {
+            messages.push((calls(calling, at, by), calling));
+        }
         let at = others.iter().position(|result| result.result_of() == Some(call.id.as_str()));
         let found = at.map(|at| others.remove(at));
         let words = found.map(|found| result_words(found, by.agent)).unwrap_or_else(|| NO_RESULT.to_owned());
-        let words = if words.trim().is_empty() { BLANK_RESULT } else { &words };
+        let words = if is_blank(&words) { BLANK_RESULT } else { &words };
         let id = IdForm::of(by.provider).fit(&call.id);
         let source = found.unwrap_or(calling);
         let content: Value = match media::parts(words, found.map(|found| found.media.as_slice()).unwrap_or_default()) {
@@ -175,7 +185,7 @@ fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<
     if voice == Speaker::Tool {
         return Some(with_media(utterance, message("user", &loose_result(group, utterance, &words))));
     }
-    if words.trim().is_empty() {
+    if is_blank(&words) {
         return None;
     }
     let message = match voice {
@@ -211,20 +221,22 @@ fn users(utterance: &Utterance, words: &str, by: &Renderer<'_>) -> Value {
     }
 }
 
-/// The reader's own message with calls.
-fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
+/// The reader's own message with the calls that it makes from one on, as many as a message may have. What it says and thought stands
+/// in the first one.
+fn calls(utterance: &Utterance, from: usize, by: &Renderer<'_>) -> Value {
+    let is_first = from == 0;
     let (_, words) = words(utterance, by.agent);
-    let content = if words.trim().is_empty() { Value::Null } else { words.into() };
+    let content = if is_blank(&words) || !is_first { Value::Null } else { words.into() };
     let mut fields = Map::from_iter([("role".to_owned(), "assistant".into()), ("content".to_owned(), content)]);
     let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
-    let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| takes(name));
+    let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| is_first && takes(name));
     fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
     if takes(THOUGHT_TEXT) {
         // It is missed where another provider's model called.
         fields.entry(THOUGHT_TEXT).or_insert_with(|| "".into());
     }
-    if by.format == Format::Responses && utterance.is_in_loop {
-        let items: Vec<_> = reasoning::for_responses(&utterance.reasoning).map(as_sent).collect();
+    if by.format == Format::Responses && utterance.is_in_loop && is_first {
+        let items = items(utterance, by);
         fields.extend((!items.is_empty()).then(|| (THOUGHT_ITEMS.to_owned(), items.into())));
     }
     let form = IdForm::of(by.provider);
@@ -238,8 +250,44 @@ fn calls(utterance: &Utterance, by: &Renderer<'_>) -> Value {
         }
         written
     };
-    fields.insert("tool_calls".to_owned(), utterance.calls().iter().enumerate().map(call).collect());
+    let of_message = utterance.calls().iter().enumerate().skip(from).take(MOST_CALLS);
+    fields.insert("tool_calls".to_owned(), of_message.map(call).collect());
     Value::Object(fields)
+}
+
+/// What Gemini takes for the signature of a call that it did not make itself.
+pub(super) fn no_signature() -> Value {
+    json!({"google": {"thought_signature": "skip_thought_signature_validator"}})
+}
+
+/// Whether a message has calls, and none of them has a signature.
+pub(super) fn is_unsigned(message: &Value) -> bool {
+    let calls = message.get("tool_calls").and_then(Value::as_array).filter(|calls| !calls.is_empty());
+    calls.is_some_and(|calls| calls.iter().all(|call| call.get(reasoning::EXTRA_CONTENT).is_none()))
+}
+
+/// Gives the first call of each message behind what the user said last a signature, where none of its calls has one.
+pub(super) fn sign_calls(messages: &mut [Value]) {
+    let is_user = |message: &Value| message.get("role").and_then(Value::as_str) == Some("user");
+    let begin = messages.iter().rposition(is_user).map_or(0, |last| last + 1);
+    for message in messages.iter_mut().skip(begin).filter(|message| is_unsigned(message)) {
+        if let Some(call) = message.pointer_mut("/tool_calls/0").and_then(Value::as_object_mut) {
+            call.insert(reasoning::EXTRA_CONTENT.to_owned(), no_signature());
+        }
+    }
+}
+
+/// The items that the Responses API gets back of what the reader thought. OpenAI keeps none, and would look for a thought that is not
+/// in its item; what was thought before a search goes with it, or not at all.
+fn items(utterance: &Utterance, by: &Renderer<'_>) -> Vec<Value> {
+    let mut items: Vec<_> = reasoning::for_responses(&utterance.reasoning).map(as_sent).collect();
+    let is_search = |item: &Value| item.get("type").and_then(Value::as_str) == Some(reasoning::SEARCH_ITEM);
+    let is_whole = |item: &Value| is_search(item) || item.get("encrypted_content").is_some_and(Value::is_string);
+    if !by.provider.is_strict() && !items.iter().all(is_whole) {
+        let has_search = items.iter().any(is_search);
+        items.retain(|item| !has_search && is_whole(item));
+    }
+    items
 }
 
 /// An item that the Responses API gets back. It keeps none, and would look for a search that has an id.

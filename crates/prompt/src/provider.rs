@@ -99,6 +99,19 @@ impl Provider {
     }
 }
 
+/// Whether providers refuse a text as blank. Those that are written in Python take four separators for white space that Rust does not.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
+}
+
+/// Whether a model refuses a call of its loop without a signature of what was thought before it: Gemini does from version 3 on.
+pub(super) fn wants_signatures(model: Option<&str>) -> bool {
+    let name = model.map(str::to_ascii_lowercase).unwrap_or_default();
+    let behind = name.split_once("gemini-").map_or("", |(_, behind)| behind);
+    let version = behind.split(|c: char| !c.is_ascii_digit()).next().and_then(|version| version.parse::<u32>().ok());
+    version.is_some_and(|version| version >= 3)
+}
+
 /// Whether a name is that of one of OpenAI's own models. Those with open weights, `gpt-oss`, are served by others.
 fn is_openai(name: &str) -> bool {
     let name = name.strip_prefix("ft:").unwrap_or(name);
@@ -127,7 +140,22 @@ fn is_given_no_pictures(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::provider::Provider;
+    use crate::provider::{Provider, wants_signatures};
+
+    #[test]
+    fn gemini_wants_signatures_from_version_3_on() {
+        for (model, wants) in [
+            ("openai:gemini-3-pro", true),
+            ("google/gemini-3.1-pro-preview", true),
+            ("Gemini-12-flash", true),
+            ("gemini-2.5-flash", false),
+            ("gemini-flash-latest", false),
+            ("openai:gpt-4o", false),
+        ] {
+            assert_eq!(wants_signatures(Some(model)), wants, "{model}");
+        }
+        assert!(!wants_signatures(None));
+    }
 
     #[test]
     fn what_was_thought_goes_back_to_whoever_asks_for_it() {

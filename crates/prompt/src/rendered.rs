@@ -94,11 +94,15 @@ impl Renderer<'_> {
         }
     }
 
-    /// What a message of a chat completion costs, with what may be put between it and the one before.
+    /// What a message of a chat completion costs, with what may be put between it and the one before, and beside its calls.
     fn chat_tokens(&self, message: &Value) -> Tokens {
         let is_bare = message.get(openai::IS_BARE).is_some();
         let between = if is_bare { self.count.count(strict::BETWEEN_AND_USER) } else { Tokens(0) };
-        openai::tokens(message, self.count) + between
+        let signature = match self.signs_calls && openai::is_unsigned(message) {
+            true => self.count.count(&openai::no_signature().to_string()),
+            false => Tokens(0),
+        };
+        openai::tokens(message, self.count) + between + signature
     }
 
     /// The size of a group.

@@ -20,6 +20,8 @@ pub(super) struct Renderer<'a> {
     pub(super) offered: &'a [Tool],
     pub(super) format: Format,
     pub(super) provider: Provider,
+    /// Whether calls of its loop without a signature get one.
+    pub(super) signs_calls: bool,
     pub(super) style: Style,
     pub(super) count: &'a dyn TokenCounter,
 }

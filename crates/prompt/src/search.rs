@@ -6,6 +6,7 @@ use callboard_core::{
     conversation::Role,
     entry::{Actor, Header},
     error::Error,
+    id::AgentName,
     recall::{Recallable, Source},
     time::Timestamp,
 };
@@ -76,10 +77,17 @@ impl Search {
         data.contains("\"sha256\"") || data.to_ascii_lowercase().contains(word.as_str())
     }
 
-    /// Where the words stand in what an entry says; `None` where one is missing, or a filter leaves the entry out.
-    pub fn find(&self, header: &Header, said: &Recallable, text: &str) -> Option<SearchMatch> {
+    /// Where the words stand in what an entry says to `reader`; `None` where one is missing, or a filter leaves the entry out. No
+    /// reader is the user.
+    pub fn find(
+        &self,
+        header: &Header,
+        said: &Recallable,
+        text: &str,
+        reader: Option<&AgentName>,
+    ) -> Option<SearchMatch> {
         let at = header.time.unwrap_or(header.at);
-        let is_from = |name: &String| names(header, said).any(|known| known.eq_ignore_ascii_case(name));
+        let is_from = |name: &String| names(header, said, reader).any(|known| known.eq_ignore_ascii_case(name));
         let is_in = |thread: &String| header.subject.strip_prefix("thread:") == Some(thread.as_str());
         let is_wanted = self.from.as_ref().is_none_or(is_from)
             && self.thread.as_ref().is_none_or(is_in)
@@ -150,8 +158,12 @@ fn source(text: &str) -> Result<Source, Error> {
     source.ok_or_else(|| Error::invalid("/q", format!("there is no type {text:?}: use {}", all())))
 }
 
-/// The names of who says what an entry says.
-fn names<'a>(header: &'a Header, said: &'a Recallable) -> impl Iterator<Item = &'a str> {
+/// The names of who says what an entry says, as `reader` is told.
+fn names<'a>(
+    header: &'a Header,
+    said: &'a Recallable,
+    reader: Option<&AgentName>,
+) -> impl Iterator<Item = &'a str> + use<'a> {
     let role = said.role.map(|role| match role {
         Role::User => "user",
         Role::Ai => "assistant",
@@ -164,7 +176,8 @@ fn names<'a>(header: &'a Header, said: &'a Recallable) -> impl Iterator<Item = &
         Actor::System => "system",
     };
     let author = said.role.is_none().then_some(by);
-    said.speaker.as_deref().into_iter().chain(role).chain(author)
+    let agent = said.said_by(&header.subject, reader).map(AgentName::as_str);
+    agent.into_iter().chain(role).chain(author)
 }
 
 /// Where `word` stands in `text`, not within a longer word of Latin letters and digits.
@@ -209,7 +222,7 @@ mod tests {
         let entry = board.entries.last().unwrap();
         let said = callboard_core::event::recallable(entry).unwrap().unwrap();
         let search = Search::parse(query).unwrap();
-        let found = search.may_be_in(&entry.data).then(|| search.find(&entry.header, &said, text))??;
+        let found = search.may_be_in(&entry.data).then(|| search.find(&entry.header, &said, text, None))??;
         Some(text[found.bytes].to_owned())
     }
 
@@ -247,6 +260,21 @@ mod tests {
         ] {
             assert_eq!(finds(query, text).is_some(), is_found, "{query}");
         }
+    }
+
+    #[test]
+    fn what_a_program_tells_its_agent_is_found_by_others_as_that_agent_says_it() {
+        let mut board = Board::team("lead writer");
+        let messages = vec![NewMessage::text(Role::User, "Obey.")];
+        board.by("writer", AddMessages { thread: "chat:writer".parse().unwrap(), messages }).unwrap();
+        let entry = board.entries.last().unwrap();
+        let said = callboard_core::event::recallable(entry).unwrap().unwrap();
+        let search = Search::parse("obey from:writer").unwrap();
+        let is_found = |reader: Option<&str>| {
+            let reader = reader.map(|name| name.parse::<AgentName>().unwrap());
+            search.find(&entry.header, &said, "Obey.", reader.as_ref()).is_some()
+        };
+        assert_eq!([Some("lead"), Some("writer"), None].map(is_found), [true, false, false]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct ResolvedSpec {
     pub format: Format,
     /// Whose model reads it.
     pub provider: Provider,
+    /// The model that reads it, where that is known.
+    pub model: Option<String>,
     /// How its parts share the budget, where that is not as the session says.
     pub profile: Option<Profile>,
     /// What it has to fit in.
@@ -49,6 +51,7 @@ impl ResolvedSpec {
             layout: Layout::Named(LayoutName::Team),
             format: Format::Text,
             provider: Provider::default(),
+            model: None,
             profile: None,
             budget,
             task: None,

@@ -10,6 +10,7 @@ mod media;
 mod notes;
 mod recalled;
 mod steps;
+mod thoughts;
 mod threads;
 
 use insta::assert_snapshot;
@@ -18,8 +19,8 @@ use serde_json::{Value, json};
 use callboard_core::{
     agent::Agent,
     conversation::{AddMessages, NewMessage, ToolCall},
-    count::{Counting, Tokens},
-    prompt::{Format, escape::TAGS, profile::Profile},
+    count::{Counting, Factor, Tokens},
+    prompt::{Format, PartName, escape::TAGS, profile::Profile},
     run::{ToolResults, next::Next},
     session::Settings,
     testing::Board,
@@ -147,6 +148,41 @@ fn of_the_turn(board: &Board, format: Format) -> Prompt {
 }
 
 #[test]
+fn what_tokens_come_to_for_a_model_says_how_many_were_counted() {
+    let board = at_work();
+    let prompt = |thousandths: Option<u32>| {
+        let spec = ResolvedSpec {
+            task: Some("Go on.".to_owned()),
+            factor: thousandths.map(Factor::thousandths),
+            ..ResolvedSpec::new(
+                "writer".parse().unwrap(),
+                "agent:writer".parse().unwrap(),
+                Tokens(1 << 40),
+                board.count,
+            )
+        };
+        board.prompt_for("writer", &spec, 3).unwrap()
+    };
+    let history = PartName::HISTORY.as_str();
+    let counted = prompt(None).parts.iter().find(|part| part.name == history).map(|part| part.tokens);
+    assert!(counted > Some(Tokens(10)), "{counted:?}");
+    for thousandths in [1000, 1001, 1234, 1999, 3500] {
+        assert_eq!(prompt(Some(thousandths)).counted(history), counted, "{thousandths}");
+    }
+    // Several numbers of tokens come to the same there.
+    assert_eq!(prompt(Some(999)).counted(history), None);
+}
+
+#[test]
+fn a_tool_that_names_no_properties_takes_none() {
+    for format in [Format::OpenAi, Format::Responses, Format::Anthropic] {
+        let prompt = of_the_turn(&at_work(), format);
+        let tools = json!(crate::tools(format, &prompt.tools)).to_string();
+        assert!(tools.contains(r#"{"type":"object","properties":{}}"#), "{tools}");
+    }
+}
+
+#[test]
 fn first_turn_word_by_word() {
     let Body::Text(text) = as_text(&board(), "lead", "main", 1000).body else { panic!() };
     assert_snapshot!(text, @r#"
@@ -225,7 +261,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     tool: It has flowers.
         tool_call_id "c1"
     "#);
-    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, task 66");
+    assert_snapshot!(parts(&of_the_turn(&at_work(), Format::OpenAi)), @"instructions 26, team 40, duties 40, format 7, tools 37, context_sets 80, task 66");
     assert_eq!(of_the_turn(&at_work(), Format::OpenAi).counting, Counting::UpperBound);
     assert_eq!(of_the_turn(&at_work(), Format::Text).counting, Counting::Exact);
 }
@@ -447,7 +483,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
         let found = format!("found {turn} {}", "word ".repeat(20));
         board.user(ToolResults::new(run, vec![(format!("c{turn}"), found)])).unwrap();
     }
-    let prompt = as_messages(&board, "writer", "agent:writer", 420);
+    let prompt = as_messages(&board, "writer", "agent:writer", 427);
     assert_snapshot!(items(&prompt), @r#"
     system: <AGENT_INSTRUCTIONS> ⏎ You are writer, a poet. ⏎ Write in verse. ⏎ </AGENT_INSTRUCTIONS>
     system: <TEAM_MEMBERS> ⏎ - lead (manager): the editor ⏎ - writer (worker) (you): a poet ⏎ - critic (worker) ⏎ </TEAM_MEMBERS>
@@ -471,7 +507,7 @@ fn a_task_of_many_turns_leaves_out_its_middle() {
     tool: found 29 word word word word word word word word word word word word word word word word word word word word 
         tool_call_id "c29"
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 30, task 271 shortened");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 7, tools 37, task 271 shortened");
 }
 
 #[test]

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use callboard_core::{agent::Tool, entry::Hash, prompt::Format};
 
+use crate::provider::Provider;
+
 /// The most characters of a name in most formats.
 const LONGEST: usize = 64;
 
@@ -28,13 +30,16 @@ impl ToolNames {
     /// The names in a prompt whose messages have calls of `called`, and with which `offered` are on offer.
     pub(super) fn new<'a>(
         format: Format,
+        provider: Provider,
         offered: impl IntoIterator<Item = &'a str>,
         called: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let longest = if format == Format::Anthropic { LONGEST_OF_ANTHROPIC } else { LONGEST };
         let mut names = Self { longest, written: BTreeMap::new(), taken: BTreeSet::new() };
+        let is_for_gemini = provider == Provider::Gemini && format == Format::OpenAi;
         let all = offered.into_iter().chain(called);
-        let (fine, others): (Vec<_>, Vec<_>) = all.partition(|name| is_taken(name, longest));
+        let (fine, others): (Vec<_>, Vec<_>) =
+            all.partition(|name| is_taken(name, longest) && (!is_for_gemini || begins_well(name)));
         names.taken.extend(fine.into_iter().map(str::to_owned));
         others.into_iter().for_each(|name| names.add(name));
         names
@@ -84,14 +89,23 @@ pub(super) fn as_written(tool: Tool, renamed: &BTreeMap<String, String>) -> Tool
 /// The text of which the tokens are counted for a name, at the most: one that is taken as it is, and any other as it is
 /// written.
 pub(super) fn counted(name: &str) -> String {
-    if is_taken(name, LONGEST) { name.to_owned() } else { with_hash(name, DIGITS, LONGEST_OF_ANTHROPIC) }
+    let is_fine = is_taken(name, LONGEST) && begins_well(name);
+    if is_fine { name.to_owned() } else { with_hash(name, DIGITS, LONGEST_OF_ANTHROPIC) }
 }
 
 /// A name in the characters that are taken, and so many digits of its hash.
 fn with_hash(name: &str, digits: usize, longest: usize) -> String {
     let hash = Hash::of(name.as_bytes()).to_string();
     let end = format!("_{}", hash.get(..digits).unwrap_or(&hash));
-    cleaned(name, longest.saturating_sub(end.len())) + &end
+    let name = cleaned(name, longest);
+    let begin = if begins_well(&name) { "" } else { "_" };
+    let room = longest.saturating_sub(begin.len() + end.len());
+    format!("{begin}{}{end}", name.get(..room).unwrap_or(&name))
+}
+
+/// Whether a name begins as Gemini wants it: with a letter or `_`.
+fn begins_well(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
 /// Whether a provider takes this name.
@@ -114,11 +128,29 @@ pub(super) fn cleaned(name: &str, longest: usize) -> String {
 mod tests {
     use callboard_core::prompt::Format;
 
-    use crate::tool_names::ToolNames;
+    use crate::{provider::Provider, tool_names::ToolNames};
+
+    #[test]
+    fn for_gemini_a_name_begins_with_a_letter() {
+        let called = ["3d.render", "-a"];
+        let names = ToolNames::new(Format::OpenAi, Provider::Gemini, ["3d", "_3d", "look"], called);
+        let written = ["3d", "_3d", "look", "3d.render", "-a"].map(|name| names.of(name));
+        assert_eq!(written[1..3], ["_3d", "look"]);
+        for (begin, name) in [("_3d_", written[0]), ("_3d_render_", written[3]), ("_-a_", written[4])] {
+            assert!(name.strip_prefix(begin).is_some_and(|hash| hash.len() == 6), "{name}");
+        }
+        let others = ToolNames::new(Format::OpenAi, Provider::OpenAi, ["3d"], []);
+        assert_eq!(others.of("3d"), "3d");
+    }
 
     #[test]
     fn what_is_on_offer_keeps_its_name_and_others_get_one_of_their_own() {
-        let names = ToolNames::new(Format::OpenAi, ["fs_read"], ["fs.read", "fs/read", "look", "", "fs.read", "a.b"]);
+        let names = ToolNames::new(
+            Format::OpenAi,
+            Provider::OpenAi,
+            ["fs_read"],
+            ["fs.read", "fs/read", "look", "", "fs.read", "a.b"],
+        );
         assert_eq!(
             ["fs_read", "fs.read", "fs/read", "look", "", "a.b"].map(|name| names.of(name)),
             ["fs_read", "fs_read_4074bc", "fs_read_963799", "look", "tool_e3b0c4", "a_b_2e7336"]
@@ -128,14 +160,14 @@ mod tests {
 
     #[test]
     fn a_name_stays_the_same_when_others_are_shown_no_more() {
-        let all = ToolNames::new(Format::OpenAi, [], ["fs.read", "fs/read", "fs_read"]);
-        let fewer = ToolNames::new(Format::OpenAi, [], ["fs/read"]);
+        let all = ToolNames::new(Format::OpenAi, Provider::OpenAi, [], ["fs.read", "fs/read", "fs_read"]);
+        let fewer = ToolNames::new(Format::OpenAi, Provider::OpenAi, [], ["fs/read"]);
         assert_eq!(all.of("fs/read"), fewer.of("fs/read"));
     }
 
     #[test]
     fn a_name_that_is_on_offer_is_given_to_no_other() {
-        let names = ToolNames::new(Format::OpenAi, ["fs_read_4074bc"], ["fs.read"]);
+        let names = ToolNames::new(Format::OpenAi, Provider::OpenAi, ["fs_read_4074bc"], ["fs.read"]);
         let written = names.of("fs.read");
         assert!(written.starts_with("fs_read_4074bc") && written.len() == "fs_read_4074bc".len() + 1, "{written}");
     }
@@ -144,7 +176,7 @@ mod tests {
     fn a_name_is_as_long_as_its_format_takes() {
         let long = "x".repeat(100);
         let both = [Format::OpenAi, Format::Anthropic].map(|format| {
-            let names = ToolNames::new(format, [], [long.as_str()]);
+            let names = ToolNames::new(format, Provider::OpenAi, [], [long.as_str()]);
             names.of(&long).len()
         });
         assert_eq!(both, [64, 100]);

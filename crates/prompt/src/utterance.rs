@@ -6,19 +6,24 @@ use serde_json::{Map, Value};
 
 use callboard_core::{
     compression::Compressed,
-    conversation::{Content, Message, Role, Speaker, ToolCall, part_type, pdf::Pdf, reasoning},
+    conversation::{
+        Content, Message, Role, Speaker, ToolCall, part_type,
+        pdf::Pdf,
+        reasoning::{self, Thinker},
+    },
     count::Tokens,
     directive::Received,
     entry::Hash,
     id::{AgentName, Seq, ThreadId},
     prompt::{Format, Style},
+    run::Runs,
     text::Values,
 };
 
 use crate::{
     fetch::{self, Reads},
     media::Medium,
-    provider::Provider,
+    provider::{Provider, is_blank},
     replaced::{PlanPlace, is_done, is_updated, updates_plan},
     said::Said,
     tail::TailItem,
@@ -108,12 +113,34 @@ pub(super) struct Reader<'a> {
     pub(super) provider: Provider,
     /// How many pictures, and how much else, it is shown at the most.
     pub(super) media: usize,
+    /// Its model, where that is known.
+    pub(super) model: Option<&'a str>,
+    /// What is known of the models of those who spoke.
+    pub(super) runs: &'a Runs,
 }
 
 impl Reader<'_> {
     /// Whether it said this, and nobody else may have. Only then it knows what was thought before.
     fn owns(&self, message: &Message) -> bool {
         message.agent.as_ref().map_or(self.is_alone && message.role == Role::Ai, |agent| agent == self.name)
+    }
+
+    /// Whether its model is the one that thought before a message of its own.
+    fn thinker(&self, seq: Seq, message: &Message) -> Thinker {
+        let model_of = |agent| self.runs.model_of(agent, &message.thread_id, seq);
+        match (message.agent.as_ref().and_then(model_of), self.model) {
+            (Some(thinker), Some(reader)) if thinker == reader => Thinker::Reader,
+            (Some(_), Some(_)) => Thinker::Other,
+            (None, _) | (_, None) => Thinker::Unknown,
+        }
+    }
+
+    /// What it thought before it said a message, as far as its model may get that back.
+    fn reasoning(&self, seq: Seq, message: &Message) -> Arc<[Map<String, Value>]> {
+        match self.owns(message) {
+            true => reasoning::for_reader(&message.reasoning, self.thinker(seq, message)).into(),
+            false => Arc::default(),
+        }
     }
 }
 
@@ -243,7 +270,7 @@ impl Utterance {
 
     /// Whether it is an empty answer of the reader's own.
     pub(super) fn is_silent(&self) -> bool {
-        let says_nothing = |text: &str| self.calls().is_empty() && text.trim().is_empty();
+        let says_nothing = |text: &str| self.calls().is_empty() && is_blank(text);
         self.mine && matches!(&self.kind, Kind::Said { text, .. } if says_nothing(text))
     }
 
@@ -339,7 +366,7 @@ const REFUSED: &str = "[the model refused]";
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
     let place = reader.reads.message(message);
     // For others, what the program of an agent tells it comes from that agent.
-    let agent = message.agent.as_ref().filter(|agent| *agent != reader.name || message.said_by().is_some());
+    let agent = message.said_by(Some(reader.name));
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && agent.is_none();
     let mine = nameless || agent == Some(reader.name);
@@ -391,7 +418,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         }
     };
     let speaker = message.speaker(reader.manager);
-    let reasoning = if reader.owns(message) { message.reasoning.as_slice().into() } else { Arc::default() };
+    let reasoning = reader.reasoning(seq, message);
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);

@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
 use callboard_prompt::{
-    Prompt,
+    PartReport, Prompt,
     compression::{
         instructions::context,
         material::CompressionScope,
@@ -303,6 +303,12 @@ impl Compressor {
         let vocabulary = sizes().vocabulary();
         if shown.factor.is_none() && shown.vocabulary == vocabulary {
             return Ok((history_in(&shown), None));
+        }
+        // Where all is shown and the vocabulary is the same, only what its tokens come to for the model differs.
+        let is_whole = |part: &&PartReport| part.name == PartName::HISTORY.as_str() && !part.shortened;
+        let whole_part = shown.parts.iter().find(is_whole).filter(|_| shown.vocabulary == vocabulary);
+        if let Some(in_sizes) = whole_part.and_then(|part| shown.counted(&part.name)) {
+            return Ok((history_in(&shown), Some(in_sizes)));
         }
         let counted = Some(Counted { vocabulary: vocabulary.to_owned(), factor: None });
         let in_sizes = self.session.prompt(&PromptSpec { counted, ..whole.clone() }).await?;

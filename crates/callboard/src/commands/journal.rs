@@ -1,7 +1,10 @@
 //! `callboard session journal`.
 
 use callboard_api as api;
-use callboard_engine::core::{event::sentence, id::Seq};
+use callboard_engine::core::{
+    event::sentence,
+    id::{AgentName, Seq},
+};
 use clap::Args;
 use serde_json::Value;
 
@@ -44,8 +47,9 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
         };
     }
     let journal = read(&session, &args).await?;
+    let reader = session.acting_as.agent.as_ref();
     output.answer(&journal.json, |output| {
-        journal.it.entries.iter().for_each(|entry| line(entry, output));
+        journal.it.entries.iter().for_each(|entry| line(entry, reader, output));
         if journal.it.entries.is_empty() {
             output.note("there are no such entries");
         }
@@ -81,18 +85,19 @@ async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::Jou
 
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
     let mut follow = Follow::start(session, args.types, args.after.unwrap_or_default(), output).await?;
+    let reader = session.acting_as.agent.as_ref();
     while output.is_writable() {
         if let Followed::Entry(entry) = follow.next().await? {
-            output.answer(&entry, |output| line(&entry, output));
+            output.answer(&entry, |output| line(&entry, reader, output));
         }
     }
     Ok(())
 }
 
-/// Prints what an entry says, in a sentence. All of it is in its JSON.
-fn line(entry: &api::Entry, output: Output) {
+/// Prints what an entry says to `reader`, in a sentence. All of it is in its JSON.
+fn line(entry: &api::Entry, reader: Option<&AgentName>, output: Output) {
     let data: Value = serde_json::from_str(&entry.data).unwrap_or_default();
-    let said = sentence(&entry.by, &entry.kind, &entry.subject, &data);
+    let said = sentence(&entry.by, &entry.kind, &entry.subject, &data, reader);
     let seq = output.paint(Style::Quiet, format!("{:>5}", entry.seq));
     output.line(format!("{seq}  {}  {said}", entry.at));
 }

@@ -1,7 +1,7 @@
 //! `callboard messages`.
 
 use callboard_api as api;
-use callboard_engine::core::{conversation::Role, time::Timestamp};
+use callboard_engine::core::{conversation::Role, id::AgentName, time::Timestamp};
 use clap::Args;
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     }
     let page = call.answer::<api::MessageList>().await?;
     context.output.answer(&page.json, |output| {
-        page.it.messages.iter().for_each(|message| show(message, output));
+        page.it.messages.iter().for_each(|message| show(message, session.acting_as.agent.as_ref(), output));
         if page.it.messages.is_empty() {
             output.note(if is_whole { "there are no messages" } else { "there are no such messages" });
         }
@@ -78,8 +78,8 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-fn show(message: &api::Message, output: Output) {
-    let speaker = match (message.said_by(), message.role) {
+fn show(message: &api::Message, reader: Option<&AgentName>, output: Output) {
+    let speaker = match (message.said_by(reader), message.role) {
         (Some(agent), _) => agent.to_string(),
         (None, role) => word(role).to_owned(),
     };

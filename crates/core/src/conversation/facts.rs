@@ -7,14 +7,14 @@ use crate::{
     agent::Team,
     audience::Audience,
     conversation::{
-        Criteria, Message, MessageChecked, Size, Thread, call_secrets::CallSecrets, is_chat_of,
-        settings::ThreadSettings,
+        Criteria, Message, MessageChecked, Size, Thread, call_secrets::CallSecrets, settings::ThreadSettings,
     },
     entry::Header,
     error::Error,
     fact::{Description, Fact, Repeats, Seen, Sentence, json, sealed, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::{Recallable, Source},
+    role::{Role, agent_says},
     sentence::Statement,
     state::State,
     time::Timestamp,
@@ -267,11 +267,11 @@ fn message_sentence(it: &Statement<'_>) -> String {
     let called: Vec<_> = called.filter_map(|call| call.get("name").and_then(Value::as_str)).collect();
     let said = it.text("content");
     let (role, agent) = (it.text("role"), it.text("agent"));
-    let is_chat = || is_chat_of(&agent, &it.text("thread_id"));
+    let is_told = |role| !agent_says(&agent, role, &it.text("thread_id"), it.reader);
     let who = match (&*role, &*agent) {
         (_, "") => it.by.to_owned(),
-        ("USER", _) if is_chat() => "user".to_owned(),
-        ("SYSTEM", _) if is_chat() => "system".to_owned(),
+        ("USER", _) if is_told(Role::User) => "user".to_owned(),
+        ("SYSTEM", _) if is_told(Role::System) => "system".to_owned(),
         (_, agent) => agent.to_owned(),
     };
     match (&*role, said.trim(), called.as_slice()) {

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use crate::{input::InputVisitor, json};
 
 /// The fields of message objects in OpenAI's shape that hold reasoning. Each of them is a block with its name as type.
-pub const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+pub const OPENAI: [&str; 3] = ["reasoning_content", "reasoning", DETAILS];
 
 /// The types of Anthropic's blocks.
-pub(crate) const ANTHROPIC: [&str; 2] = ["thinking", "redacted_thinking"];
+pub(crate) const ANTHROPIC: [&str; 2] = [THINKING, "redacted_thinking"];
 
 /// The field beside a call in which Gemini gives the signature of what it thought, and the type of the block in which it is kept: with
 /// the place of the call in its message in `call`.
@@ -22,6 +22,12 @@ const ITEM: &str = "reasoning";
 
 /// The type of an item of the Responses API with which its provider searched the web.
 pub const SEARCH_ITEM: &str = "web_search_call";
+
+/// The type of the blocks of what Claude thought and shows.
+const THINKING: &str = "thinking";
+
+/// The type of the blocks with what routers such as OpenRouter give of what a model thought.
+const DETAILS: &str = "reasoning_details";
 
 /// Says that a secret was hidden in a block. A provider refuses what it did not write, so it does not get it back.
 const MASKED: &str = "masked";
@@ -39,6 +45,44 @@ pub fn is_of_server(kind: &str) -> bool {
 /// Whether Anthropic ran a tool.
 pub fn has_server_use(blocks: &[Map<String, Value>]) -> bool {
     blocks.iter().any(|block| is_of_server(kind(block)))
+}
+
+/// Whether the model that reads a prompt is the one that thought what a message holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thinker {
+    /// It is.
+    Reader,
+    /// It is another one.
+    Other,
+    /// It is not known which one it was.
+    Unknown,
+}
+
+/// The blocks that the reader of a prompt may get back, in its format. Providers refuse what is signed or encrypted and not by the
+/// model that they ask, and Anthropic refuses what is not signed: of another model, the texts of its thoughts and what Anthropic
+/// searched for it remain. Others with Anthropic's API give searches ids that Anthropic refuses.
+pub fn for_reader(blocks: &[Map<String, Value>], thinker: Thinker) -> Vec<Map<String, Value>> {
+    let may_get = |block: &&Map<String, Value>| match thinker {
+        Thinker::Reader => true,
+        Thinker::Other if is_of_server(kind(block)) => is_searched_by_anthropic(block),
+        Thinker::Other => {
+            let is_bound = ANTHROPIC.contains(&kind(block)) || [DETAILS, EXTRA_CONTENT].contains(&kind(block));
+            !is_bound && !is_item(block)
+        }
+        Thinker::Unknown => kind(block) != THINKING || is_signed(block),
+    };
+    blocks.iter().filter(may_get).cloned().collect()
+}
+
+/// Whether the id in a block of a provider's tool is one of Anthropic's.
+fn is_searched_by_anthropic(block: &Map<String, Value>) -> bool {
+    let id = ["id", "tool_use_id"].into_iter().find_map(|field| block.get(field)?.as_str());
+    id.is_some_and(|id| id.starts_with("srvtoolu_"))
+}
+
+/// Whether a block has a signature.
+fn is_signed(block: &Map<String, Value>) -> bool {
+    block.get("signature").and_then(Value::as_str).is_some_and(|signature| !signature.is_empty())
 }
 
 /// The blocks that Anthropic gets back, as it gave them. A use of its own tools goes with the result, or not at all.

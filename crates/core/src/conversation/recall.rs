@@ -21,9 +21,8 @@ impl Recallable {
         };
         let expected = message.expected_output.iter().map(|expected| format!("\nExpected: {expected}"));
         texts.extend(message.tool_calls.iter().map(call).chain(expected).map(|line| Text::from(line.as_str())));
-        let speaker = message.said_by().map(|agent| agent.as_str().into());
-        let (role, message_id) = (Some(message.role), Some(message.message_id.clone()));
-        Some(Self { speaker, role, message_id, ..Self::new(Source::Message, texts)? })
+        let (agent, role, message_id) = (message.agent.clone(), Some(message.role), Some(message.message_id.clone()));
+        Some(Self { agent, role, message_id, ..Self::new(Source::Message, texts)? })
     }
 }
 

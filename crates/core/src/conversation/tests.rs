@@ -415,6 +415,33 @@ fn what_a_provider_searched_is_kept_in_its_place() {
 }
 
 #[test]
+fn a_model_gets_back_no_thoughts_that_another_one_signed() {
+    use super::reasoning::{Thinker, for_reader};
+    let blocks = [
+        json!({"type": "thinking", "thinking": "Hm.", "signature": "s"}),
+        json!({"type": "thinking", "thinking": "And."}),
+        json!({"type": "thinking", "thinking": "Or.", "signature": ""}),
+        json!({"type": "redacted_thinking", "data": "abc"}),
+        json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}),
+        json!({"type": "reasoning_content", "reasoning_content": "Hm."}),
+        json!({"type": "reasoning_details", "reasoning_details": [{"type": "reasoning.encrypted", "data": "abc"}]}),
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"}),
+        json!({"type": "web_search_call", "id": "ws_1", "status": "completed"}),
+        json!({"type": "extra_content", "call": 0, "extra_content": {"google": {"thought_signature": "abc"}}}),
+        json!({"type": "server_tool_use", "id": "call_1", "name": "web_search", "input": {}}),
+        json!({"type": "web_search_tool_result", "tool_use_id": "call_1", "content": []}),
+    ];
+    let blocks: Vec<_> = blocks.iter().map(|block| block.as_object().unwrap().clone()).collect();
+    let of = |thinker| -> Vec<usize> {
+        let got = for_reader(&blocks, thinker);
+        (0..blocks.len()).filter(|at| got.contains(&blocks[*at])).collect()
+    };
+    assert_eq!(of(Thinker::Reader), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(of(Thinker::Unknown), [0, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(of(Thinker::Other), [4, 5]);
+}
+
+#[test]
 fn a_provider_gets_no_search_back_without_what_came_of_it() {
     let block = |block: Value| block.as_object().unwrap().clone();
     let kinds = |blocks: &[Value]| -> Vec<String> {

@@ -220,9 +220,13 @@ turn_fact!(TurnFailed, "turn.failed", TURN_FAILED, &[text("error")], true, true)
 
 impl TurnRequested {
     fn change(self, state: &mut State, header: &Header) {
-        let (turn, agent) = (self.turn, self.agent);
+        let thread = self.speaks_in();
+        let (turn, agent, model) = (self.turn, self.agent, self.model.map(Arc::<str>::from));
         state.runs.requested.insert_mut(agent.clone(), header.seq);
-        let asked = Asked { model: self.model.map(Arc::from), tokens: self.prompt.tokens };
+        if let Some(thread) = thread {
+            state.runs.note_model(&agent, &thread, model.clone(), header.seq);
+        }
+        let asked = Asked { model, tokens: self.prompt.tokens };
         state.runs.asked.insert_mut(agent.clone(), asked);
         let Some(run) = self.run else {
             state.runs.open.insert_mut(agent, header.seq);

@@ -108,7 +108,7 @@ impl Session {
                 };
                 let Some(mut seen) = query.filter.project(&view, entry)?.filter(|_| is_seen) else { continue };
                 if words.as_ref().is_none_or(|words| last::says(&seen, words)) {
-                    seen.sentence = query.sentences.then(|| last::sentence_of(&seen));
+                    seen.sentence = query.sentences.then(|| last::sentence_of(&view, &seen));
                     entries.push(seen);
                 }
             }

@@ -150,6 +150,7 @@ impl Wanted {
             layout: Layout::of(spec.layout.or(profile.layout), &profile.layout_parts),
             format: spec.format,
             provider: Provider::of(model),
+            model: model.map(str::to_owned),
             budget: spec.budget.unwrap_or_else(|| profile.budget_in(window)),
             profile: spec.profile.clone(),
             task: spec.task.clone(),

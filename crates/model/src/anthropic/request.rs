@@ -9,6 +9,9 @@ use crate::{ChatRequest, ResponseSchema};
 /// The default for the most tokens of an answer: the API requires a number, and all models in use can write so many.
 const MAX_TOKENS: u64 = 8192;
 
+/// The option of what becomes of thoughts before which something has changed. An answer that refuses them names it.
+pub(super) const MISMATCH: &str = "prefix_mismatch_behavior";
+
 /// How a model is asked for an answer with a schema.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'a> {
@@ -74,6 +77,16 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     put("temperature", request.temperature.map(Value::from));
     put("stream", Some(json!(true)));
     Value::Object(body)
+}
+
+/// The same body, of whose thoughts those are left out before which something has changed. Models that refuse these think as they do
+/// where nothing is said of it.
+pub(super) fn without_unbound(mut body: Value) -> Value {
+    if let Some(fields) = body.as_object_mut() {
+        let thinking = json!({"type": "adaptive", "block_binding": {MISMATCH: "drop_block"}});
+        fields.insert("thinking".to_owned(), thinking);
+    }
+    body
 }
 
 /// Whether a message, or a result in it, names a file that was uploaded.

@@ -65,6 +65,24 @@ async fn a_model_whose_tool_cannot_be_chosen_is_told_of_the_form_in_words() {
 }
 
 #[tokio::test]
+async fn thoughts_that_are_bound_to_what_has_changed_are_left_out() {
+    let endpoint = Scripted::start(|request, _| match request.get("thinking") {
+        None => Reply::error(
+            400,
+            "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. \
+             Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". The `tools` differ.",
+        ),
+        Some(_) => Reply::text("High."),
+    });
+    assert_eq!(ask(settings(&endpoint), &request(ANTHROPIC, "hi")).await.0.unwrap().text, "High.");
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 2);
+    let expected = json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}});
+    assert_eq!(requests[1]["thinking"], expected);
+    assert_eq!(requests[1]["messages"], requests[0]["messages"]);
+}
+
+#[tokio::test]
 async fn what_comes_before_the_conversation_is_sent_beside_it() {
     let endpoint = Scripted::start(|_, _| Reply::text("Hi."));
     let mut request = request(ANTHROPIC, "hi");

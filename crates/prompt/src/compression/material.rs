@@ -145,6 +145,7 @@ impl Material {
         let held = state.threads.get(&wanted.thread).ok_or_else(|| Error::not_found("thread", &wanted.thread))?;
         let readers = wanted.scope.readers.as_ref().unwrap_or(&held.sight.audience);
         let (mut messages, mut lacking, mut earlier) = (Vec::new(), Vec::new(), None);
+        let read_by: Vec<_> = state.team.names().filter(|name| readers.contains(name)).collect();
         for entry in entries {
             if *entry.header.kind == *Compressed::TYPE {
                 let compressed: Compressed = fact::read(entry)?;
@@ -157,7 +158,8 @@ impl Material {
             let MessageAdded(message) = fact::read(entry)?;
             match message.content.in_text(values) {
                 Ok(text) => {
-                    let spoken = Spoken::new(entry.header.seq, message, text);
+                    let is_for_others = read_by.iter().any(|name| Some(*name) != message.agent.as_ref());
+                    let spoken = Spoken::new(entry.header.seq, message, text, is_for_others);
                     messages.push((spoken, entry.header.audience.clone()));
                 }
                 Err(hash) => lacking.push((hash, entry.header.seq)),

@@ -554,7 +554,8 @@ fn fitting(lines: impl Iterator<Item = String>, room: &mut Tokens, count: &dyn T
 fn task(messages: &[Spoken], scope: &CompressionScope, target: Tokens) -> (usize, Tokens) {
     let is_task = |last: &&Spoken| last.message.role != Role::Tool && last.message.tool_calls.is_empty();
     let Some(last) = messages.last().filter(is_task) else { return (messages.len(), Tokens(0)) };
-    let is_own = last.message.said_by().is_some_and(|agent| Some(agent) == scope.reader.as_ref());
+    let reader = scope.reader.as_ref();
+    let is_own = last.message.said_by(reader).is_some_and(|agent| Some(agent) == reader);
     match is_own {
         false => (messages.len() - 1, Tokens(0)),
         true if scope.is_alone || last.size.0 > target.0 / 2 => (messages.len(), Tokens(0)),
@@ -727,7 +728,7 @@ fn asks(messages: &[Spoken]) -> impl Iterator<Item = usize> {
 
 /// What an agent that spoke last is to answer: the newest message that is not its own, nor a result.
 fn question(messages: &[Spoken]) -> Option<usize> {
-    let author = |spoken: &Spoken| (spoken.message.said_by().cloned(), spoken.message.role == Role::Ai);
+    let author = |spoken: &Spoken| (spoken.message.said_by(None).cloned(), spoken.message.role == Role::Ai);
     let is_said = |spoken: &&Spoken| spoken.message.role != Role::Tool;
     let last = messages.iter().rev().find(is_said).map(author).filter(|(agent, is_ai)| agent.is_some() || *is_ai)?;
     messages.iter().rposition(|spoken| is_said(&spoken) && author(spoken) != last)

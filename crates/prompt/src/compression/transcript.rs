@@ -20,23 +20,30 @@ pub struct Spoken {
     pub text: Arc<str>,
     /// What it takes in a prompt, at the most: its own size, and what is around it.
     pub size: Tokens,
+    /// Whether others read it than the agent from which it comes.
+    is_for_others: bool,
 }
 
 impl Spoken {
-    /// A message that says `text`.
-    pub(super) fn new(seq: Seq, message: Message, text: Arc<str>) -> Self {
+    /// A message that says `text`, for others than its agent, too, or for that alone.
+    pub(super) fn new(seq: Seq, message: Message, text: Arc<str>, is_for_others: bool) -> Self {
         let size = size(&message, Some(&text));
-        Self { seq, message: Arc::new(message), text, size }
+        Self { seq, message: Arc::new(message), text, size, is_for_others }
     }
 
-    /// Who says it.
+    /// Who says it. What a program tells the agent as which it works, that agent takes for the user's, and others do not: the words
+    /// for all of them are true for each.
     pub fn speaker(&self) -> String {
-        match (self.message.said_by(), self.message.role) {
+        let role = match self.message.role {
+            Role::User => "user",
+            Role::Ai => "assistant",
+            Role::System => "system",
+            Role::Tool => "tool",
+        };
+        match (self.message.said_by(None), &self.message.agent) {
             (Some(agent), _) => agent.to_string(),
-            (None, Role::User) => "user".to_owned(),
-            (None, Role::Ai) => "assistant".to_owned(),
-            (None, Role::System) => "system".to_owned(),
-            (None, Role::Tool) => "tool".to_owned(),
+            (None, Some(agent)) if self.is_for_others => format!("{agent}'s {role}"),
+            (None, _) => role.to_owned(),
         }
     }
 

@@ -90,7 +90,7 @@ fn a_turn_of_a_worker_with_a_tool() {
     assistant: {"type":"tool_use","id":"c1","name":"look","input":{"at":"spring"}}
     user*: {"type":"tool_result","tool_use_id":"c1","content":"It has flowers."}
     "#);
-    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, task 146");
+    assert_snapshot!(parts(&prompt), @"instructions 26, team 40, duties 40, format 63, tools 857, context_sets 80, task 146");
 }
 
 #[test]
@@ -179,7 +179,12 @@ fn ids_stand_for_one_call_and_have_few_characters() {
 
 #[test]
 fn what_is_blank_is_not_written_and_nothing_at_all_still_begins_and_ends_with_the_user() {
-    let blank = json!([{"role": "user", "content": " \n"}, {"role": "assistant", "content": ""}]);
+    let blank = json!([
+        {"role": "user", "content": " \n"},
+        {"role": "user", "content": "\u{1c}\u{1f}\n"},
+        {"role": "assistant", "content": ""},
+        {"role": "assistant", "content": "\u{1d}"},
+    ]);
     assert_snapshot!(talk(&said("writer", "agent:writer", blank)), @"user: [it is your turn]");
     let own = json!([{"role": "assistant", "content": "Hello."}, {"role": "assistant", "content": "Anybody?"}]);
     assert_snapshot!(talk(&said("writer", "agent:writer", own)), @"

@@ -4,6 +4,26 @@ use callboard_core::conversation::reading;
 
 use crate::tests::*;
 
+#[test]
+fn openai_is_sent_no_more_calls_in_a_message_than_it_takes() {
+    let mut board = Board::team("lead writer");
+    let call = |at: usize| json!({"id": format!("c{at}"), "name": "look", "arguments": {"at": at}});
+    let calls: Vec<_> = (0..300).map(call).collect();
+    let said = json!([{"role": "assistant", "content": "I look.", "tool_calls": calls}]);
+    let messages: Vec<NewMessage> = serde_json::from_value(said).unwrap();
+    board.by("writer", AddMessages { thread: "agent:writer".parse().unwrap(), messages }).unwrap();
+    let prompt = board.prompt_as("writer", "agent:writer", 100_000, Format::OpenAi).unwrap();
+    let Body::Messages(messages) = prompt.body else { panic!() };
+    let said: Vec<_> = messages.iter().filter(|message| message["role"] == "assistant").collect();
+    let calls: Vec<_> = said.iter().map(|message| message["tool_calls"].as_array().unwrap().len()).collect();
+    assert_eq!(calls, [128, 128, 44]);
+    assert_eq!((&said[0]["content"], &said[1]["content"]), (&json!("I look."), &Value::Null));
+    // The results of each stand behind it.
+    let second = messages.iter().position(|message| message == said[1]).unwrap();
+    let ids = [second - 1, second + 1].map(|at| messages[at]["tool_call_id"].as_str().unwrap());
+    assert_eq!(ids, ["c127", "c128"]);
+}
+
 const FORMATS: [Format; 3] = [Format::OpenAi, Format::Responses, Format::Anthropic];
 
 /// The team after these message objects in `main`, each by the user or an agent.

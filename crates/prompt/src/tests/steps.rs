@@ -102,8 +102,8 @@ fn a_turn_of_a_worker_in_a_step() {
     let sizes = [Format::Text, Format::OpenAi, Format::Anthropic].map(|format| parts(&of_the_turn(&board, format)));
     assert_snapshot!(sizes.join("\n"), @"
     instructions 26, team 40, duties 40, context_sets 80, history 157, steps 52, task 35
-    instructions 26, team 40, duties 40, format 7, tools 30, context_sets 80, history 73, steps 55, task 11
-    instructions 26, team 40, duties 40, format 63, tools 850, context_sets 80, history 161, steps 63, task 19
+    instructions 26, team 40, duties 40, format 7, tools 37, context_sets 80, history 73, steps 55, task 11
+    instructions 26, team 40, duties 40, format 63, tools 857, context_sets 80, history 161, steps 63, task 19
     ");
 }
 
@@ -160,13 +160,13 @@ fn only_tools_that_may_be_used_now_are_offered_and_counted() {
     let all = [Format::Text, Format::OpenAi, Format::Anthropic];
     assert_eq!(
         all.map(|format| tools(&board, format)),
-        [("look".to_owned(), 0), ("look".to_owned(), 30), ("look".to_owned(), 850)]
+        [("look".to_owned(), 0), ("look".to_owned(), 37), ("look".to_owned(), 857)]
     );
     // Now another one is due, which the writer does not have.
     use_tools(&mut board, &["look"]);
     assert_eq!(all.map(|format| tools(&board, format)), [(); 3].map(|()| (String::new(), 0)));
     use_tools(&mut board, &["note"]);
-    assert_eq!(tools(&board, Format::OpenAi), ("look".to_owned(), 30));
+    assert_eq!(tools(&board, Format::OpenAi), ("look".to_owned(), 37));
 }
 
 #[test]

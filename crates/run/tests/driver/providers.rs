@@ -1,7 +1,7 @@
 //! Runs whose agents have models of different providers.
 
 use callboard_engine::core::{
-    conversation::{AddMessages, NewMessage, Role, reading},
+    conversation::{AddMessages, NewMessage, PutThread, Role, reading, settings::ThreadPatch},
     entry::{Actor, Hash},
     id::ThreadId,
     run::{Due, Status, ToolResults, Wait},
@@ -205,6 +205,31 @@ async fn what_a_model_thinks_goes_back_to_it_while_its_calls_last_and_to_nobody_
         };
         assert!(size(3) > size(2), "{} {}", size(3), size(2));
     }
+}
+
+#[tokio::test]
+async fn what_a_model_thinks_goes_to_no_other_that_takes_its_place_in_the_middle_of_its_calls() {
+    let session = session_asking(&memory(), SMALL, CLAUDE).await;
+    let run = start(&session).await;
+    let thought = json!({"type": "thinking", "thinking": "A word to look up.", "signature": "c2lnbmVk"});
+    let models = Models::new(move |request, nth| match (asked(request), nth) {
+        ("directive", 0) => to("writer", "Look it up."),
+        ("work", 1 | 2) => Reply::tool_calls([("look_up", json!({"word": "tide"}))]).thinking([thought.clone()]),
+        ("work", _) => Reply::text("A tide is a tide."),
+        _ => done("Done."),
+    });
+    let found = || ToolResults::new(run.clone(), vec![("call_1".to_owned(), "found".to_owned())]);
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    let patch = ThreadPatch { model: Some(Some("anthropic:other".to_owned())), ..ThreadPatch::default() };
+    user(&session, PutThread { thread: "agent:writer".parse().unwrap(), patch }).await;
+    user(&session, found()).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
+    user(&session, found()).await;
+    assert_eq!(models.drive(&session, &run).await.unwrap(), Status::Completed);
+    let requests = models.endpoint.requests();
+    assert_eq!(requests[2]["model"], "other", "{}", requests[2]);
+    assert_eq!(thoughts(&requests[2]).len(), 0, "{}", requests[2]);
+    assert_eq!(thoughts(&requests[3]).len(), 1, "what it thought itself: {}", requests[3]);
 }
 
 #[tokio::test]

@@ -93,6 +93,8 @@ export const SIDE_TYPES = [
 export const TYPES = ["message.added", ...SIDE_TYPES];
 
 export interface Shown {
+  /** The agent that looks; the user if absent. */
+  viewer?: string | undefined;
   /** Only this thread; all if absent. */
   thread?: string | undefined;
   tools: boolean;
@@ -184,10 +186,27 @@ function messageOf(entry: Entry, shown: Shown, calls: Map<string, Call>): Messag
   const made = (said.tool_calls ?? []).map((call): Call => ({ ...call, arguments: call.arguments }));
   for (const call of made) calls.set(`${said.thread_id}\n${call.id}`, call);
   if (!shown.tools && made.length > 0 && text.trim() === "") return undefined;
-  const by = said.agent ?? (said.role === "SYSTEM" ? "system" : author(entry.by));
+  const by = speakerOf(said, entry.by, shown.viewer);
   const kept = beginningOf(said.content);
   const size = kept ? { whole: kept.size_bytes } : {};
   return { kind: "message", ...common(entry), by, said, text, ...size, calls: shown.tools ? made : [], done: [] };
+}
+
+/**
+ * Who says a message, as `viewer` is told; no viewer is the user. What a program tells the agent as which it works, in the agent's
+ * own conversation at a base URL, the user says for that agent and for the user; for all other agents this one does.
+ */
+export function speakerOf(
+  said: Partial<Pick<Said, "agent" | "role" | "thread_id">>,
+  by: string,
+  viewer?: string,
+): string {
+  const { agent, role, thread_id } = said;
+  if (agent == null) return role === "SYSTEM" ? "system" : author(by);
+  const isChat = thread_id === `chat:${agent}` || thread_id?.startsWith(`chat:${agent}:`);
+  const isTold = isChat && (role === "USER" || role === "SYSTEM") && (viewer === undefined || viewer === agent);
+  if (!isTold) return agent;
+  return role === "SYSTEM" ? "system" : "user";
 }
 
 function directive(

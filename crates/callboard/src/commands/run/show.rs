@@ -84,7 +84,7 @@ impl Show {
     }
 
     fn message(&mut self, _: &api::Entry, message: Message) {
-        let from = match (message.said_by(), message.role) {
+        let from = match (message.said_by(None), message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
             (None, Role::Tool) => "tool".to_owned(),

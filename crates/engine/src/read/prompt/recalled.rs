@@ -152,7 +152,7 @@ impl Session {
                     start: bytes.start,
                     end: bytes.end,
                     sha256: entry.hash_of_words(passage),
-                    from: said.origin(&header.subject),
+                    from: said.origin(&header.subject, wanted.viewer.agent()),
                     at: header.time.unwrap_or(header.at),
                 });
             }

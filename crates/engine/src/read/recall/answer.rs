@@ -10,6 +10,7 @@ use callboard_core::{
     recall::{Recallable, Source},
     text::Values,
     time::Timestamp,
+    viewer::Viewer,
 };
 
 pub use callboard_recall::HitWhy;
@@ -79,15 +80,15 @@ pub(super) fn said(entry: &Entry, values: &Values) -> Result<Option<(Recallable,
     Ok(said.and_then(|said| said.text(values).ok().map(|whole| (said, whole))))
 }
 
-/// A hit with its text; `None` where that was changed meanwhile.
-pub(super) fn show(place: Place, entry: &Entry, said: &Recallable, whole: &str) -> Option<RecallHit> {
+/// A hit with its text, as `viewer` is told of it; `None` where that was changed meanwhile.
+pub(super) fn show(viewer: &Viewer, place: Place, entry: &Entry, said: &Recallable, whole: &str) -> Option<RecallHit> {
     let (name, Place { bytes, score, why }) = (said.name_bytes, place);
     // The name of a thing is no part of what it says, unless nothing else was found.
     let bytes = if bytes.end > name { bytes.start.max(name)..bytes.end } else { bytes };
     let passage = whole.get(bytes.clone())?;
     let header = &entry.header;
     Some(RecallHit {
-        origin: said.origin(&header.subject),
+        origin: said.origin(&header.subject, viewer.agent()),
         source: said.source,
         seq: header.seq,
         subject: header.subject.clone(),
@@ -100,7 +101,7 @@ pub(super) fn show(place: Place, entry: &Entry, said: &Recallable, whole: &str) 
         at: header.time.unwrap_or(header.at),
         message_id: said.message_id.clone(),
         thread: header.subject.strip_prefix("thread:").and_then(|name| name.parse().ok()),
-        agent: said.speaker.as_ref().and_then(|name| name.parse().ok()),
+        agent: said.said_by(&header.subject, viewer.agent()).cloned(),
         role: said.role,
     })
 }

@@ -65,7 +65,7 @@ impl Session {
         let here = async {
             let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
             let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
-            Ok::<_, Error>((behind, shown(&corpus, found).await?, embedder))
+            Ok::<_, Error>((behind, shown(viewer, &corpus, found).await?, embedder))
         };
         let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
         corpus.confirm().await?;
@@ -192,8 +192,8 @@ impl Session {
     }
 }
 
-/// The hits with their texts, as they stand in the journals now. Each entry is read once, however many hits it has.
-async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
+/// The hits with their texts, as they stand in the journals now, for `viewer`. Each entry is read once, however many hits it has.
+async fn shown(viewer: &Viewer, corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error> {
     let mut wanted: BTreeMap<usize, BTreeMap<Seq, Vec<(usize, Hit)>>> = BTreeMap::new();
     for (number, hit) in hits.into_iter().enumerate() {
         wanted.entry(hit.scope).or_default().entry(hit.seq).or_default().push((number, hit));
@@ -206,7 +206,7 @@ async fn shown(corpus: &Corpus, hits: Vec<Hit>) -> Result<Vec<RecallHit>, Error>
             let values = session.values(texts::long_texts(&entry)).await?;
             let Some((said, whole)) = said(&entry, &values)? else { continue };
             for (number, Hit { bytes, score, why, .. }) in wanted.remove(&entry.header.seq).unwrap_or_default() {
-                let hit = show(Place { bytes, score, why }, &entry, &said, &whole);
+                let hit = show(viewer, Place { bytes, score, why }, &entry, &said, &whole);
                 let collection = journal.collection.clone();
                 shown.extend(hit.map(|hit| (number, RecallHit { collection, ..hit })));
             }

@@ -61,7 +61,7 @@ impl SearchedJournal {
                 if hits.len() == limit {
                     break;
                 }
-                let hit = self.found_in(&sight, search, entry).await?;
+                let hit = self.found_in(viewer, &sight, search, entry).await?;
                 let of_here = |hit| RecallHit { collection: self.collection.clone(), ..hit };
                 hits.extend(hit.map(|hit| (entry.header.at, of_here(hit))));
             }
@@ -70,7 +70,13 @@ impl SearchedJournal {
     }
 
     /// Where the words stand in an entry, if its viewer may find it.
-    async fn found_in(&self, sight: &Sight<'_>, search: &Search, entry: &Entry) -> Result<Option<RecallHit>, Error> {
+    async fn found_in(
+        &self,
+        viewer: &Viewer,
+        sight: &Sight<'_>,
+        search: &Search,
+        entry: &Entry,
+    ) -> Result<Option<RecallHit>, Error> {
         let header = &entry.header;
         let Some(said) = recallable(entry)? else { return Ok(None) };
         let from = sight.begins(said.source, &header.subject, &header.audience);
@@ -79,8 +85,9 @@ impl SearchedJournal {
         }
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
-        let Some(found) = search.find(header, &said, &text) else { return Ok(None) };
+        let Some(found) = search.find(header, &said, &text, viewer.agent()) else { return Ok(None) };
         let why = HitWhy { terms: search.words().to_vec(), ..HitWhy::default() };
-        Ok(show(Place { bytes: found.bytes, score: found.times as f32, why }, entry, &said, &text))
+        let place = Place { bytes: found.bytes, score: found.times as f32, why };
+        Ok(show(viewer, place, entry, &said, &text))
     }
 }

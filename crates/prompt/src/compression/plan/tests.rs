@@ -119,8 +119,14 @@ fn in_a_thread_without_the_user_the_first_speaker_says_what_is_to_be_done() {
 }
 
 #[test]
-fn what_a_program_tells_the_agent_as_which_it_works_is_said_by_the_user() {
-    let mut board = Board::team("lead writer");
+fn what_a_program_tells_the_agent_as_which_it_works_is_said_by_its_user() {
+    for (team, user) in [("lead writer", "writer's user"), ("writer", "user")] {
+        check_speakers(Board::team(team), user);
+    }
+}
+
+/// In a conversation of the writer's with a program, `user` is who speaks for that.
+fn check_speakers(mut board: Board, user: &str) {
     let thread: ThreadId = "chat:writer".parse().unwrap();
     let first = vec![NewMessage::text(Role::User, "Hello.")];
     board.user(AddMessages { thread: thread.clone(), messages: first }).unwrap();
@@ -132,7 +138,11 @@ fn what_a_program_tells_the_agent_as_which_it_works_is_said_by_the_user() {
     let aim = Aim { target: Tokens(1000), keep_recent: None };
     let Outlook::Compress(plan) = board.plan(&thread, CompressionScope::default(), aim).unwrap() else { panic!() };
     for spoken in plan.said() {
-        let expected = if spoken.message.role == Role::User { "user" } else { "writer" };
+        let expected = match (spoken.message.role, &spoken.message.agent) {
+            (Role::User, Some(_)) => user,
+            (Role::User, None) => "user",
+            _ => "writer",
+        };
         assert_eq!(spoken.speaker(), expected, "{}", spoken.transcript());
     }
     assert!(plan.said().any(|spoken| spoken.message.agent.is_some() && spoken.message.role == Role::User));
