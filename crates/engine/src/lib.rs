@@ -53,6 +53,7 @@ mod restore;
 mod seal;
 mod secrets;
 mod session;
+mod session_cache;
 mod session_info;
 mod settings;
 mod sizes;

@@ -88,7 +88,7 @@ impl Live {
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
         begun: Arc<Notify>,
-        messages: &MessageCache,
+        messages: &Arc<MessageCache>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {

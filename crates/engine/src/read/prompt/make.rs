@@ -88,7 +88,7 @@ impl Session {
         let (page, values) = (wanted.page()?, wanted.recalled.clone());
         let mut ingredients = Ingredients { page, values, ..Ingredients::default() };
         // What is remembered is of the journal as it is.
-        let remembered = self.live.prompts.recall(&wanted.memory_key()).filter(|_| wanted.drafts.is_empty());
+        let remembered = self.live.prompts.get(&wanted.memory_key()).filter(|_| wanted.drafts.is_empty());
         if let Some(remembered) = remembered {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             ingredients.values.extend(wanted.recalled.clone());
