@@ -213,7 +213,7 @@ pub fn session(id: &str) -> SessionId {
 
 /// A query for all entries.
 pub fn everything() -> Query {
-    Query { seqs: Seq(1)..Seq(u64::MAX), types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX }
+    Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)
 }
 
 /// Waits for an event, with a timeout.

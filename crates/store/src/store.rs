@@ -242,6 +242,13 @@ pub struct Query {
     pub limit: usize,
 }
 
+impl Query {
+    /// All entries with these numbers, of any type and about any subject.
+    pub fn all(seqs: Range<Seq>, order: Order, limit: usize) -> Self {
+        Self { seqs, types: Vec::new(), subjects: Vec::new(), order, limit }
+    }
+}
+
 /// Which entries about one subject to read, in the order of (`time`, `seq`). Entries without a time are left out.
 #[derive(Clone, Debug)]
 pub struct TimeQuery {

@@ -117,9 +117,7 @@ impl Board {
 
     /// The newest entries of a record, the newest first.
     async fn newest(&self, record: &SessionId, limit: usize) -> Result<Vec<Entry>, Error> {
-        let (types, subjects) = (Vec::new(), Vec::new());
-        let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Backward, limit };
-        Ok(self.store().read(record, query).await?)
+        Ok(self.store().read(record, Query::all(Seq(1)..Seq(u64::MAX), Order::Backward, limit)).await?)
     }
 
     /// A new id for a session.

@@ -130,13 +130,8 @@ impl Copy<'_> {
 
     /// The lease of the copy: if a run is going on, a server on `to` has to drive it.
     async fn lease_change(&self, row: Row) -> Result<LeaseChange, SurveyError> {
-        let runs = Query {
-            seqs: Seq(1)..row.head.seq.next(),
-            types: vec!["run.started".into()],
-            subjects: vec![],
-            order: Order::Forward,
-            limit: 1,
-        };
+        let all = Query::all(Seq(1)..row.head.seq.next(), Order::Forward, 1);
+        let runs = Query { types: vec!["run.started".into()], ..all };
         if self.from.read(self.id, runs).await?.is_empty() {
             return Ok(LeaseChange::Keep);
         }

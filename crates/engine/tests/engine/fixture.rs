@@ -143,9 +143,7 @@ pub(crate) async fn say(session: &Session, words: &str) -> Seq {
 
 /// All entries of a session, as the store has them.
 pub(crate) async fn journal(store: &Arc<dyn Store>, session: &SessionId) -> Vec<Entry> {
-    let seqs = Seq(1)..Seq(u64::MAX);
-    let all = Query { seqs, types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX };
-    store.read(session, all).await.unwrap()
+    store.read(session, Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)).await.unwrap()
 }
 
 /// The texts of all messages, as the store has them.
