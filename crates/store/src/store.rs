@@ -314,6 +314,12 @@ impl Lease {
 }
 
 impl Append {
+    /// A batch that adds entries and nothing else, to a session that does not expire.
+    pub fn of(session: SessionId, kind: JournalKind, expected: Head, entries: Vec<Entry>) -> Self {
+        let (values, rewrites, drop_values, lease) = Default::default();
+        Self { session, kind, expected, entries, values, rewrites, drop_values, expires_at: None, lease }
+    }
+
     /// Refuses a batch that is empty, or whose numbers do not continue the expected head, or that rewrites newer entries.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let expected = self.expected.seq;

@@ -11,7 +11,7 @@ use callboard_core::{
     session::{NewSession, SessionKind, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::{Append, LeaseChange};
+use callboard_store::Append;
 
 use crate::{
     append_surely::append_surely,
@@ -85,15 +85,9 @@ impl Board {
             Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },
         })?;
         let append = Append {
-            session: id.clone(),
-            kind: journal_kind(&state),
-            expected: Head::default(),
-            entries,
             values: values.into_iter().collect(),
-            rewrites: vec![],
-            drop_values: vec![],
             expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
-            lease: LeaseChange::Keep,
+            ..Append::of(id.clone(), journal_kind(&state), Head::default(), entries)
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO, newest: None }, now).await

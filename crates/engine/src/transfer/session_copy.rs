@@ -10,7 +10,7 @@ use callboard_core::{
     id::SessionId,
     state::State,
 };
-use callboard_store::{Append, LeaseChange, Row};
+use callboard_store::{Append, Row};
 
 use crate::{
     append_surely::append_surely,
@@ -107,11 +107,8 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, expected, lease) = (self.id.clone(), self.head, LeaseChange::Keep);
-        let kind = journal_kind(self.state);
-        let (rewrites, drop_values) = Default::default();
-        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
-        append_surely(&**self.board.store(), append).await
+        let append = Append::of(self.id.clone(), journal_kind(self.state), self.head, entries);
+        append_surely(&**self.board.store(), Append { values, expires_at, ..append }).await
     }
 
     fn is_in_use(&self) -> Error {

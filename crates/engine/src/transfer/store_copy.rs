@@ -159,10 +159,9 @@ impl Copy<'_> {
             entries.push(entry.clone());
             *rest = behind;
         }
-        let (session, expires_at) = (self.id.clone(), row.expires_at);
-        let (kind, lease) = (JournalKind::default(), LeaseChange::default());
         let rewrites = rewrites.into_iter().map(|(seq, data)| Rewrite { seq, data }).collect();
-        Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
+        let append = Append::of(self.id.clone(), JournalKind::default(), expected, entries);
+        Ok(Append { values, rewrites, drop_values, expires_at: row.expires_at, ..append })
     }
 
     /// What `changing` changed in entries that were copied before, up to `copied`, is changed in the copy too.

@@ -125,17 +125,8 @@ impl<F: Fixture> Pair<F> {
         let entries = entries.into_iter().map(seal).collect();
         // One of the sessions is always a request.
         let kind = if session.as_str() == "s2" { JournalKind::Unlisted } else { JournalKind::Session };
-        Append {
-            session,
-            kind,
-            expected,
-            entries,
-            values: values.into_iter().map(large).collect(),
-            rewrites: vec![],
-            drop_values: vec![],
-            expires_at,
-            lease: LeaseChange::Keep,
-        }
+        let values = values.into_iter().map(large).collect();
+        Append { values, expires_at, ..Append::of(session, kind, expected, entries) }
     }
 
     fn draft(&self, written: Written) -> Draft {
