@@ -32,6 +32,15 @@ pub(crate) async fn read(
     store.read(id, Query::all(after.next()..through.next(), Order::Forward, limit)).await
 }
 
+/// Reads the entry `seq`.
+pub(crate) async fn entry(
+    store: &dyn Store,
+    id: &SessionId,
+    seq: Seq,
+) -> Result<Option<Entry>, callboard_store::Error> {
+    Ok(read(store, id, seq.previous(), seq, 1).await?.pop())
+}
+
 /// Whether `entry` is the one after `head`, and its tag says so.
 pub(crate) fn follows(head: Head, entry: &Entry) -> bool {
     entry.header.seq == head.seq.next() && head.tag.chain(&entry.header, &entry.data_hash()) == entry.tag

@@ -20,7 +20,7 @@ use tokio::sync::broadcast;
 use crate::{
     error::Error,
     export::Export,
-    journal::read,
+    journal::{self, read},
     live::{
         job::{Ephemeral, Job, Receipt, Waiting},
         open::OpenSessions,
@@ -147,7 +147,7 @@ impl Session {
 
     /// The entry `seq`, whoever may see it.
     pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        Ok(self.page(seq.previous(), seq, 1).await?.pop())
+        Ok(journal::entry(&*self.live.store, self.id(), seq).await?)
     }
 
     /// The entries after `after` up to `through`, at most `limit`, whoever may see them.

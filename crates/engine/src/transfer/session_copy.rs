@@ -16,7 +16,7 @@ use crate::{
     append_surely::append_surely,
     board::Board,
     error::Error,
-    journal::{follows, journal_kind, read},
+    journal::{self, follows, journal_kind},
     transfer::create::{check_id, exists},
     upkeep::expiry,
 };
@@ -62,8 +62,8 @@ impl<'a> SessionCopy<'a> {
         if row.head.seq < end.seq && is_unfinished {
             return Ok(row.head);
         }
-        let last = read(&**self.board.store(), self.id, end.seq.previous(), end.seq, 1).await?;
-        if last.first().is_some_and(|last| last.head() == end) { Ok(end) } else { Err(self.is_in_use()) }
+        let last = journal::entry(&**self.board.store(), self.id, end.seq).await?;
+        if last.is_some_and(|last| last.head() == end) { Ok(end) } else { Err(self.is_in_use()) }
     }
 
     /// Whether all entries are copied.

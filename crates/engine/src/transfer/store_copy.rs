@@ -18,7 +18,7 @@ use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, R
 use crate::{
     append_surely::append_surely,
     error::Error,
-    journal::{PAGE, journal_kind, read},
+    journal::{self, PAGE, journal_kind, read},
     texts::stored_values,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
@@ -174,14 +174,13 @@ impl Copy<'_> {
         drop_values: &mut Vec<Hash>,
     ) -> Result<(), SurveyError> {
         for ChangedEntry { seq, .. } in changed_by(changing)?.into_iter().filter(|one| one.seq <= copied.seq) {
-            let before = read(self.to, self.id, seq.previous(), seq, 1).await?;
-            for hash in before.first().map(stored_values).unwrap_or_default() {
+            let before = journal::entry(self.to, self.id, seq).await?;
+            for hash in before.as_ref().map(stored_values).unwrap_or_default() {
                 if self.from.value(self.id, hash).await?.is_none() {
                     drop_values.push(hash);
                 }
             }
-            let now = read(self.from, self.id, seq.previous(), seq, 1).await?;
-            for entry in now {
+            if let Some(entry) = journal::entry(self.from, self.id, seq).await? {
                 for hash in stored_values(&entry) {
                     values.extend(self.from.value(self.id, hash).await?.map(|text| (hash, text)));
                 }
@@ -217,7 +216,7 @@ impl Copy<'_> {
     }
 
     async fn tag(&self, store: &dyn Store, seq: Seq) -> Result<Option<Tag>, SurveyError> {
-        Ok(read(store, self.id, seq.previous(), seq, 1).await?.first().map(|entry| entry.tag))
+        Ok(journal::entry(store, self.id, seq).await?.map(|entry| entry.tag))
     }
 
     /// Checks the session in `to`. Returns how many entries it has.
