@@ -120,12 +120,6 @@ impl Board {
         Ok(self.store().read(record, Query::all(Seq(1)..Seq(u64::MAX), Order::Backward, limit)).await?)
     }
 
-    /// A new id for a session.
-    pub fn new_id(&self) -> SessionId {
-        let random = u32::try_from(self.settings().random.next() % (1 << 31)).unwrap_or_default();
-        SessionId::generate(self.settings().clock.now(), random)
-    }
-
     /// How long a session lives without being used, where it does not say so itself.
     pub fn default_ttl(&self) -> Ttl {
         self.settings().ttl

@@ -64,10 +64,11 @@ impl Board {
     /// The ids to try for a new session: the given one, or some generated ones.
     pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
         let tries = if given.is_some() { 1 } else { ID_TRIES };
-        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.make_up_id()))
+        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.new_id()))
     }
 
-    fn make_up_id(&self) -> SessionId {
+    /// A new id for a session.
+    pub fn new_id(&self) -> SessionId {
         let random = u32::try_from(self.settings().random.next() % (1 << 31)).unwrap_or_default();
         SessionId::generate(self.settings().clock.now(), random)
     }
