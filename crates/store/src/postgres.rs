@@ -33,10 +33,7 @@ use callboard_core::{
 };
 use tokio::sync::{Notify, broadcast};
 
-use self::{
-    address::Address, changes::Changes, column::get, database::Database, error::PostgresError, sender::Sender,
-    watch::Tasks,
-};
+use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender, watch::Tasks};
 use crate::{
     Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
     append_batcher::AppendBatcher, server_time::ServerTime,
@@ -125,12 +122,10 @@ fn test_time(clock: &dyn Clock) -> Option<i64> {
 
 /// Starts to follow changes from now on.
 async fn follow_changes(database: &Database) -> Result<Changes, Error> {
-    let doing = "beginning to watch";
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-    let rows = database.query(doing, sql, &[]).await?;
-    let begun = rows.first().map(|row| Ok(Changes::new(get(row, 0)?, get(row, 1)?)));
-    let begun = begun.unwrap_or_else(|| Err(PostgresError::Damaged("a sequence has no next number".to_owned())));
-    begun.map_err(|fault| fault.during(doing, database.address()))
+    let changes = |row: &_| Ok(Changes::new(get(row, 0)?, get(row, 1)?));
+    let begun = database.first_row("beginning to watch", sql, &[], changes).await?;
+    begun.ok_or_else(|| Error::damaged(database.address().to_string(), "a sequence has no next number"))
 }
 
 impl Drop for PostgresStore {
