@@ -31,9 +31,12 @@ use callboard_core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use tokio::sync::{Notify, broadcast};
+use tokio::{
+    sync::{Notify, broadcast},
+    task::JoinSet,
+};
 
-use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender, watch::Tasks};
+use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender};
 use crate::{
     Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
     append_batcher::AppendBatcher, server_time::ServerTime,
@@ -75,7 +78,7 @@ pub struct PostgresStore {
     time: ServerTime,
     last_activity_at_open: Option<Timestamp>,
     batcher: AppendBatcher,
-    _tasks: Tasks,
+    _tasks: JoinSet<()>,
 }
 
 impl PostgresStore {
@@ -90,11 +93,11 @@ impl PostgresStore {
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
-        let mut tasks = Tasks::start(&supervisor, &database, &changes, &dead);
+        let mut tasks = watch::start(&supervisor, &database, &changes, &dead);
         let (changed, supervised) = (changes.clone(), supervisor.clone());
         let sender =
             Sender { database: database.clone(), changes: changed, clock: clock.clone(), supervisor: supervised };
-        let batcher = AppendBatcher::start(&mut tasks.0, &supervisor, sender);
+        let batcher = AppendBatcher::start(&mut tasks, &supervisor, sender);
         let time = ServerTime::default();
         Ok(Self {
             database,
