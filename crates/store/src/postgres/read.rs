@@ -12,7 +12,7 @@ use super::{
     database::Database,
     sessions::LIVE_SESSION_ID,
 };
-use crate::{Error, Order, Query};
+use crate::{Error, Order, Query, sql::direction};
 
 /// See [`Store::read`](crate::Store::read).
 pub(super) async fn read(
@@ -114,14 +114,6 @@ const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
          SELECT p.type FROM entry p WHERE p.session = here.id AND p.subject = w.subject AND p.type > w.type
          ORDER BY p.type LIMIT 1) AS type
      FROM here, wanted w WHERE w.type IS NOT NULL";
-
-/// An order in SQL.
-pub(super) fn direction(order: Order) -> &'static str {
-    match order {
-        Order::Forward => "ASC",
-        Order::Backward => "DESC",
-    }
-}
 
 fn hashes(texts: &[Arc<str>]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| short_hash(text).to_vec()).collect()

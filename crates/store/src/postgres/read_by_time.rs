@@ -5,10 +5,9 @@ use callboard_core::{entry::Entry, id::SessionId};
 use super::{
     column::{self, ENTRY, short_hash},
     database::{Database, Params},
-    read::direction,
     sessions::LIVE_SESSION_ID,
 };
-use crate::{Error, Order, TimeQuery};
+use crate::{Error, Order, TimeQuery, sql::direction};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) async fn read(
