@@ -17,7 +17,7 @@ macro_rules! behaves_like_memory {
             #![proptest_config(model_of::config())]
             #[test]
             fn $name(commands in proptest::collection::vec(model_of::command(), 1..60)) {
-                model_of::compare::<$fixture>(commands);
+                model_of::compare::<$fixture>(1, commands);
             }
         }
     };

@@ -105,7 +105,7 @@ mod model {
     fn behaves_like_memory<F: Fixture>() {
         let _server = RedisServer::shared();
         let compare = |commands| {
-            model_of::compare::<F>(commands);
+            model_of::compare::<F>(1, commands);
             Ok(())
         };
         TestRunner::new(model_of::config()).run(&vec(model_of::command(), 1..60), compare).unwrap();
