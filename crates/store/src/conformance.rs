@@ -216,8 +216,13 @@ pub fn everything() -> Query {
     Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)
 }
 
+/// A clock that shows a time in 2023.
+pub fn clock() -> ManualClock {
+    ManualClock::new(seconds(1_700_000_000))
+}
+
 /// Waits for an event, with a timeout.
-async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
+pub async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
     let Ok(come) = tokio::time::timeout(Duration::from_secs(300), event).await else { panic!("{what} did not come") };
     come
 }
