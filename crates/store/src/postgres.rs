@@ -38,8 +38,8 @@ use tokio::{
 
 use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender};
 use crate::{
-    Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
-    append_batcher::AppendBatcher, server_time::ServerTime,
+    Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
+    server_time::ServerTime,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
@@ -74,8 +74,7 @@ pub struct PostgresStore {
     dead: Arc<Notify>,
     durability: Durability,
     warnings: Vec<String>,
-    clock: Arc<dyn Clock>,
-    time: ServerTime,
+    time: Arc<ServerTime>,
     last_activity_at_open: Option<Timestamp>,
     batcher: AppendBatcher,
     _tasks: JoinSet<()>,
@@ -94,33 +93,17 @@ impl PostgresStore {
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = watch::start(&supervisor, &database, &changes, &dead);
-        let (changed, supervised) = (changes.clone(), supervisor.clone());
-        let sender =
-            Sender { database: database.clone(), changes: changed, clock: clock.clone(), supervisor: supervised };
+        let time = Arc::new(ServerTime::new(clock));
+        let (changed, timed, supervised) = (changes.clone(), time.clone(), supervisor.clone());
+        let sender = Sender { database: database.clone(), changes: changed, time: timed, supervisor: supervised };
         let batcher = AppendBatcher::start(&mut tasks, &supervisor, sender);
-        let time = ServerTime::default();
-        Ok(Self {
-            database,
-            changes,
-            dead,
-            durability,
-            warnings,
-            clock,
-            time,
-            last_activity_at_open,
-            batcher,
-            _tasks: tasks,
-        })
+        Ok(Self { database, changes, dead, durability, warnings, time, last_activity_at_open, batcher, _tasks: tasks })
     }
 
     /// The time of a test's clock in milliseconds; `None` for the time of the database.
     fn test_time(&self) -> Option<i64> {
-        test_time(&*self.clock)
+        self.time.of_test().map(Timestamp::as_millis)
     }
-}
-
-fn test_time(clock: &dyn Clock) -> Option<i64> {
-    (!clock.is_system()).then(|| clock.now().as_millis())
 }
 
 /// Starts to follow changes from now on.
@@ -152,9 +135,6 @@ impl Store for PostgresStore {
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
-        if !self.clock.is_system() {
-            return Ok(self.clock.now());
-        }
         self.time.now(sessions::now(&self.database)).await
     }
 
