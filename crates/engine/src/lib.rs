@@ -29,6 +29,7 @@
 mod append_surely;
 mod asker;
 mod background;
+mod blocking;
 mod board;
 mod collection;
 mod compress;

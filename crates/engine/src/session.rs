@@ -18,6 +18,7 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 use crate::{
+    blocking::off_runtime,
     error::Error,
     export::Export,
     journal::{self, read},
@@ -287,5 +288,5 @@ async fn count_before(command: &impl Command) -> Result<(), Error> {
         return Ok(());
     }
     let count = move || texts.iter().map(|text| sizes().count(text)).max();
-    tokio::task::spawn_blocking(count).await.map(|_| ()).map_err(|_| Error::Closed)
+    off_runtime(count).await.map(drop)
 }

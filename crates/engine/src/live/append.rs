@@ -14,6 +14,7 @@ use callboard_store::{Append, LeaseChange, Rewrite};
 
 use crate::{
     append_surely::append_surely,
+    blocking::off_runtime,
     error::Error,
     journal::{PAGE, journal_kind},
     live::{
@@ -185,12 +186,12 @@ impl Writer {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }
         let (mut many, lookups) = (std::mem::take(jobs), lookups.clone());
-        let deciding = tokio::task::spawn_blocking(move || {
+        let deciding = off_runtime(move || {
             let decided = decide(&mut many, batch, &lookups, at, nonce);
             (many, decided)
         });
         let decided;
-        (*jobs, decided) = deciding.await.map_err(|_| Error::Closed)?;
+        (*jobs, decided) = deciding.await?;
         Ok(decided)
     }
 

@@ -17,6 +17,7 @@ use callboard_core::{
 use tokio::sync::mpsc;
 
 use crate::{
+    blocking::off_runtime,
     board::Board,
     error::Error,
     export::{AT_ONCE, Line, VERSION},
@@ -64,7 +65,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
+        let (checked, export) = off_runtime(move || Ok::<_, Error>((check(&mut export)?, export))).await??;
         if checked.state.session.kind != kind {
             return Err(Refusal::invalid("", other_kind(kind)).into());
         }
@@ -111,10 +112,6 @@ fn elsewhere(error: Error) -> Error {
         }
         error => error,
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
 }
 
 /// The result of checking a whole export.

@@ -11,6 +11,7 @@ use callboard_store::{Order, Query};
 
 use super::{Made, Wanted};
 use crate::{
+    blocking::off_runtime,
     error::Error,
     prompt_memory::{MadePrompts, Remembered},
     session::Session,
@@ -194,8 +195,7 @@ impl Ingredients {
             return Ok((self.build(wanted), self));
         }
         let wanted = wanted.clone();
-        let built = tokio::task::spawn_blocking(move || (self.build(&wanted), self));
-        built.await.map_err(|_| Error::Closed)
+        off_runtime(move || (self.build(&wanted), self)).await
     }
 
     fn takes_long(&self, wanted: &Wanted) -> bool {
