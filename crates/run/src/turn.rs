@@ -88,11 +88,9 @@ impl Driver {
             return self.prepare_again(run, ask, &pending).await;
         }
         let model = self.model_of(state, &ask.agent, &ask.turn.thread)?;
-        let mut spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..self.spec(&ask, &model) };
+        let spec = self.spec(state, &ask, &model);
         let tools = spec.tools.clone();
-        self.session.observe(&mut spec, &self.outside).await?;
-        let prompt = self.session.prompt(&spec).await?;
-        let prompt = Box::pin(self.make_room(prompt, spec)).await?;
+        let prompt = self.new_prompt(spec).await?;
         let (id, name, record) = (run.id.clone(), model.to_string(), prompt.record());
         let request = TurnRequest { run: id, epoch: run.epoch, model: name, tools, prompt: record };
         self.session.execute(Actor::System, request).await?;
@@ -100,8 +98,10 @@ impl Driver {
     }
 
     /// The prompt that the model needs.
-    fn spec(&self, ask: &Ask, model: &ModelName) -> PromptSpec {
+    fn spec(&self, state: &State, ask: &Ask, model: &ModelName) -> PromptSpec {
         PromptSpec {
+            at: Some(state.head.seq),
+            format: format_for(model),
             agent: Some(ask.agent.clone()),
             thread: Some(ask.turn.thread.clone()),
             layout: ask.turn.layout,
