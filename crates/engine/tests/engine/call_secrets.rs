@@ -15,7 +15,7 @@ use callboard_engine::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{add, assert_sound, clock, code, id, journal, memory, new, run, say, settings, texts};
+use crate::fixture::{add, assert_sound, clock, code, exported, id, journal, memory, new, run, say, settings, texts};
 
 const CANARY: &str = "zq/hunter22-ß";
 
@@ -140,10 +140,7 @@ async fn i6_a_turn_outside_of_runs_is_searched_and_its_prompts_and_exports_show_
     assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({"pin": "[hidden]"}));
     let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
     assert!(!json!(prompt.body).to_string().contains(CANARY));
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
+    let lines = exported(&session).await;
     assert!(!lines.contains(CANARY) && lines.contains("\"secrets_left_out\":1"), "{lines}");
     let elsewhere = memory(&clock());
     let keys = vec![MasterKey::new([2; 32])];

@@ -15,7 +15,7 @@ use callboard_engine::{
 
 use proptest::prelude::*;
 
-use crate::fixture::{File, clock, code, id, journal, memory, new, run, say, settings, soon, text};
+use crate::fixture::{File, clock, code, exported, id, journal, memory, new, run, say, settings, soon, text};
 
 struct Stage {
     clock: ManualClock,
@@ -395,15 +395,6 @@ fn unpacked(path: &std::path::Path) -> String {
     let mut lines = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()), &mut lines)
         .unwrap();
-    lines
-}
-
-/// The lines of an export.
-async fn exported(session: &Session) -> String {
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
     lines
 }
 

@@ -158,6 +158,15 @@ pub(crate) async fn texts(store: &Arc<dyn Store>, session: &SessionId) -> Vec<St
         .collect()
 }
 
+/// The lines of an export.
+pub(crate) async fn exported(session: &Session) -> String {
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    lines
+}
+
 /// The journal is without a gap, each entry follows on the one before, and the session knows exactly what it folds to.
 pub(crate) async fn assert_sound(session: &Session) -> Vec<Entry> {
     let store = session_store(session).await;
