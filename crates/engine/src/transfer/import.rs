@@ -34,7 +34,8 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_session(export, id, false).await
+        let id = self.import_to(export, id, SessionKind::Session, false).await?;
+        self.session(&id).await
     }
 
     /// Continues an import that was begun and may have been interrupted. A complete import is returned as it is, whatever was
@@ -43,14 +44,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_session(export, id, true).await
-    }
-
-    async fn import_session<R>(&self, export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
-    where
-        R: BufRead + Seek + Send + 'static,
-    {
-        let id = self.import_to(export, id, SessionKind::Session, again).await?;
+        let id = self.import_to(export, id, SessionKind::Session, true).await?;
         self.session(&id).await
     }
 
