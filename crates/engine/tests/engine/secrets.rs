@@ -23,8 +23,8 @@ use callboard_engine::{
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    File, add, assert_sound, clock, code, exported, id, journal, memory, new, put, run, say, settings, text, texts,
-    with_id,
+    File, add, assert_sound, clock, code, exported, holds, id, journal, memory, new, put, run, say, settings, text,
+    texts, with_id,
 };
 
 const CANARY: &str = "zq/hunter22-ß";
@@ -51,13 +51,6 @@ fn clear(name: &str) -> ClearVariable {
 
 async fn reveal(session: &Session, name: &str) -> Result<Value, &'static str> {
     session.reveal(Viewer::User, &name.parse().unwrap()).await.map_err(|error| error.code())
-}
-
-/// Whether the value stands anywhere in what the store has of a session, sealed values included.
-async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
-    let entries = journal(store, &id(session)).await;
-    let headers = entries.iter().any(|entry| format!("{:?}", entry.header).contains(value));
-    headers || entries.iter().any(|entry| entry.data.contains(value))
 }
 
 #[tokio::test]
