@@ -12,7 +12,7 @@ use crate::{
     bare::Bare,
     board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, ratio, typical},
+    rounds::{ROUNDS, Rate, all_end, ratio, typical},
 };
 
 /// How many sessions take messages at once.
@@ -77,8 +77,6 @@ pub(crate) async fn many(sessions: &[Session], count: usize) -> anyhow::Result<R
             anyhow::Ok(())
         });
     }
-    while let Some(called) = calling.join_next().await {
-        called??;
-    }
+    all_end(calling).await?;
     Ok(Rate::since(each * sessions.len(), began))
 }

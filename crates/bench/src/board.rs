@@ -50,12 +50,18 @@ pub(crate) fn message(number: usize) -> AddMessages {
 
 /// Adds messages in large batches.
 pub(crate) async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
-    let mut number = 0;
-    while number < messages {
-        let end = messages.min(number + 500);
-        let batch = (number..end).map(|number| NewMessage::text(Role::User, text(number))).collect();
+    fill_with(session, messages, |number| NewMessage::text(Role::User, text(number))).await
+}
+
+/// The same with other messages.
+pub(crate) async fn fill_with(
+    session: &Session,
+    messages: usize,
+    message: impl Fn(usize) -> NewMessage,
+) -> anyhow::Result<()> {
+    for from in (0..messages).step_by(500) {
+        let batch = (from..messages.min(from + 500)).map(&message).collect();
         session.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages: batch }).await?;
-        number = end;
     }
     Ok(())
 }

@@ -15,8 +15,8 @@ use tokio::{
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    rounds::within,
     served::Served,
+    timing::{ms, percentile},
 };
 
 /// How many events are sent, one after the other.
@@ -25,15 +25,14 @@ const EVENTS: usize = 20;
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let listeners = scale.of(1000);
     let streams = engine(listeners).await?;
-    hold("engine streams", listeners, streams, report);
+    hold("engine streams", listeners, &streams, report);
     let events = server(listeners).await?;
-    hold("server-sent events", listeners, events, report);
+    hold("server-sent events", listeners, &events, report);
     Ok(())
 }
 
-fn hold(what: &str, listeners: usize, times: Vec<Duration>, report: &mut Report) {
-    let millis = within(times.clone(), 0.99).as_secs_f64() * 1000.0;
-    let half = within(times, 0.5).as_secs_f64() * 1000.0;
+fn hold(what: &str, listeners: usize, times: &[Duration], report: &mut Report) {
+    let [half, millis] = [50, 99].map(|percent| ms(percentile(times, percent)));
     let measured =
         format!("{listeners} listeners, {EVENTS} events: half within {half:.1} ms, 99 % within {millis:.1} ms");
     report.promised(format!("one event to 1,000 {what}, 99 % within, in ms"), millis, Goal::AtMost(50.0), measured);

@@ -12,7 +12,7 @@ use callboard_files::{Entry, FileQuery, Manifest, Project, SESSIONS};
 use crate::{
     Scale,
     report::{Goal, Report},
-    timing::{median, millis},
+    timing::{median, millis, ms},
 };
 
 /// How many processes add at once.
@@ -35,7 +35,7 @@ pub(crate) fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
 
 fn promised(report: &mut Report, what: String, median: Duration, limit_ms: f64) {
     let measured = format!("{} ms", millis(median));
-    report.promised(what, median.as_secs_f64() * 1000.0, Goal::AtMost(limit_ms), measured);
+    report.promised(what, ms(median), Goal::AtMost(limit_ms), measured);
 }
 
 /// The binary of the command line, which is built together with this one.

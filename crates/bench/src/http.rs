@@ -13,7 +13,7 @@ use tokio::{net::TcpStream, task::JoinSet};
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, ratio, typical},
+    rounds::{ROUNDS, Rate, all_end, ratio, typical},
     served::Served,
 };
 
@@ -83,9 +83,7 @@ async fn call(address: SocketAddr, each: usize) -> anyhow::Result<Rate> {
             anyhow::Ok(())
         });
     }
-    while let Some(called) = calling.join_next().await {
-        called??;
-    }
+    all_end(calling).await?;
     Ok(Rate::since(each * CONNECTIONS, began))
 }
 

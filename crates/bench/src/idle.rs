@@ -41,8 +41,7 @@ pub(crate) async fn growth(sessions: usize) -> anyhow::Result<Option<u64>> {
     let board = board::sqlite(&path, Durability::Normal)?;
     // What is there once, however many are open: connections and their pages.
     for id in &ids {
-        let (types, subjects) = (Vec::new(), Vec::new());
-        let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Forward, limit: 512 };
+        let query = Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, 512);
         board.store().read(&id.parse()?, query).await?;
         board.store().touch(&id.parse()?, None).await?;
     }

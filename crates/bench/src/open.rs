@@ -1,13 +1,14 @@
 //! How long it takes to open a session with a long history.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use callboard_store::Durability;
 
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, median},
+    rounds::ROUNDS,
+    timing::{median, ms},
 };
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
@@ -28,7 +29,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
         times.push(began.elapsed());
         board.close().await;
     }
-    let millis = median(times.iter().map(Duration::as_secs_f64).collect()) * 1000.0;
+    let millis = ms(median(&times));
     let measured = format!("{messages} messages: {millis:.1} ms");
     report.promised("opening a session with a long history, in ms", millis, Goal::AtMost(20.0), measured);
     Ok(())

@@ -35,8 +35,8 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
     let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
     let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
-    fill(&short, few).await?;
-    fill(&long, many).await?;
+    board::fill_with(&short, few, message).await?;
+    board::fill_with(&long, many, message).await?;
     let [of_short, of_long] = [queries(&short, few).await?, queries(&long, many).await?];
     for ((name, in_short), (_, in_long)) in of_short.into_iter().zip(of_long) {
         let mut times = [Vec::new(), Vec::new()];
@@ -64,14 +64,6 @@ fn at(number: usize) -> Option<Timestamp> {
 fn message(number: usize) -> NewMessage {
     let role = if number.is_multiple_of(ANSWERS) { Role::Ai } else { Role::User };
     NewMessage { timestamp: at(number), ..NewMessage::text(role, board::text(number)) }
-}
-
-async fn fill(session: &Session, messages: usize) -> anyhow::Result<()> {
-    for from in (0..messages).step_by(500) {
-        let batch = (from..messages.min(from + 500)).map(message).collect();
-        session.execute(Actor::User, AddMessages { thread: ThreadId::main(), messages: batch }).await?;
-    }
-    Ok(())
 }
 
 /// The pages that are read: the newest, those before a place and a time in the middle, and that of one role.

@@ -84,17 +84,7 @@ async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     board::fill(&long, many).await?;
     for (format, name) in [(Format::Text, "text"), (Format::OpenAi, "openai")] {
         let query = query("gpt-4o", format, Tokens(USUAL));
-        let mut times = [Vec::new(), Vec::new()];
-        for session in [&short, &long] {
-            session.prompt(&query).await?;
-        }
-        // In turns, so that whatever else the machine does falls on both.
-        for round in 0..40 {
-            for (session, times) in [&short, &long].into_iter().zip(&mut times) {
-                times.extend(asked_again(session, &query, many + round * 10, 10).await?);
-            }
-        }
-        let [short, long] = times.map(|times| median(&times));
+        let [short, long] = in_turns([(&short, &query), (&long, &query)], many, 40, 10).await?;
         let measured = format!("{} ms ÷ {} ms, {name}, after a message more each time", millis(long), millis(short));
         let ratio = long.as_secs_f64() / short.as_secs_f64();
         report.promised(
@@ -124,18 +114,9 @@ async fn calls(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     }
     // Nobody knows the second model, so that it gets the strict form. Both are counted alike.
     let counted = Some(Counted { vocabulary: "o200k_base".to_owned(), factor: None });
-    let queries = ["gpt-4o", "nobody-knows"]
+    let [openai, strict] = ["gpt-4o", "nobody-knows"]
         .map(|model| PromptSpec { counted: counted.clone(), ..query(model, Format::OpenAi, Tokens(LARGE)) });
-    let mut times = [Vec::new(), Vec::new()];
-    for query in &queries {
-        session.prompt(query).await?;
-    }
-    for round in 0..20 {
-        for (query, times) in queries.iter().zip(&mut times) {
-            times.extend(asked_again(&session, query, count + round * 2, 2).await?);
-        }
-    }
-    let [openai, strict] = times.map(|times| median(&times));
+    let [openai, strict] = in_turns([(&session, &openai), (&session, &strict)], count, 20, 2).await?;
     let measured = format!("{} ms ÷ {} ms as openai, after a message more each time", millis(strict), millis(openai));
     let ratio = strict.as_secs_f64() / openai.as_secs_f64();
     report.promised(
@@ -165,13 +146,7 @@ async fn pictures(report: &mut Report) -> anyhow::Result<()> {
     let query = query("gpt-4o", Format::OpenAi, Tokens(USUAL));
     let [shown, bare] = [with.prompt(&query).await?.tokens, without.prompt(&query).await?.tokens];
     anyhow::ensure!(shown.0 > bare.0 + 1000 * SHOWN as u64, "the pictures are not in the prompt");
-    let mut times = [Vec::new(), Vec::new()];
-    for round in 0..20 {
-        for (session, times) in [&with, &without].into_iter().zip(&mut times) {
-            times.extend(asked_again(session, &query, round * 2, 2).await?);
-        }
-    }
-    let [with, without] = times.map(|times| median(&times));
+    let [with, without] = in_turns([(&with, &query), (&without, &query)], 0, 20, 2).await?;
     let measured = format!("{} ms with, {} ms without, after a message more each time", millis(with), millis(without));
     let what = format!("{SHOWN} pictures of {} kB in a prompt add, in ms", BYTES / 1000);
     report.promised(what, ms(with.saturating_sub(without)), Goal::AtMost(1.0), measured);
@@ -182,6 +157,26 @@ async fn pictures(report: &mut Report) -> anyhow::Result<()> {
 fn query(model: &str, format: Format, budget: Tokens) -> PromptSpec {
     let agent = "writer".parse().ok();
     PromptSpec { agent, model: Some(model.to_owned()), budget: Some(budget), format, ..PromptSpec::default() }
+}
+
+/// The median of how long each of two prompts takes after a message more. They are asked for in turns, so that whatever else
+/// the machine does falls on both.
+async fn in_turns(
+    prompts: [(&Session, &PromptSpec); 2],
+    from: usize,
+    rounds: usize,
+    each: usize,
+) -> anyhow::Result<[Duration; 2]> {
+    for (session, query) in prompts {
+        session.prompt(query).await?;
+    }
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..rounds {
+        for ((session, query), times) in prompts.into_iter().zip(&mut times) {
+            times.extend(asked_again(session, query, from + round * each, each).await?);
+        }
+    }
+    Ok(times.map(|times| median(&times)))
 }
 
 /// How long a prompt takes each time a message was added.

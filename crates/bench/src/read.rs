@@ -19,7 +19,7 @@ use crate::{
     report::{Goal, Report},
     rounds::ROUNDS,
     served::Served,
-    timing::{median, millis},
+    timing::{median, millis, ms},
 };
 
 /// How many messages the session has.
@@ -67,7 +67,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
             None => report.noted(what, format!("{ratio:.2}: {measured}")),
         }
     }
-    let thousand = median(&read[3]).as_secs_f64() * 1000.0;
+    let thousand = ms(median(&read[3]));
     let measured = format!("{thousand:.2} ms, of which the caller reads and drops the body");
     report.promised("1,000 messages over HTTP, in ms", thousand, Goal::AtMost(1.5), measured);
     Ok(())

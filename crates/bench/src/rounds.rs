@@ -1,6 +1,8 @@
 //! Rounds: things that are compared are measured in turns, so that other load on the machine affects all of them.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use tokio::task::JoinSet;
 
 /// The number of rounds.
 pub(crate) const ROUNDS: usize = 7;
@@ -30,7 +32,7 @@ impl std::fmt::Display for Rate {
 }
 
 /// The median.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
@@ -45,9 +47,10 @@ pub(crate) fn typical(rates: &[Rate]) -> Rate {
     Rate(median(rates.iter().map(|rate| rate.0).collect()))
 }
 
-/// The time that `share` of all took at most.
-pub(crate) fn within(mut times: Vec<Duration>, share: f64) -> Duration {
-    times.sort();
-    let at = (times.len() as f64 * share).ceil() as usize;
-    times.get(at.saturating_sub(1)).copied().unwrap_or_default()
+/// Waits until all callers have ended.
+pub(crate) async fn all_end(mut calling: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    while let Some(called) = calling.join_next().await {
+        called??;
+    }
+    Ok(())
 }

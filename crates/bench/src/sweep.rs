@@ -19,7 +19,9 @@ use tokio::task::JoinSet;
 use crate::{
     Scale, board,
     report::{Goal, Report},
+    rounds::all_end,
     stores,
+    timing::ms,
 };
 
 /// How many sessions are made at once.
@@ -48,14 +50,13 @@ async fn held(name: &str, board: Board, scale: Scale, report: &mut Report) -> an
     let (swept, took) = (swept?.len(), began.elapsed());
     anyhow::ensure!(swept == count, "{swept} of {count} sessions were swept on {name}");
     board.close().await;
-    let millis = |time: Duration| time.as_secs_f64() * 1000.0;
     let measured = format!(
         "{swept} sessions in {:.1} s; the longest append meanwhile {:.1} ms, without a sweep {:.1} ms",
         took.as_secs_f64(),
-        millis(longest),
-        millis(alone)
+        ms(longest),
+        ms(alone)
     );
-    report.promised(format!("held up by a sweep, {name}, in ms"), millis(longest), Goal::AtMost(50.0), measured);
+    report.promised(format!("held up by a sweep, {name}, in ms"), ms(longest), Goal::AtMost(50.0), measured);
     Ok(())
 }
 
@@ -74,9 +75,7 @@ async fn expired(board: &Board, count: usize) -> anyhow::Result<()> {
             anyhow::Ok(())
         });
     }
-    while let Some(made) = making.join_next().await {
-        made??;
-    }
+    all_end(making).await?;
     // The last of them lives for another second.
     tokio::time::sleep(Duration::from_millis(1100)).await;
     Ok(())

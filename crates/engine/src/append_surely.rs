@@ -2,14 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callboard_core::{
-    entry::Entry,
-    id::{Seq, SessionId},
-};
 use callboard_store::{Append, Store};
 use tokio::time::Instant;
 
-use crate::{error::Error, journal::read};
+use crate::{error::Error, journal};
 
 /// How long an append with an unknown outcome is repeated before the caller gets an error.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -44,10 +40,6 @@ pub(crate) async fn append_surely(store: &dyn Store, append: Append) -> Result<(
 
 /// Whether the first entry of a batch is in the journal, by its tag.
 async fn landed(store: &dyn Store, append: &Append) -> Result<bool, callboard_store::Error> {
-    let there = entry(store, &append.session, append.expected.seq.next()).await?;
+    let there = journal::entry(store, &append.session, append.expected.seq.next()).await?;
     Ok(there.map(|entry| entry.tag) == append.entries.first().map(|entry| entry.tag))
-}
-
-async fn entry(store: &dyn Store, session: &SessionId, seq: Seq) -> Result<Option<Entry>, callboard_store::Error> {
-    Ok(read(store, session, seq.previous(), seq, 1).await?.pop())
 }

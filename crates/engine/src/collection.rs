@@ -17,22 +17,23 @@ const PAGE: usize = 256;
 impl Board {
     /// The collection of this name. What is called a session there is the journal of the collection.
     pub async fn collection(&self, name: &CollectionName) -> Result<Session, Error> {
-        let absent = || Error::from(Refusal::not_found("collection", name));
-        let collection = match self.open(&name.journal()).await {
-            Err(Error::NoSession { .. }) => return Err(absent()),
-            collection => collection?,
-        };
-        match collection.known()?.session.kind {
-            SessionKind::Collection => Ok(collection),
-            SessionKind::Session => Err(absent()),
+        Ok(self.find_collection(name).await?.ok_or_else(|| Refusal::not_found("collection", name))?)
+    }
+
+    /// The collection of this name, if there is one.
+    pub(crate) async fn find_collection(&self, name: &CollectionName) -> Result<Option<Session>, Error> {
+        let found = self.open(&name.journal()).await;
+        match found.and_then(|found| Ok((found.known()?.session.kind, found))) {
+            Ok((SessionKind::Collection, found)) => Ok(Some(found)),
+            Ok((SessionKind::Session, _)) | Err(Error::NoSession { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
     /// The collection of this name, which is made if there is none.
     pub async fn put_collection(&self, name: &CollectionName) -> Result<Session, Error> {
-        match self.collection(name).await {
-            Err(error) if error.code() == "not_found" => {}
-            there => return there,
+        if let Some(there) = self.find_collection(name).await? {
+            return Ok(there);
         }
         let new = NewCollection { name: name.clone(), salt: self.settings().random.next() };
         match self.create_as(name.journal(), &new).await {

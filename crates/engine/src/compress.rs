@@ -18,7 +18,7 @@ use callboard_prompt::compression::{
 };
 use callboard_store::{Order, Query};
 
-use crate::{error::Error, session::Session};
+use crate::{blocking::off_runtime, error::Error, session::Session};
 
 /// How many messages are read at once.
 const PAGE: usize = 4096;
@@ -69,7 +69,7 @@ impl Session {
             Unread::Refused(error) => error.into(),
             Unread::Values(_) => Error::Closed,
         })?;
-        tokio::task::spawn_blocking(move || look(material)).await.map_err(|_| Error::Closed)
+        off_runtime(move || look(material)).await
     }
 
     async fn entries_of(&self, state: &State, wanted: &Wanted) -> Result<Vec<Entry>, Error> {
@@ -111,6 +111,6 @@ impl Reading {
             let material = Material::read(&self.state, &self.wanted, &self.entries, &self.values);
             (self, material)
         };
-        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Closed)
+        off_runtime(read).await
     }
 }

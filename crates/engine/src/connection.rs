@@ -9,7 +9,7 @@ use callboard_core::{
 };
 use serde_json::Value;
 
-use crate::{board::Board, error::Error, journal::read, record::append_to, upkeep::expiry};
+use crate::{board::Board, error::Error, journal, record::append_to, upkeep::expiry};
 
 /// How long a use of a connection need not be recorded after one was, in seconds.
 const INTERVAL_SECONDS: i64 = 60 * 60;
@@ -40,8 +40,8 @@ impl Board {
     /// What the client said when it connected.
     pub async fn connection(&self, name: &str) -> Result<Option<Value>, Error> {
         let record = record::place_of_connection(name)?;
-        let entries = read(&**self.store(), &record, Seq::ZERO, Seq(1), 1).await?;
-        let begun = entries.first().map(fact::read::<Begun>).transpose()?;
+        let first = journal::entry(&**self.store(), &record, Seq(1)).await?;
+        let begun = first.as_ref().map(fact::read::<Begun>).transpose()?;
         Ok(begun.map(|begun| begun.intent))
     }
 

@@ -9,7 +9,7 @@ use callboard_core::{
 };
 use callboard_store::Store;
 
-use crate::{error::Error, journal::read, live::open::OpenSessions, record::append_to};
+use crate::{error::Error, journal, live::open::OpenSessions, record::append_to};
 
 /// How long it is known that a session expired, in seconds.
 const KNOWN_SECONDS: i64 = 30 * 24 * 60 * 60;
@@ -22,8 +22,8 @@ pub(crate) async fn expired_at(store: &dyn Store, id: &SessionId) -> Result<Opti
     if let Some(at) = store.expired_at(id).await? {
         return Ok(Some(at));
     }
-    let entries = read(store, &place(id)?, Seq::ZERO, Seq(1), 1).await?;
-    let expired = entries.first().map(fact::read::<Expired>).transpose()?;
+    let first = journal::entry(store, &place(id)?, Seq(1)).await?;
+    let expired = first.as_ref().map(fact::read::<Expired>).transpose()?;
     Ok(expired.filter(|expired| expired.session == *id).map(|expired| expired.at))
 }
 

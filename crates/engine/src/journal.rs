@@ -29,9 +29,16 @@ pub(crate) async fn read(
     through: Seq,
     limit: usize,
 ) -> Result<Vec<Entry>, callboard_store::Error> {
-    let (types, subjects) = (Vec::new(), Vec::new());
-    let seqs = after.next()..through.next();
-    store.read(id, Query { seqs, types, subjects, order: Order::Forward, limit }).await
+    store.read(id, Query::all(after.next()..through.next(), Order::Forward, limit)).await
+}
+
+/// Reads the entry `seq`.
+pub(crate) async fn entry(
+    store: &dyn Store,
+    id: &SessionId,
+    seq: Seq,
+) -> Result<Option<Entry>, callboard_store::Error> {
+    Ok(read(store, id, seq.previous(), seq, 1).await?.pop())
 }
 
 /// Whether `entry` is the one after `head`, and its tag says so.

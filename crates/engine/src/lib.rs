@@ -29,6 +29,7 @@
 mod append_surely;
 mod asker;
 mod background;
+mod blocking;
 mod board;
 mod collection;
 mod compress;
@@ -53,6 +54,7 @@ mod restore;
 mod seal;
 mod secrets;
 mod session;
+mod session_cache;
 mod session_info;
 mod settings;
 mod sizes;

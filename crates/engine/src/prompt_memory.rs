@@ -1,11 +1,7 @@
 //! What is remembered of prompts, so that the next one like it need not be made from nothing. All of it can be forgotten
 //! at any time: the prompts stay the same.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    fmt, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, fmt, sync::Arc};
 
 use callboard_core::{
     id::{AgentName, Seq, ThreadId},
@@ -14,31 +10,17 @@ use callboard_core::{
 };
 use callboard_prompt::{HistoryCache, PromptPieces, Provider, ResolvedSpec};
 
+use crate::session_cache::{Cache, Cached, SessionCache};
+
 /// The pieces of so many prompts are remembered of each kind.
 const MADE: usize = 4;
 
 /// What of prompts the sessions of a board keep in memory, all of them together. Its clones are the same memory.
 #[derive(Clone)]
-pub struct PromptMemory(Arc<Shared>);
+pub struct PromptMemory(Arc<Cache<MemoryKey, Remembered>>);
 
-struct Shared {
-    max_bytes: usize,
-    contents: Mutex<Contents>,
-}
-
-#[derive(Default)]
-struct Contents {
-    sessions: HashMap<u64, HashMap<MemoryKey, Slot>>,
-    bytes: usize,
-    /// Counts uses, and sessions.
-    count: u64,
-}
-
-struct Slot {
-    remembered: Arc<Remembered>,
-    bytes: usize,
-    used: u64,
-}
+/// The memory of one session, which goes with it.
+pub(crate) type SessionMemory = SessionCache<MemoryKey, Remembered>;
 
 /// What of two prompts has to be the same for the second to be made of what is remembered of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -74,12 +56,6 @@ pub(crate) struct MadePrompts {
     made: VecDeque<(Seq, ResolvedSpec, Arc<PromptPieces>)>,
     /// That of the agent's last turn, which this entry noted; none where it cannot be compared with.
     last: Option<(Seq, Option<Arc<PromptPieces>>)>,
-}
-
-/// The memory of one session, which goes with it.
-pub(crate) struct SessionMemory {
-    memory: PromptMemory,
-    session: u64,
 }
 
 impl MemoryKey {
@@ -131,22 +107,16 @@ impl MadePrompts {
 impl PromptMemory {
     /// A memory of about so many bytes.
     pub fn of_bytes(max_bytes: usize) -> Self {
-        Self(Arc::new(Shared { max_bytes, contents: Mutex::default() }))
+        Self(Arc::new(Cache::of_bytes(max_bytes)))
     }
 
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
-        self.contents().bytes
+        self.0.bytes()
     }
 
     pub(crate) fn of_session(&self) -> SessionMemory {
-        let mut contents = self.contents();
-        contents.count += 1;
-        SessionMemory { memory: self.clone(), session: contents.count }
-    }
-
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.0.contents.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.of_session()
     }
 }
 
@@ -158,89 +128,25 @@ impl Default for PromptMemory {
 
 impl fmt::Debug for PromptMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptMemory").field("max_bytes", &self.0.max_bytes).finish_non_exhaustive()
+        f.debug_struct("PromptMemory").field("max_bytes", &self.0.max_bytes()).finish_non_exhaustive()
     }
 }
 
 impl SessionMemory {
-    /// What is remembered under a key.
-    pub(crate) fn recall(&self, key: &MemoryKey) -> Option<Arc<Remembered>> {
-        let mut contents = self.memory.contents();
-        contents.count += 1;
-        let used = contents.count;
-        let slot = contents.sessions.get_mut(&self.session)?.get_mut(key)?;
-        slot.used = used;
-        Some(slot.remembered.clone())
-    }
-
-    /// Forgets everything.
-    pub(crate) fn forget(&self) {
-        let mut contents = self.memory.contents();
-        let slots = contents.sessions.remove(&self.session).unwrap_or_default();
-        contents.bytes = contents.bytes.saturating_sub(slots.values().map(|slot| slot.bytes).sum());
-        drop(contents);
-        drop(slots);
-    }
-
-    /// Remembers it under a key, unless more was remembered meanwhile; what is known of prompts that were made is kept of
-    /// both. What was not used for longest is forgotten where
-    /// it gets too much.
+    /// Remembers it under a key, unless more was remembered meanwhile; what is known of prompts that were made is kept of both.
     pub(crate) fn remember(&self, key: MemoryKey, mut remembered: Remembered) {
-        if let Some(known) = self.recall(&key) {
+        if let Some(known) = self.get(&key) {
             remembered.made.join(&known.made);
         }
-        let bytes = remembered.bytes();
-        let mut contents = self.memory.contents();
-        contents.count += 1;
-        let slot = Slot { remembered: Arc::new(remembered), bytes, used: contents.count };
-        let slots = contents.sessions.entry(self.session).or_default();
-        if slots.get(&key).is_some_and(|now| now.remembered.through > slot.remembered.through) {
-            return;
-        }
-        let before = slots.insert(key, slot);
-        contents.bytes = (contents.bytes + bytes).saturating_sub(before.as_ref().map_or(0, |slot| slot.bytes));
-        let forgotten = contents.forget_down_to(self.memory.0.max_bytes);
-        // What takes a while to be dropped is dropped while nobody waits.
-        drop(contents);
-        drop((before, forgotten));
+        self.keep(key, Arc::new(remembered));
     }
 }
 
-impl Drop for SessionMemory {
-    fn drop(&mut self) {
-        self.forget();
+impl Cached for Remembered {
+    fn through(&self) -> Seq {
+        self.through
     }
-}
 
-impl Contents {
-    /// Forgets what was not used for longest until at most `max_bytes` are contents; where it has to, a little more, so that
-    /// it is not looked for each time.
-    fn forget_down_to(&mut self, max_bytes: usize) -> Vec<Slot> {
-        let mut forgotten = Vec::new();
-        if self.bytes <= max_bytes {
-            return forgotten;
-        }
-        let slots = self.sessions.values().flat_map(HashMap::values);
-        let mut by_use: Vec<_> = slots.map(|slot| (slot.used, slot.bytes)).collect();
-        by_use.sort_unstable();
-        let mut last = 0;
-        for (used, bytes) in by_use {
-            if self.bytes <= max_bytes / 4 * 3 {
-                break;
-            }
-            (last, self.bytes) = (used, self.bytes.saturating_sub(bytes));
-        }
-        for slots in self.sessions.values_mut() {
-            let (gone, stays) = mem::take(slots).into_iter().partition(|(_, slot)| slot.used <= last);
-            *slots = stays;
-            forgotten.extend(HashMap::<MemoryKey, Slot>::into_values(gone));
-        }
-        self.sessions.retain(|_, slots| !slots.is_empty());
-        forgotten
-    }
-}
-
-impl Remembered {
     fn bytes(&self) -> usize {
         self.history.bytes() + self.made.bytes() + self.values.values().map(|text| text.len()).sum::<usize>()
     }

@@ -1,7 +1,6 @@
 //! Recall: the index in which is found what was said. It follows each journal that is asked, and is derived: one for every
 //! store, beside the node's data. Who may see what of it, `read::recall` says.
 
-mod blocking;
 pub(crate) mod elsewhere;
 pub(crate) mod fill;
 mod follow;

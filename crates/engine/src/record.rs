@@ -9,7 +9,7 @@ use callboard_core::{
     idempotency::record,
     time::Timestamp,
 };
-use callboard_store::{Append, JournalKind, LeaseChange, Store};
+use callboard_store::{Append, JournalKind, Store};
 
 use crate::{append_surely::append_surely, error::Error, settings::Settings};
 
@@ -26,10 +26,7 @@ pub(crate) async fn append_to(
     let draft = record::draft(fact, settings.salt().salt(expected.seq.next()));
     let entry = Entry::seal(expected, settings.clock.now(), by.clone(), settings.nonce(), draft);
     let head = entry.head();
-    let (session, kind, entries, values) = (record.clone(), JournalKind::Unlisted, vec![entry], Vec::new());
-    let (rewrites, drop_values) = Default::default();
-    let lease = LeaseChange::Keep;
-    let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
-    append_surely(&**store, append).await?;
+    let append = Append::of(record.clone(), JournalKind::Unlisted, expected, vec![entry]);
+    append_surely(&**store, Append { expires_at, ..append }).await?;
     Ok(head)
 }

@@ -130,8 +130,8 @@ impl Session {
     ) -> Result<BTreeMap<Seq, Vec<CallSecrets>>, Error> {
         let (mut found, mut after) = (BTreeMap::new(), Seq::ZERO);
         while after < head && names.iter().any(|name| is_of_call(name)) {
-            let (seqs, types, order) = (after.next()..head.next(), vec![MessageAdded::TYPE.into()], Order::Forward);
-            let query = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
+            let types = vec![MessageAdded::TYPE.into()];
+            let query = Query { types, ..Query::all(after.next()..head.next(), Order::Forward, PAGE) };
             let page = self.live.store.read(self.id(), query).await?;
             let Some(last) = page.last() else { break };
             after = last.header.seq;

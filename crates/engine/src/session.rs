@@ -18,9 +18,10 @@ use callboard_core::{
 use tokio::sync::broadcast;
 
 use crate::{
+    blocking::off_runtime,
     error::Error,
     export::Export,
-    journal::read,
+    journal::{self, read},
     live::{
         job::{Ephemeral, Job, Receipt, Waiting},
         open::OpenSessions,
@@ -147,7 +148,7 @@ impl Session {
 
     /// The entry `seq`, whoever may see it.
     pub async fn entry(&self, seq: Seq) -> Result<Option<Entry>, Error> {
-        Ok(self.page(seq.previous(), seq, 1).await?.pop())
+        Ok(journal::entry(&*self.live.store, self.id(), seq).await?)
     }
 
     /// The entries after `after` up to `through`, at most `limit`, whoever may see them.
@@ -287,5 +288,5 @@ async fn count_before(command: &impl Command) -> Result<(), Error> {
         return Ok(());
     }
     let count = move || texts.iter().map(|text| sizes().count(text)).max();
-    tokio::task::spawn_blocking(count).await.map(|_| ()).map_err(|_| Error::Closed)
+    off_runtime(count).await.map(drop)
 }

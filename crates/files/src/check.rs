@@ -297,14 +297,8 @@ fn strays_in(folder: &Folder, before: &str, depth: usize, manifest: &Manifest, s
 /// Whether two indexes are equal, in any order.
 fn is_same_index(found: &Value, should: &Value) -> bool {
     let sorted = |index: &Value| {
-        let mut words: Vec<(String, Vec<String>)> = Vec::new();
-        for (word, paths) in index.as_object()? {
-            let mut paths: Vec<String> =
-                paths.as_array()?.iter().map(|it| it.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-            paths.sort_unstable();
-            words.push((word.clone(), paths));
-        }
-        words.sort_unstable();
+        let mut words = IndexMap::<String, Vec<String>>::deserialize(index).ok()?;
+        words.values_mut().for_each(|paths| paths.sort_unstable());
         Some(words)
     };
     sorted(found).is_some_and(|found| Some(found) == sorted(should))

@@ -11,7 +11,6 @@ use std::{sync::Arc, time::Duration};
 
 use callboard_core::{
     command::Command,
-    entry::Actor,
     error::{ConflictKind, Error as Refusal},
     id::{ExecutionId, NodeId},
     workflow::execution::{ExecutionStatus, FinishExecution},
@@ -19,8 +18,8 @@ use callboard_core::{
 use callboard_engine::{Browsers, Error as Engine, Session};
 use callboard_model::ChatModel;
 
-use self::course::Course;
-use crate::{Error, Settings};
+use self::{course::Course, node::worked};
+use crate::{Error, Settings, turn::insist};
 
 /// Executes the workflow of one session.
 #[derive(Clone)]
@@ -99,25 +98,11 @@ impl Executor {
         }
     }
 
-    /// Records something. The inner error is why it is refused. Where the store fails, it is tried several times.
+    /// Records something. The inner error is why it is refused.
     async fn record(&self, command: impl Command<Answer = ()>) -> Result<Result<(), Refusal>, Error> {
-        let mut wait = Duration::from_millis(50);
-        loop {
-            match self.session.execute(Actor::System, command.clone()).await {
-                Ok(_) => return Ok(Ok(())),
-                Err(Engine::Refused(Refusal::Conflict { kind: ConflictKind::ExecutionEnded, .. })) => {
-                    return Err(Error::Ended);
-                }
-                Err(Engine::Refused(refusal)) => return Ok(Err(refusal)),
-                Err(error @ (Engine::Busy { .. } | Engine::Store { .. } | Engine::Unsettled { .. }))
-                    if wait < Duration::from_secs(5) =>
-                {
-                    tracing::warn!(%error, "what happened in an execution could not be stored; trying again");
-                    tokio::time::sleep(wait).await;
-                    wait *= 2;
-                }
-                Err(error) => return Err(error.into()),
-            }
+        match insist(&self.session, command).await {
+            Err(Engine::Refused(Refusal::Conflict { kind: ConflictKind::ExecutionEnded, .. })) => Err(Error::Ended),
+            recorded => worked(recorded),
         }
     }
 }

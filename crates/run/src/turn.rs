@@ -22,7 +22,7 @@ use callboard_core::{
     state::State,
     tool::bundled,
 };
-use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec};
+use callboard_engine::{Ephemeral, MaskedStream, Measure, PromptSpec, Session};
 use callboard_model::{ChatAnswer, ChatRequest, Finish, ModelName, Piece, Provider, ResponseSchema};
 use callboard_prompt::{Body, Prompt};
 use serde_json::{Map, Value, json};
@@ -88,11 +88,9 @@ impl Driver {
             return self.prepare_again(run, ask, &pending).await;
         }
         let model = self.model_of(state, &ask.agent, &ask.turn.thread)?;
-        let mut spec = PromptSpec { at: Some(state.head.seq), format: format_for(&model), ..self.spec(&ask, &model) };
+        let spec = self.spec(state, &ask, &model);
         let tools = spec.tools.clone();
-        self.session.observe(&mut spec, &self.outside).await?;
-        let prompt = self.session.prompt(&spec).await?;
-        let prompt = Box::pin(self.make_room(prompt, spec)).await?;
+        let prompt = self.new_prompt(spec).await?;
         let (id, name, record) = (run.id.clone(), model.to_string(), prompt.record());
         let request = TurnRequest { run: id, epoch: run.epoch, model: name, tools, prompt: record };
         self.session.execute(Actor::System, request).await?;
@@ -100,8 +98,10 @@ impl Driver {
     }
 
     /// The prompt that the model needs.
-    fn spec(&self, ask: &Ask, model: &ModelName) -> PromptSpec {
+    fn spec(&self, state: &State, ask: &Ask, model: &ModelName) -> PromptSpec {
         PromptSpec {
+            at: Some(state.head.seq),
+            format: format_for(model),
             agent: Some(ask.agent.clone()),
             thread: Some(ask.turn.thread.clone()),
             layout: ask.turn.layout,
@@ -179,32 +179,39 @@ impl Driver {
         }
     }
 
-    /// Records the result of a turn. Returns the status of the run. If the store fails, it tries several times, since an
-    /// answer is expensive.
+    /// Records the result of a turn. Returns the status of the run.
     pub(crate) async fn record(&self, command: impl Command<Answer = Status>) -> Result<Status, Error> {
-        use callboard_engine::Error::{Busy, Refused, Store, Unsettled};
-        let mut wait = Duration::from_millis(50);
-        loop {
-            let error = match self.session.execute(Actor::System, command.clone()).await {
-                Ok(receipt) => return Ok(receipt.answer),
-                Err(error) => error,
-            };
-            match &error {
-                Refused(refusal) => match conflict(refusal) {
-                    Some(ConflictKind::RunTakenOver) => return Err(Error::TakenOver),
-                    // It is recorded already, or not needed any more. The next look at the journal shows which.
-                    Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending | ConflictKind::NoToolAwaited) => {
-                        return Ok(Status::Running);
-                    }
-                    _ => return Err(error.into()),
-                },
-                Busy { .. } | Store { .. } | Unsettled { .. } if wait < Duration::from_secs(5) => {
-                    tracing::warn!(%error, "an answer could not be stored; trying again");
-                    tokio::time::sleep(wait).await;
-                    wait *= 2;
-                }
-                _ => return Err(error.into()),
+        let error = match insist(&self.session, command).await {
+            Ok(status) => return Ok(status),
+            Err(error) => error,
+        };
+        let kind = match &error {
+            callboard_engine::Error::Refused(refusal) => conflict(refusal),
+            _ => None,
+        };
+        match kind {
+            Some(ConflictKind::RunTakenOver) => Err(Error::TakenOver),
+            // It is recorded already, or not needed any more. The next look at the journal shows which.
+            Some(ConflictKind::RunEnded | ConflictKind::TurnNotPending | ConflictKind::NoToolAwaited) => {
+                Ok(Status::Running)
             }
+            _ => Err(error.into()),
+        }
+    }
+}
+
+/// Records what a model or a node gave. If the store fails, it tries several times, since that is expensive.
+pub(crate) async fn insist<C: Command>(session: &Session, command: C) -> Result<C::Answer, callboard_engine::Error> {
+    use callboard_engine::Error::{Busy, Store, Unsettled};
+    let mut wait = Duration::from_millis(50);
+    loop {
+        match session.execute(Actor::System, command.clone()).await {
+            Err(error @ (Busy { .. } | Store { .. } | Unsettled { .. })) if wait < Duration::from_secs(5) => {
+                tracing::warn!(%error, "what was given could not be stored; trying again");
+                tokio::time::sleep(wait).await;
+                wait *= 2;
+            }
+            executed => return Ok(executed?.answer),
         }
     }
 }

@@ -213,11 +213,16 @@ pub fn session(id: &str) -> SessionId {
 
 /// A query for all entries.
 pub fn everything() -> Query {
-    Query { seqs: Seq(1)..Seq(u64::MAX), types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX }
+    Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)
+}
+
+/// A clock that shows a time in 2023.
+pub fn clock() -> ManualClock {
+    ManualClock::new(seconds(1_700_000_000))
 }
 
 /// Waits for an event, with a timeout.
-async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
+pub async fn soon<T>(what: &str, event: impl Future<Output = T>) -> T {
     let Ok(come) = tokio::time::timeout(Duration::from_secs(300), event).await else { panic!("{what} did not come") };
     come
 }

@@ -27,6 +27,7 @@ mod redis;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod server_time;
 mod settings;
+mod sql;
 mod sqlite;
 mod store;
 #[cfg(feature = "conformance")]

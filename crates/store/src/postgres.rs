@@ -31,15 +31,15 @@ use callboard_core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
-use tokio::sync::{Notify, broadcast};
-
-use self::{
-    address::Address, changes::Changes, column::get, database::Database, error::PostgresError, sender::Sender,
-    watch::Tasks,
+use tokio::{
+    sync::{Notify, broadcast},
+    task::JoinSet,
 };
+
+use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender};
 use crate::{
-    Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery,
-    append_batcher::AppendBatcher, server_time::ServerTime,
+    Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
+    server_time::ServerTime,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
@@ -74,11 +74,10 @@ pub struct PostgresStore {
     dead: Arc<Notify>,
     durability: Durability,
     warnings: Vec<String>,
-    clock: Arc<dyn Clock>,
-    time: ServerTime,
+    time: Arc<ServerTime>,
     last_activity_at_open: Option<Timestamp>,
     batcher: AppendBatcher,
-    _tasks: Tasks,
+    _tasks: JoinSet<()>,
 }
 
 impl PostgresStore {
@@ -93,44 +92,26 @@ impl PostgresStore {
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
-        let mut tasks = Tasks::start(&supervisor, &database, &changes, &dead);
-        let (changed, supervised) = (changes.clone(), supervisor.clone());
-        let sender =
-            Sender { database: database.clone(), changes: changed, clock: clock.clone(), supervisor: supervised };
-        let batcher = AppendBatcher::start(&mut tasks.0, &supervisor, sender);
-        let time = ServerTime::default();
-        Ok(Self {
-            database,
-            changes,
-            dead,
-            durability,
-            warnings,
-            clock,
-            time,
-            last_activity_at_open,
-            batcher,
-            _tasks: tasks,
-        })
+        let mut tasks = watch::start(&supervisor, &database, &changes, &dead);
+        let time = Arc::new(ServerTime::new(clock));
+        let (changed, timed, supervised) = (changes.clone(), time.clone(), supervisor.clone());
+        let sender = Sender { database: database.clone(), changes: changed, time: timed, supervisor: supervised };
+        let batcher = AppendBatcher::start(&mut tasks, &supervisor, sender);
+        Ok(Self { database, changes, dead, durability, warnings, time, last_activity_at_open, batcher, _tasks: tasks })
     }
 
     /// The time of a test's clock in milliseconds; `None` for the time of the database.
     fn test_time(&self) -> Option<i64> {
-        test_time(&*self.clock)
+        self.time.of_test().map(Timestamp::as_millis)
     }
-}
-
-fn test_time(clock: &dyn Clock) -> Option<i64> {
-    (!clock.is_system()).then(|| clock.now().as_millis())
 }
 
 /// Starts to follow changes from now on.
 async fn follow_changes(database: &Database) -> Result<Changes, Error> {
-    let doing = "beginning to watch";
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-    let rows = database.query(doing, sql, &[]).await?;
-    let begun = rows.first().map(|row| Ok(Changes::new(get(row, 0)?, get(row, 1)?)));
-    let begun = begun.unwrap_or_else(|| Err(PostgresError::Damaged("a sequence has no next number".to_owned())));
-    begun.map_err(|fault| fault.during(doing, database.address()))
+    let changes = |row: &_| Ok(Changes::new(get(row, 0)?, get(row, 1)?));
+    let begun = database.first_row("beginning to watch", sql, &[], changes).await?;
+    begun.ok_or_else(|| Error::damaged(database.address().to_string(), "a sequence has no next number"))
 }
 
 impl Drop for PostgresStore {
@@ -154,9 +135,6 @@ impl Store for PostgresStore {
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
-        if !self.clock.is_system() {
-            return Ok(self.clock.now());
-        }
         self.time.now(sessions::now(&self.database)).await
     }
 

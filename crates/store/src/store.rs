@@ -242,6 +242,13 @@ pub struct Query {
     pub limit: usize,
 }
 
+impl Query {
+    /// All entries with these numbers, of any type and about any subject.
+    pub fn all(seqs: Range<Seq>, order: Order, limit: usize) -> Self {
+        Self { seqs, types: Vec::new(), subjects: Vec::new(), order, limit }
+    }
+}
+
 /// Which entries about one subject to read, in the order of (`time`, `seq`). Entries without a time are left out.
 #[derive(Clone, Debug)]
 pub struct TimeQuery {
@@ -307,6 +314,12 @@ impl Lease {
 }
 
 impl Append {
+    /// A batch that adds entries and nothing else, to a session that does not expire.
+    pub fn of(session: SessionId, kind: JournalKind, expected: Head, entries: Vec<Entry>) -> Self {
+        let (values, rewrites, drop_values, lease) = Default::default();
+        Self { session, kind, expected, entries, values, rewrites, drop_values, expires_at: None, lease }
+    }
+
     /// Refuses a batch that is empty, or whose numbers do not continue the expected head, or that rewrites newer entries.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let expected = self.expected.seq;

@@ -6,7 +6,10 @@ use redis::AsyncCommands;
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, Statement};
 
-use crate::{board, rounds::Rate};
+use crate::{
+    board,
+    rounds::{Rate, all_end},
+};
 
 /// Connections to Postgres. Each inserts rows, every row in its own transaction.
 pub(super) struct Postgres(Vec<(Arc<Client>, Statement)>);
@@ -42,7 +45,7 @@ impl Postgres {
                 anyhow::Ok(())
             });
         }
-        ended(calling).await?;
+        all_end(calling).await?;
         Ok(Rate::since(each * self.0.len(), began))
     }
 }
@@ -74,14 +77,7 @@ impl Redis {
                 anyhow::Ok(())
             });
         }
-        ended(calling).await?;
+        all_end(calling).await?;
         Ok(Rate::since(each * self.0.len(), began))
     }
-}
-
-async fn ended(mut calling: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
-    while let Some(called) = calling.join_next().await {
-        called??;
-    }
-    Ok(())
 }

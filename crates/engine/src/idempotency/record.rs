@@ -117,15 +117,7 @@ impl Board {
 
     /// The newest entries of a record, the newest first.
     async fn newest(&self, record: &SessionId, limit: usize) -> Result<Vec<Entry>, Error> {
-        let (types, subjects) = (Vec::new(), Vec::new());
-        let query = Query { seqs: Seq(1)..Seq(u64::MAX), types, subjects, order: Order::Backward, limit };
-        Ok(self.store().read(record, query).await?)
-    }
-
-    /// A new id for a session.
-    pub fn new_id(&self) -> SessionId {
-        let random = u32::try_from(self.settings().random.next() % (1 << 31)).unwrap_or_default();
-        SessionId::generate(self.settings().clock.now(), random)
+        Ok(self.store().read(record, Query::all(Seq(1)..Seq(u64::MAX), Order::Backward, limit)).await?)
     }
 
     /// How long a session lives without being used, where it does not say so itself.

@@ -14,6 +14,7 @@ use callboard_store::{Append, LeaseChange, Rewrite};
 
 use crate::{
     append_surely::append_surely,
+    blocking::off_runtime,
     error::Error,
     journal::{PAGE, journal_kind},
     live::{
@@ -63,7 +64,7 @@ impl Writer {
         let mut lookups = self.look_up_entries(jobs).await?;
         let (mut tries, mut scan, mut master) = (0, None, None);
         loop {
-            let before = self.state()?;
+            let before = self.known()?;
             let batch = match self.decide(jobs, &before, &lookups, (scan.clone(), master.clone())).await? {
                 Decided::All(batch) => batch,
                 Decided::Some(count) => {
@@ -118,7 +119,7 @@ impl Writer {
     async fn settle(&mut self, expected: Head, batch: &Batch, lookups: &mut Lookups) -> Result<Outcome, Error> {
         if batch.entries.is_empty() {
             self.catch_up().await?;
-            return Ok(if self.state()?.head == expected { Outcome::Done } else { Outcome::Overtaken });
+            return Ok(if self.known()?.head == expected { Outcome::Done } else { Outcome::Overtaken });
         }
         let refused = match self.store_batch(expected, batch).await {
             Ok(()) => return Ok(Outcome::Done),
@@ -145,12 +146,12 @@ impl Writer {
             entries: batch.entries.clone(),
             values: batch.values.clone().into_iter().collect(),
             rewrites: rewrites(&batch.erased),
-            drop_values: forgotten(&*self.state()?, &batch.state)
+            drop_values: forgotten(&*self.known()?, &batch.state)
                 .into_iter()
                 .chain(batch.erased.values.clone())
                 .collect(),
             expires_at: expiry::lives_until(&batch.state, now),
-            lease: lease::lease_change(&*self.state()?, &batch.state, &self.settings.lease),
+            lease: lease::lease_change(&*self.known()?, &batch.state, &self.settings.lease),
         };
         let begins = matches!(append.lease, LeaseChange::Set(_));
         self.jobs().appending = Some(Box::new(batch.state.head));
@@ -185,12 +186,12 @@ impl Writer {
             return Ok(decide(jobs, batch, lookups, at, nonce));
         }
         let (mut many, lookups) = (std::mem::take(jobs), lookups.clone());
-        let deciding = tokio::task::spawn_blocking(move || {
+        let deciding = off_runtime(move || {
             let decided = decide(&mut many, batch, &lookups, at, nonce);
             (many, decided)
         });
         let decided;
-        (*jobs, decided) = deciding.await.map_err(|_| Error::Closed)?;
+        (*jobs, decided) = deciding.await?;
         Ok(decided)
     }
 
@@ -199,7 +200,7 @@ impl Writer {
         let mut lookups = Lookups::default();
         let mut named: Vec<_> = jobs.iter().flat_map(|job| job.entries()).collect();
         if !named.is_empty() {
-            let head = self.state()?.head.seq;
+            let head = self.known()?.head.seq;
             named.retain(|seq| Seq::ZERO < *seq && *seq <= head);
             named.sort_unstable();
             named.dedup();

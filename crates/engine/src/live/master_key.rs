@@ -9,7 +9,7 @@ use callboard_core::{
 };
 use callboard_store::Store;
 
-use crate::{error::Error, journal::read, record::append_to, seal::keys::MasterKey, settings::Settings};
+use crate::{error::Error, journal, record::append_to, seal::keys::MasterKey, settings::Settings};
 
 /// How often it is looked up again because another server noted a key.
 const TRIES: usize = 16;
@@ -18,7 +18,7 @@ const TRIES: usize = 16;
 pub(crate) async fn noted(store: &dyn Store) -> Result<(Option<Arc<str>>, Head), Error> {
     let place = place()?;
     let Some(row) = store.row(&place).await? else { return Ok((None, Head::default())) };
-    let last = read(store, &place, row.head.seq.previous(), row.head.seq, 1).await?.pop();
+    let last = journal::entry(store, &place, row.head.seq).await?;
     let id = last.map(|entry| fact::read::<MasterKeyUsed>(&entry)).transpose()?.map(|used| used.id);
     Ok((id, row.head))
 }

@@ -11,7 +11,11 @@ use tokio::{sync::Notify, task::JoinSet, time::Instant};
 
 use crate::{
     error::Error,
-    live::{message_cache::MessageCache, overviews::Overviews, session::Live},
+    live::{
+        message_cache::{MAX_BYTES, MessageCache},
+        overviews::Overviews,
+        session::Live,
+    },
     recall::Indices,
     settings::Settings,
     upkeep::clock_trust::ClockTrust,
@@ -23,7 +27,7 @@ pub(crate) struct OpenSessions {
     pub(crate) settings: Arc<Settings>,
     /// Notifies when a run begins or continues through this board.
     pub(crate) begun: Arc<Notify>,
-    pub(crate) messages: MessageCache,
+    pub(crate) messages: Arc<MessageCache>,
     /// What finds things again in sessions.
     pub(crate) indices: Arc<Indices>,
     /// What lists know of sessions.
@@ -49,8 +53,9 @@ pub(crate) struct OpenSession {
 
 impl OpenSessions {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
-        let (begun, messages, overviews, sessions, tasks) = Default::default();
+        let (begun, overviews, sessions, tasks) = Default::default();
         let clock_trust = Mutex::new(ClockTrust::new(store.last_activity_at_open()));
+        let messages = Arc::new(MessageCache::of_bytes(MAX_BYTES));
         let indices = Arc::new(Indices::new(store.clone(), settings.recall.clone()));
         Self { store, settings: Arc::new(settings), begun, messages, indices, overviews, sessions, clock_trust, tasks }
     }

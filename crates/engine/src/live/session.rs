@@ -19,7 +19,7 @@ use tokio::{
 
 use crate::{
     error::Error,
-    journal::{PAGE, follows, read},
+    journal::{self, PAGE, follows, read},
     live::{
         job::{EndReason, Ephemeral, Job, Published},
         message_cache::{MessageCache, SessionMessages},
@@ -88,7 +88,7 @@ impl Live {
         store: Arc<dyn Store>,
         settings: Arc<Settings>,
         begun: Arc<Notify>,
-        messages: &MessageCache,
+        messages: &Arc<MessageCache>,
         loaded: Loaded,
         used: Timestamp,
     ) -> Arc<Self> {
@@ -193,10 +193,7 @@ impl Live {
         let Head { seq, tag } = state.head;
         let is_it = match self.store.row(&self.id).await? {
             Some(row) if row.head == state.head => true,
-            Some(_) => {
-                let there = read(&*self.store, &self.id, seq.previous(), seq, 1).await?;
-                there.first().is_some_and(|entry| entry.tag == tag)
-            }
+            Some(_) => journal::entry(&*self.store, &self.id, seq).await?.is_some_and(|entry| entry.tag == tag),
             None => false,
         };
         if is_it { Ok(()) } else { Err(self.gone()) }

@@ -96,7 +96,7 @@ impl Writer {
 
     /// Records that the session is in use if it has listeners: streams, or the driver of a run.
     async fn note_use(&mut self) {
-        let Ok(state) = self.state() else { return };
+        let Ok(state) = self.known() else { return };
         let interval = expiry::interval(state.session.settings.ttl_seconds);
         if !self.has_listeners() || !self.activity.is_due(self.settings.clock.now(), interval) {
             return;
@@ -110,11 +110,6 @@ impl Writer {
             Ok(None) => self.end(EndReason::Gone),
             Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
         }
-    }
-
-    /// The state for the next decision.
-    pub(crate) fn state(&self) -> Result<Arc<State>, Error> {
-        self.known()
     }
 
     /// Publishes durable entries and the state after them.
@@ -137,7 +132,7 @@ impl Writer {
 
     /// Reads what others appended. If the journal was replaced by another one, the session ends.
     pub(crate) async fn catch_up(&mut self) -> Result<(), Error> {
-        let known = self.state()?;
+        let known = self.known()?;
         let Some(row) = self.store.row(&self.id).await? else {
             self.end(EndReason::Gone);
             return Err(self.gone());

@@ -42,11 +42,7 @@ impl Session {
         let board = Board::of(self);
         let mut collections = Vec::new();
         for name in &state.session.settings.collections {
-            match board.collection(name).await {
-                Ok(collection) => collections.push((name.clone(), collection)),
-                Err(error) if error.code() == "not_found" => {}
-                Err(error) => return Err(error),
-            }
+            collections.extend(board.find_collection(name).await?.map(|collection| (name.clone(), collection)));
         }
         Ok(collections)
     }
@@ -57,10 +53,9 @@ impl Session {
         viewer: &Viewer,
         collection: &CollectionName,
     ) -> Result<Vec<HeldDocument>, Error> {
-        match self.named(viewer, collection).await {
-            Ok(Some(collection)) => Ok(collection.state().await?.documents.of_collection(viewer).cloned().collect()),
-            Ok(None) => Ok(Vec::new()),
-            Err(error) => Err(error),
+        match self.named(viewer, collection).await? {
+            Some(collection) => Ok(collection.state().await?.documents.of_collection(viewer).cloned().collect()),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -84,11 +79,7 @@ impl Session {
         if !self.view(viewer, names).await? {
             return Err(Refusal::not_found("collection", name).into());
         }
-        match Board::of(self).collection(name).await {
-            Ok(collection) => Ok(Some(collection)),
-            Err(error) if error.code() == "not_found" => Ok(None),
-            Err(error) => Err(error),
-        }
+        Board::of(self).find_collection(name).await
     }
 
     /// What a document says.

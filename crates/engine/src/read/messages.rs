@@ -96,7 +96,7 @@ impl Session {
     /// The newest messages of a thread that are in memory, as of the state or later.
     fn newest_messages(&self, view: &View<'_>, thread: &ThreadId) -> Result<Option<Arc<NewestMessages>>, Error> {
         let (cache, head) = (&self.live.messages, view.state.head.seq);
-        let known = cache.of(thread).filter(|known| known.erased == view.state.erased);
+        let known = cache.get(thread).filter(|known| known.erased == view.state.erased);
         let Some(known) = known else { return Ok(None) };
         if known.through >= head {
             return Ok(Some(known));
@@ -110,7 +110,7 @@ impl Session {
             }
         }
         let newest = Arc::new(newest);
-        cache.keep(thread, &newest);
+        cache.keep(thread.clone(), newest.clone());
         Ok(Some(newest))
     }
 
@@ -151,7 +151,7 @@ impl Session {
             if let Some(place) = if is_all { behind } else { from } {
                 newest.begin_at(place);
             }
-            self.live.messages.keep(thread, &Arc::new(newest));
+            self.live.messages.keep(thread.clone(), Arc::new(newest));
         }
         Ok(page_of(found, has_more))
     }

@@ -78,13 +78,8 @@ impl Session {
 
     /// The newest entries of the plan before `end`.
     async fn plan_entries(&self, state: &State, end: Seq, limit: usize) -> Result<Vec<Entry>, Error> {
-        let query = Query {
-            seqs: Seq(1)..end.min(state.head.seq.next()),
-            types: vec![facts::Updated::TYPE.into()],
-            subjects: Vec::new(),
-            order: Order::Backward,
-            limit,
-        };
+        let all = Query::all(Seq(1)..end.min(state.head.seq.next()), Order::Backward, limit);
+        let query = Query { types: vec![facts::Updated::TYPE.into()], ..all };
         Ok(self.live.store.read(self.id(), query).await?)
     }
 }

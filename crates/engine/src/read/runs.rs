@@ -75,13 +75,8 @@ impl Session {
 
     /// The entries that started the newest runs, the newest first.
     async fn newest_starts(&self, state: &State) -> Result<Vec<Entry>, Error> {
-        let query = Query {
-            seqs: Seq(1)..state.head.seq.next(),
-            types: vec![facts::Started::TYPE.into()],
-            subjects: Vec::new(),
-            order: Order::Backward,
-            limit: LISTED,
-        };
+        let all = Query::all(Seq(1)..state.head.seq.next(), Order::Backward, LISTED);
+        let query = Query { types: vec![facts::Started::TYPE.into()], ..all };
         Ok(self.live.store.read(self.id(), query).await?)
     }
 

@@ -69,13 +69,8 @@ impl Session {
         let view = View::new(&state, viewer, sizes())?;
         let (mut turns, mut end) = (Vec::new(), before.unwrap_or(Seq(u64::MAX)).min(state.head.seq.next()));
         while turns.len() < limit {
-            let query = Query {
-                seqs: Seq(1)..end,
-                types: vec![TurnRequested::TYPE.into()],
-                subjects: Vec::new(),
-                order: Order::Backward,
-                limit: PAGE,
-            };
+            let all = Query::all(Seq(1)..end, Order::Backward, PAGE);
+            let query = Query { types: vec![TurnRequested::TYPE.into()], ..all };
             let page = self.live.store.read(self.id(), query).await?;
             for entry in &page {
                 let turn = seen(&view, entry)?.filter(|(_, turn)| agent.is_none_or(|agent| turn.agent == *agent));

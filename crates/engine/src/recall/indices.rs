@@ -10,8 +10,8 @@ use callboard_recall::{Error as IndexError, Index, Indexes, lock};
 use callboard_store::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::{blocking::off_runtime, readings::Readings, settings::RecallSettings, vectors::Vectors};
-use crate::error::Error;
+use super::{readings::Readings, settings::RecallSettings, vectors::Vectors};
+use crate::{blocking::off_runtime, error::Error};
 
 /// The indices of a board.
 pub(crate) struct Indices {

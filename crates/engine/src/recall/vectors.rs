@@ -15,11 +15,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{
-    blocking::off_runtime,
-    elsewhere::{Embedder, NoVectors},
-};
-use crate::error::Error;
+use super::elsewhere::{Embedder, NoVectors};
+use crate::{blocking::off_runtime, error::Error};
 
 /// How long a model that could not be asked is not asked again.
 pub(crate) const REST: Duration = Duration::from_secs(30);

@@ -11,7 +11,7 @@ use callboard_core::{
     session::{NewSession, SessionKind, Settings as SessionSettings},
     state::State,
 };
-use callboard_store::{Append, LeaseChange};
+use callboard_store::Append;
 
 use crate::{
     append_surely::append_surely,
@@ -64,10 +64,11 @@ impl Board {
     /// The ids to try for a new session: the given one, or some generated ones.
     pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
         let tries = if given.is_some() { 1 } else { ID_TRIES };
-        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.make_up_id()))
+        (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.new_id()))
     }
 
-    fn make_up_id(&self) -> SessionId {
+    /// A new id for a session.
+    pub fn new_id(&self) -> SessionId {
         let random = u32::try_from(self.settings().random.next() % (1 << 31)).unwrap_or_default();
         SessionId::generate(self.settings().clock.now(), random)
     }
@@ -85,15 +86,9 @@ impl Board {
             Undecided::MissingEntry(_) => Error::Busy { session: id.clone() },
         })?;
         let append = Append {
-            session: id.clone(),
-            kind: journal_kind(&state),
-            expected: Head::default(),
-            entries,
             values: values.into_iter().collect(),
-            rewrites: vec![],
-            drop_values: vec![],
             expires_at: expiry::lives_until(&state, expiry::now(&**self.store(), &*self.settings().clock).await?),
-            lease: LeaseChange::Keep,
+            ..Append::of(id.clone(), journal_kind(&state), Head::default(), entries)
         };
         append_surely(&**self.store(), append).await?;
         self.keep(id, Loaded { state, snapshot: Seq::ZERO, newest: None }, now).await

@@ -17,6 +17,7 @@ use callboard_core::{
 use tokio::sync::mpsc;
 
 use crate::{
+    blocking::off_runtime,
     board::Board,
     error::Error,
     export::{AT_ONCE, Line, VERSION},
@@ -33,7 +34,8 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_session(export, id, false).await
+        let id = self.import_to(export, id, SessionKind::Session, false).await?;
+        self.session(&id).await
     }
 
     /// Continues an import that was begun and may have been interrupted. A complete import is returned as it is, whatever was
@@ -42,14 +44,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_session(export, id, true).await
-    }
-
-    async fn import_session<R>(&self, export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
-    where
-        R: BufRead + Seek + Send + 'static,
-    {
-        let id = self.import_to(export, id, SessionKind::Session, again).await?;
+        let id = self.import_to(export, id, SessionKind::Session, true).await?;
         self.session(&id).await
     }
 
@@ -64,7 +59,7 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        let (checked, export) = blocking(move || Ok((check(&mut export)?, export))).await?;
+        let (checked, export) = off_runtime(move || Ok::<_, Error>((check(&mut export)?, export))).await??;
         if checked.state.session.kind != kind {
             return Err(Refusal::invalid("", other_kind(kind)).into());
         }
@@ -111,10 +106,6 @@ fn elsewhere(error: Error) -> Error {
         }
         error => error,
     }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Closed)?
 }
 
 /// The result of checking a whole export.

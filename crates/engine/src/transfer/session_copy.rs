@@ -10,13 +10,13 @@ use callboard_core::{
     id::SessionId,
     state::State,
 };
-use callboard_store::{Append, LeaseChange, Row};
+use callboard_store::{Append, Row};
 
 use crate::{
     append_surely::append_surely,
     board::Board,
     error::Error,
-    journal::{follows, journal_kind, read},
+    journal::{self, follows, journal_kind},
     transfer::create::{check_id, exists},
     upkeep::expiry,
 };
@@ -62,8 +62,8 @@ impl<'a> SessionCopy<'a> {
         if row.head.seq < end.seq && is_unfinished {
             return Ok(row.head);
         }
-        let last = read(&**self.board.store(), self.id, end.seq.previous(), end.seq, 1).await?;
-        if last.first().is_some_and(|last| last.head() == end) { Ok(end) } else { Err(self.is_in_use()) }
+        let last = journal::entry(&**self.board.store(), self.id, end.seq).await?;
+        if last.is_some_and(|last| last.head() == end) { Ok(end) } else { Err(self.is_in_use()) }
     }
 
     /// Whether all entries are copied.
@@ -107,11 +107,8 @@ impl<'a> SessionCopy<'a> {
             true => expiry::lives_until(self.state, now),
             false => Some(now.plus_seconds(UNFINISHED_SECONDS)),
         };
-        let (session, expected, lease) = (self.id.clone(), self.head, LeaseChange::Keep);
-        let kind = journal_kind(self.state);
-        let (rewrites, drop_values) = Default::default();
-        let append = Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease };
-        append_surely(&**self.board.store(), append).await
+        let append = Append::of(self.id.clone(), journal_kind(self.state), self.head, entries);
+        append_surely(&**self.board.store(), Append { values, expires_at, ..append }).await
     }
 
     fn is_in_use(&self) -> Error {

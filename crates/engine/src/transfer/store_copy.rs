@@ -18,7 +18,7 @@ use callboard_store::{Append, JournalKind, LeaseChange, Order, Query, Rewrite, R
 use crate::{
     append_surely::append_surely,
     error::Error,
-    journal::{PAGE, journal_kind, read},
+    journal::{self, PAGE, journal_kind, read},
     texts::stored_values,
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
@@ -130,13 +130,8 @@ impl Copy<'_> {
 
     /// The lease of the copy: if a run is going on, a server on `to` has to drive it.
     async fn lease_change(&self, row: Row) -> Result<LeaseChange, SurveyError> {
-        let runs = Query {
-            seqs: Seq(1)..row.head.seq.next(),
-            types: vec!["run.started".into()],
-            subjects: vec![],
-            order: Order::Forward,
-            limit: 1,
-        };
+        let all = Query::all(Seq(1)..row.head.seq.next(), Order::Forward, 1);
+        let runs = Query { types: vec!["run.started".into()], ..all };
         if self.from.read(self.id, runs).await?.is_empty() {
             return Ok(LeaseChange::Keep);
         }
@@ -164,10 +159,9 @@ impl Copy<'_> {
             entries.push(entry.clone());
             *rest = behind;
         }
-        let (session, expires_at) = (self.id.clone(), row.expires_at);
-        let (kind, lease) = (JournalKind::default(), LeaseChange::default());
         let rewrites = rewrites.into_iter().map(|(seq, data)| Rewrite { seq, data }).collect();
-        Ok(Append { session, kind, expected, entries, values, rewrites, drop_values, expires_at, lease })
+        let append = Append::of(self.id.clone(), JournalKind::default(), expected, entries);
+        Ok(Append { values, rewrites, drop_values, expires_at: row.expires_at, ..append })
     }
 
     /// What `changing` changed in entries that were copied before, up to `copied`, is changed in the copy too.
@@ -180,14 +174,13 @@ impl Copy<'_> {
         drop_values: &mut Vec<Hash>,
     ) -> Result<(), SurveyError> {
         for ChangedEntry { seq, .. } in changed_by(changing)?.into_iter().filter(|one| one.seq <= copied.seq) {
-            let before = read(self.to, self.id, seq.previous(), seq, 1).await?;
-            for hash in before.first().map(stored_values).unwrap_or_default() {
+            let before = journal::entry(self.to, self.id, seq).await?;
+            for hash in before.as_ref().map(stored_values).unwrap_or_default() {
                 if self.from.value(self.id, hash).await?.is_none() {
                     drop_values.push(hash);
                 }
             }
-            let now = read(self.from, self.id, seq.previous(), seq, 1).await?;
-            for entry in now {
+            if let Some(entry) = journal::entry(self.from, self.id, seq).await? {
                 for hash in stored_values(&entry) {
                     values.extend(self.from.value(self.id, hash).await?.map(|text| (hash, text)));
                 }
@@ -223,7 +216,7 @@ impl Copy<'_> {
     }
 
     async fn tag(&self, store: &dyn Store, seq: Seq) -> Result<Option<Tag>, SurveyError> {
-        Ok(read(store, self.id, seq.previous(), seq, 1).await?.first().map(|entry| entry.tag))
+        Ok(journal::entry(store, self.id, seq).await?.map(|entry| entry.tag))
     }
 
     /// Checks the session in `to`. Returns how many entries it has.

@@ -15,7 +15,9 @@ use callboard_engine::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{add, assert_sound, clock, code, id, journal, memory, new, run, say, settings, texts};
+use crate::fixture::{
+    add, assert_sound, clock, code, exported, holds, id, journal, memory, new, run, say, settings, texts,
+};
 
 const CANARY: &str = "zq/hunter22-ß";
 
@@ -41,11 +43,6 @@ async fn restore(session: &Session, name: &str) -> Result<Vec<Seq>, &'static str
     restored.map(|receipt| receipt.answer.entries).map_err(|error| error.code())
 }
 
-/// Whether the value stands anywhere in the journal of the session.
-async fn holds(store: &Arc<dyn Store>, value: &str) -> bool {
-    journal(store, &id("s")).await.iter().any(|entry| entry.data.contains(value))
-}
-
 /// The data of the newest message.
 async fn newest(store: &Arc<dyn Store>) -> Value {
     let entries = journal(store, &id("s")).await;
@@ -62,7 +59,7 @@ async fn i6_what_keys_in_arguments_say_to_be_secret_is_sealed_with_the_message_a
         let said = say(&session, &format!("I am ann, with {CANARY}")).await;
         run(&session, calls(vec![call("c1", arguments.clone())])).await;
         say(&session, &format!("It was {CANARY}.")).await;
-        assert!(!holds(&store, CANARY).await && !holds(&store, "93471188").await);
+        assert!(!holds(&store, "s", CANARY).await && !holds(&store, "s", "93471188").await);
         assert_eq!(texts(&store, &id("s")).await, ["I am ann, with [hidden]", "I log in.", "It was [hidden]."]);
         let entries = journal(&store, &id("s")).await;
         let called = entries.iter().find(|entry| entry.data.contains("log_in")).unwrap();
@@ -96,7 +93,7 @@ async fn i6_what_keys_in_a_result_say_to_be_secret_is_sealed_however_long_it_is(
         let session = board(&store).create(new("s")).await.unwrap();
         let text = json!({"session": {"accessToken": CANARY}, "page": "word ".repeat(length)}).to_string();
         let seq = run(&session, result("c1", &text)).await.answer[0].seq;
-        assert!(!holds(&store, CANARY).await);
+        assert!(!holds(&store, "s", CANARY).await);
         let kept = newest(&store).await;
         let beginning = kept["content"]["beginning"].as_str().or(kept["content"].as_str()).unwrap();
         assert!(beginning.starts_with(r#"{"session":{"accessToken":"[hidden]"},"page":"#), "{beginning}");
@@ -140,10 +137,7 @@ async fn i6_a_turn_outside_of_runs_is_searched_and_its_prompts_and_exports_show_
     assert_eq!(newest(&store).await["tool_calls"][0]["arguments"], json!({"pin": "[hidden]"}));
     let prompt = session.prompt(&PromptSpec::default()).await.unwrap();
     assert!(!json!(prompt.body).to_string().contains(CANARY));
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
+    let lines = exported(&session).await;
     assert!(!lines.contains(CANARY) && lines.contains("\"secrets_left_out\":1"), "{lines}");
     let elsewhere = memory(&clock());
     let keys = vec![MasterKey::new([2; 32])];
@@ -160,7 +154,7 @@ async fn i6_calls_with_one_id_or_one_value_are_put_back_each_as_it_was() {
     let (one, other) = (json!({ "token": CANARY }), json!({"token": "another-canary-2"}));
     run(&session, calls(vec![call("c1", one.clone()), call("c1", other.clone()), call("c2", one.clone())])).await;
     run(&session, calls(vec![call("c1", other.clone())])).await;
-    assert!(!holds(&store, CANARY).await && !holds(&store, "another-canary-2").await);
+    assert!(!holds(&store, "s", CANARY).await && !holds(&store, "s", "another-canary-2").await);
     assert_eq!(newest(&store).await["secrets"][0]["name"], "call:c1.arguments 2");
     // What has no other value is put back with it.
     assert_eq!(restore(&session, "call:c2.arguments").await.map(|entries| entries.len()), Ok(1));
@@ -194,7 +188,9 @@ async fn i6_calls_with_one_id_in_several_requests_are_put_back_each_alone() {
     let [first, second, third, fourth] = ["", " 2", " 3", " 4"].map(|number| format!("call:call_0.arguments{number}"));
     assert_eq!(names, [&*first, &*second, &*third, &*second, &*first, &*fourth]);
     assert_eq!(restore(&session, &second).await.map(|entries| entries.len()), Ok(2));
-    assert!(!holds(&store, "canary-0").await && !holds(&store, "canary-2").await && !holds(&store, "canary-3").await);
+    for canary in ["canary-0", "canary-2", "canary-3"] {
+        assert!(!holds(&store, "s", canary).await);
+    }
     run(&session, ClearVariable { name: third.parse().unwrap(), reason: "done".into() }).await;
     run(&session, calls(vec![call("call_0", value(4)), call("call_0", value(5))])).await;
     let kept = newest(&store).await;
@@ -310,7 +306,7 @@ async fn i6_each_of_many_values_under_one_id_has_a_name_and_comes_back() {
     let value = |nth: usize| json!({"token": format!("canary-{nth:05}")});
     let given: Vec<_> = (0..998).chain([997, 0]).map(value).collect();
     run(&session, calls(given.iter().map(|arguments| call("c1", arguments.clone())).collect())).await;
-    assert!(!holds(&store, "canary-").await);
+    assert!(!holds(&store, "s", "canary-").await);
     let kept = newest(&store).await;
     let names = [0, 1, 997, 998, 999].map(|nth| kept["secrets"][nth]["name"].as_str().unwrap().to_owned());
     let last = "call:c1.arguments 998";
@@ -332,7 +328,7 @@ async fn i6_all_of_more_than_1000_values_in_a_result_are_hidden_in_their_places_
     let kept = rows(&|_| json!("[hidden]")).to_string();
     run(&session, result("c1", &given)).await;
     assert_eq!(newest(&store).await["content"], kept);
-    assert!(!holds(&store, "canary-").await);
+    assert!(!holds(&store, "s", "canary-").await);
     // In the order of their places, in which `/999` is the last.
     say(&session, "first canary-00000, last canary-00999").await;
     assert_eq!(newest(&store).await["content"], "first [hidden], last canary-00999");
@@ -526,15 +522,15 @@ async fn i6_what_was_said_is_found_after_others_were_looked_for_also_where_it_wa
     run(&session, result("c0", r#"{"token": "first-canary-1"}"#)).await;
     say(&session, &format!("I am ann, with {CANARY}")).await;
     run(&session, calls(vec![call("c1", json!({ "password": CANARY }))])).await;
-    assert!(!holds(&store, CANARY).await);
+    assert!(!holds(&store, "s", CANARY).await);
     first.close().await;
     // Who looks now has never seen it.
     let session = board(&store).session(&id("s")).await.unwrap();
     run(&session, result("c2", r#"{"token": "second-canary-2"}"#)).await;
     assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(2));
-    assert!(holds(&store, CANARY).await);
+    assert!(holds(&store, "s", CANARY).await);
     run(&session, calls(vec![call("c3", json!({ "password": CANARY }))])).await;
-    assert!(!holds(&store, CANARY).await);
+    assert!(!holds(&store, "s", CANARY).await);
     assert_eq!(restore(&session, "call:c3.arguments").await.map(|entries| entries.len()), Ok(3));
     assert_sound(&session).await;
 }

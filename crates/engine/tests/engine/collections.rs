@@ -4,20 +4,13 @@ use std::sync::Arc;
 
 use callboard_engine::{
     Board, NewBoardSession, Progress, Session, Settings,
-    core::{
-        document::PutDocument,
-        id::{CollectionName, DocumentName},
-        session::Ttl,
-        viewer::Viewer,
-    },
+    core::{document::PutDocument, id::DocumentName, session::Ttl, viewer::Viewer},
     store::Store,
 };
 
-use crate::fixture::{File, agent, assert_sound, board, clock, code, id, insist, memory, new, patch, run, settings};
-
-fn handbook() -> CollectionName {
-    "handbook".parse().unwrap()
-}
+use crate::fixture::{
+    File, agent, assert_sound, board, clock, code, handbook, id, insist, memory, new, patch, run, settings,
+};
 
 fn put(name: &str, text: &str) -> PutDocument {
     PutDocument { name: name.parse().unwrap(), text: text.into(), visible_to: None, media_type: None }

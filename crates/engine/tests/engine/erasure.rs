@@ -16,14 +16,14 @@ use callboard_engine::{
     },
     prompt::Body,
     store::{
-        self, Settings as StoreSettings, Store,
+        Store,
         testing::{PostgresServer, RedisServer},
     },
 };
 
 use serde_json::json;
 
-use crate::fixture::{File, add, board, clock, id, journal, memory, new, put, settings, text, thread};
+use crate::fixture::{File, add, board, clock, id, journal, memory, new, opened, put, settings, text, thread};
 
 const PRIVATE: &str = "The private number is 555-0199-4711.";
 
@@ -105,10 +105,6 @@ async fn what_was_erased_is_in_no_file_after_an_orderly_end() {
         let bytes = fs::read(file.unwrap().path()).unwrap();
         assert!(!bytes.windows(8).any(|bytes| bytes == b"555-0199"));
     }
-}
-
-async fn opened(url: &str) -> Arc<dyn Store> {
-    store::open(url, StoreSettings::default()).await.unwrap()
 }
 
 #[tokio::test]

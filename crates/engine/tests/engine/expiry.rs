@@ -5,17 +5,17 @@ use callboard_engine::{
     core::{
         count::Usage,
         entry::Actor,
-        id::{RunId, Seq},
+        id::RunId,
         run::{ClaimRun, NewRun, RunKind, TurnReply, TurnRequest, own::BeginTurn},
         session::{Settings as SessionSettings, Ttl},
         viewer::Viewer,
     },
-    store::{self, Clock as _, ManualClock, Order, Query, Store},
+    store::{self, Clock as _, ManualClock, Store},
 };
 
 use proptest::prelude::*;
 
-use crate::fixture::{File, clock, code, id, memory, new, run, say, settings, soon, text};
+use crate::fixture::{File, clock, code, exported, id, journal, memory, new, run, say, settings, soon, text};
 
 struct Stage {
     clock: ManualClock,
@@ -349,15 +349,8 @@ async fn for_thirty_days_it_is_known_when_a_session_expired_and_nothing_else_of_
     assert_eq!(stage.board.sessions(None, 9).await.unwrap(), [], "the record is no session");
     assert_eq!(code(stage.board.session(&id("s")).await), "not_found");
     let journals = stage.store.journals(None, 9).await.unwrap();
-    let everything = Query {
-        seqs: Seq(1)..Seq(u64::MAX),
-        types: vec![],
-        subjects: vec![],
-        order: Order::Forward,
-        limit: usize::MAX,
-    };
     let [(record, _)] = &journals[..] else { panic!("one record: {journals:?}") };
-    let entries = stage.store.read(record, everything).await.unwrap();
+    let entries = journal(&stage.store, record).await;
     let data: Vec<_> =
         entries.iter().map(|entry| serde_json::from_str::<serde_json::Value>(&entry.data).unwrap()).collect();
     let at = told.0.trim_start_matches("the session s expired at ");
@@ -402,15 +395,6 @@ fn unpacked(path: &std::path::Path) -> String {
     let mut lines = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()), &mut lines)
         .unwrap();
-    lines
-}
-
-/// The lines of an export.
-async fn exported(session: &Session) -> String {
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
     lines
 }
 

@@ -1,6 +1,9 @@
 //! A store that fails when it is told to.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use callboard_engine::core::{
@@ -21,6 +24,8 @@ pub(crate) enum Call {
     Find,
     Value,
     Sweep,
+    /// What goes on in the background: leases, snapshots that are written, looking for what has expired.
+    Upkeep,
     Other,
 }
 
@@ -57,13 +62,15 @@ pub(crate) struct Faulty {
     inner: Mutex<Arc<dyn Store>>,
     script: Mutex<Script>,
     late: Mutex<Option<Append>>,
+    /// How many entries it gave.
+    entries: AtomicUsize,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
         let (inner, script, late) =
             (Mutex::new(inner), Mutex::new(Box::new(|_| Act::Pass) as Script), Mutex::default());
-        Arc::new(Self { inner, script, late })
+        Arc::new(Self { inner, script, late, entries: AtomicUsize::new(0) })
     }
 
     /// Has this store in the place of the one that it had, as if that had been restored from a copy.
@@ -98,6 +105,18 @@ impl Faulty {
             left -= 1;
             act.clone()
         });
+    }
+
+    /// How many entries it gave since this was asked the last time.
+    #[allow(dead_code, reason = "not every suite counts them")]
+    pub(crate) fn take_entries(&self) -> usize {
+        self.entries.swap(0, Ordering::SeqCst)
+    }
+
+    async fn entries(&self, answer: impl Future<Output = Result<Vec<Entry>, Error>>) -> Result<Vec<Entry>, Error> {
+        let entries = self.pass(Call::Read, answer).await?;
+        self.entries.fetch_add(entries.len(), Ordering::SeqCst);
+        Ok(entries)
     }
 
     async fn pass<T>(&self, call: Call, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
@@ -172,15 +191,15 @@ impl Store for Faulty {
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        self.pass(Call::Read, self.inner().read(session, query)).await
+        self.entries(self.inner().read(session, query)).await
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        self.pass(Call::Read, self.inner().read_by_time(session, query)).await
+        self.entries(self.inner().read_by_time(session, query)).await
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        self.pass(Call::Read, self.inner().read_each(session, seqs)).await
+        self.entries(self.inner().read_each(session, seqs)).await
     }
 
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
@@ -204,7 +223,7 @@ impl Store for Faulty {
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Other, self.inner().lease(lease, most)).await
+        self.pass(Call::Upkeep, self.inner().lease(lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
@@ -212,7 +231,7 @@ impl Store for Faulty {
     }
 
     async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
-        self.pass(Call::Other, self.inner().expired(limit)).await
+        self.pass(Call::Upkeep, self.inner().expired(limit)).await
     }
 
     async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
@@ -224,7 +243,7 @@ impl Store for Faulty {
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        self.pass(Call::Other, self.inner().put_snapshot(session, at, state)).await
+        self.pass(Call::Upkeep, self.inner().put_snapshot(session, at, state)).await
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {

@@ -18,14 +18,14 @@ use callboard_engine::{
         context_set::PutSet,
         conversation::{AddMessages, NewMessage, Role},
         entry::{Entry, Head},
-        id::{Seq, SessionId, ThreadId},
+        id::{CollectionName, Seq, SessionId, ThreadId},
         rewriting::ErasureCheck,
         session::SessionPatch,
         state::State,
         time::Timestamp,
         viewer::Viewer,
     },
-    store::{ManualClock, MemoryStore, Order, Query, Settings as StoreSettings, SqliteStore, Store},
+    store::{self, ManualClock, MemoryStore, Order, Query, Settings as StoreSettings, SqliteStore, Store},
 };
 
 /// Random numbers that are the same each time.
@@ -79,6 +79,11 @@ impl File {
     }
 }
 
+/// The store at a URL.
+pub(crate) async fn opened(url: &str) -> Arc<dyn Store> {
+    store::open(url, StoreSettings::default()).await.unwrap()
+}
+
 /// A board over `store` whose time stands still.
 pub(crate) fn board(store: &Arc<dyn Store>) -> Board {
     Board::new(store.clone(), settings(&clock()))
@@ -93,6 +98,10 @@ pub(crate) fn new(id: &str) -> NewBoardSession {
 
 pub(crate) fn id(id: &str) -> SessionId {
     id.parse().unwrap()
+}
+
+pub(crate) fn handbook() -> CollectionName {
+    "handbook".parse().unwrap()
 }
 
 pub(crate) fn thread(name: &str) -> ThreadId {
@@ -143,9 +152,7 @@ pub(crate) async fn say(session: &Session, words: &str) -> Seq {
 
 /// All entries of a session, as the store has them.
 pub(crate) async fn journal(store: &Arc<dyn Store>, session: &SessionId) -> Vec<Entry> {
-    let seqs = Seq(1)..Seq(u64::MAX);
-    let all = Query { seqs, types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX };
-    store.read(session, all).await.unwrap()
+    store.read(session, Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)).await.unwrap()
 }
 
 /// The texts of all messages, as the store has them.
@@ -158,6 +165,22 @@ pub(crate) async fn texts(store: &Arc<dyn Store>, session: &SessionId) -> Vec<St
             data["content"].as_str().unwrap_or_default().to_owned()
         })
         .collect()
+}
+
+/// Whether a value stands anywhere in the journal of a session.
+pub(crate) async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
+    let entries = journal(store, &id(session)).await;
+    let headers = entries.iter().any(|entry| format!("{:?}", entry.header).contains(value));
+    headers || entries.iter().any(|entry| entry.data.contains(value))
+}
+
+/// The lines of an export.
+pub(crate) async fn exported(session: &Session) -> String {
+    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
+    while let Some(more) = export.next().await.unwrap() {
+        lines.push_str(&more);
+    }
+    lines
 }
 
 /// The journal is without a gap, each entry follows on the one before, and the session knows exactly what it folds to.

@@ -15,8 +15,8 @@ use tokio::sync::{Notify, Semaphore};
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        add, assert_sound, board, clock, code, id, journal, memory, new, put, run, say, session, settings, text, texts,
-        thread,
+        add, assert_sound, board, clock, code, exported, id, journal, memory, new, put, run, say, session, settings,
+        text, texts, thread,
     },
 };
 
@@ -163,11 +163,7 @@ async fn an_import_that_breaks_off_is_finished_when_it_is_begun_again() {
     let clock = clock();
     let from = memory(&clock);
     let (_, session) = long(&from, &clock).await;
-    let mut export = session.export().await.unwrap();
-    let mut lines = String::new();
-    while let Some(some) = export.next().await.unwrap() {
-        lines.push_str(&some);
-    }
+    let lines = exported(&session).await;
     let store = memory(&clock);
     let file = || Cursor::new(lines.clone());
     break_off(&store, &clock, async |board| board.import(file(), None).await).await;

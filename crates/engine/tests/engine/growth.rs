@@ -1,29 +1,32 @@
 //! I11: what is asked of the store for an append, a prompt and a page of history does not grow with the history.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
-use async_trait::async_trait;
 use callboard_engine::{
     Board, MasterKey, MessageQuery, PromptSpec, Session, Settings,
     core::{
         conversation::{NewMessage, Role},
         count::Tokens,
-        entry::{Entry, Hash, Head},
-        id::{Seq, SessionId},
+        id::Seq,
         prompt::Format,
         time::Timestamp,
         viewer::Viewer,
     },
-    store::{Append, Durability, Error, Lease, Query, Row, Snapshot, Store, TimeQuery},
+    store::Store,
 };
-use tokio::sync::broadcast;
 
-use crate::fixture::{add, clock, id, memory, new, run, settings, thread};
+use crate::{
+    faulty::{Act, Call, Faulty},
+    fixture::{add, clock, id, memory, new, run, settings, thread},
+};
 
-/// Counts what is read of another store.
+/// Counts what is read of another store, but for what goes on in the background.
 struct Counting {
-    inner: Arc<dyn Store>,
-    read: Mutex<Read>,
+    store: Arc<Faulty>,
+    calls: Arc<AtomicUsize>,
 }
 
 /// How often a store was asked, and how many entries it gave.
@@ -34,114 +37,21 @@ struct Read {
 }
 
 impl Counting {
-    fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { inner, read: Mutex::default() })
-    }
-
-    fn called<T>(&self, answer: T, entries: usize) -> T {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.calls += 1;
-        read.entries += entries;
-        answer
+    fn new(inner: Arc<dyn Store>) -> Self {
+        let (store, calls) = (Faulty::new(inner), Arc::new(AtomicUsize::new(0)));
+        let counted = calls.clone();
+        store.play(move |call| {
+            if !matches!(call, Call::Sweep | Call::Upkeep) {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+            Act::Pass
+        });
+        Self { store, calls }
     }
 
     /// What was read since this was asked the last time.
     fn since(&self) -> Read {
-        std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-#[async_trait]
-impl Store for Counting {
-    fn durability(&self) -> Durability {
-        self.inner.durability()
-    }
-
-    async fn now(&self) -> Result<Timestamp, Error> {
-        self.inner.now().await
-    }
-
-    async fn append(&self, batch: Append) -> Result<(), Error> {
-        self.called(self.inner.append(batch).await, 0)
-    }
-
-    async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        self.called(self.inner.row(session).await, 0)
-    }
-
-    async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
-        self.called(self.inner.touch(session, expires_at).await, 0)
-    }
-
-    async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        let read = self.inner.read(session, query).await?;
-        let entries = read.len();
-        Ok(self.called(read, entries))
-    }
-
-    async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        let read = self.inner.read_by_time(session, query).await?;
-        let entries = read.len();
-        Ok(self.called(read, entries))
-    }
-
-    async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        let read = self.inner.read_each(session, seqs).await?;
-        let entries = read.len();
-        Ok(self.called(read, entries))
-    }
-
-    async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
-        self.called(self.inner.find_each(session, keys).await, 0)
-    }
-
-    async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        self.called(self.inner.value(session, hash).await, 0)
-    }
-
-    async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.called(self.inner.journals(after, limit).await, 0)
-    }
-
-    async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.called(self.inner.sessions(after, limit).await, 0)
-    }
-
-    async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.called(self.inner.recent_sessions(limit).await, 0)
-    }
-
-    async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        self.inner.lease(lease, most).await
-    }
-
-    async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
-        self.called(self.inner.delete(session).await, 0)
-    }
-
-    async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
-        self.inner.expired(limit).await
-    }
-
-    async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
-        self.called(self.inner.expired_at(session).await, 0)
-    }
-
-    async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
-        self.inner.remove_expired(sessions).await
-    }
-
-    async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        // It is off the path of appends.
-        self.inner.put_snapshot(session, at, state).await
-    }
-
-    async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        self.called(self.inner.snapshot(session, at).await, 0)
-    }
-
-    fn watch(&self) -> broadcast::Receiver<SessionId> {
-        self.inner.watch()
+        Read { calls: self.calls.swap(0, Ordering::SeqCst), entries: self.store.take_entries() }
     }
 }
 
@@ -155,7 +65,7 @@ fn message(number: usize) -> NewMessage {
 }
 
 /// A session with so many messages, opened anew, and what counts the reading of it.
-async fn opened(messages: usize) -> (Arc<Counting>, Board, Session) {
+async fn opened(messages: usize) -> (Counting, Board, Session) {
     let inner = memory(&clock());
     let board = Board::new(inner.clone(), settings(&clock()));
     let session = board.create(new("s")).await.unwrap();
@@ -164,7 +74,7 @@ async fn opened(messages: usize) -> (Arc<Counting>, Board, Session) {
     }
     board.close().await;
     let store = Counting::new(inner);
-    let board = Board::new(store.clone(), settings(&clock()));
+    let board = Board::new(store.store.clone(), settings(&clock()));
     let session = board.session(&id("s")).await.unwrap();
     session.state().await.unwrap();
     store.since();
@@ -192,7 +102,7 @@ async fn i11_what_is_read_for_a_new_secret_does_not_grow_with_the_history_after_
         run(&session, add("main", (0..messages).map(message).collect())).await;
         board.close().await;
         let store = Counting::new(inner);
-        let board = Board::new(store.clone(), with_key());
+        let board = Board::new(store.store.clone(), with_key());
         let session = board.session(&id("s")).await.unwrap();
         for nth in 0..4 {
             let token = format!(r#"{{"token": "canary-{nth}-of-many"}}"#);
@@ -300,7 +210,7 @@ async fn i11_a_list_is_one_call_and_two_more_for_each_session_that_has_changed()
         let snapshot = inner.snapshot(&id("a"), Seq(u64::MAX)).await.unwrap();
         assert_eq!(snapshot.is_some(), messages > 100);
         let store = Counting::new(inner);
-        let board = Board::new(store.clone(), settings(&clock()));
+        let board = Board::new(store.store.clone(), settings(&clock()));
         let list = async || board.recent_sessions(None, 9, |_| true).await.unwrap();
         let infos = list().await;
         assert!(

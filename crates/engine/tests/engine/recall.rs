@@ -17,7 +17,7 @@ use callboard_engine::{
     },
     prompt::compression::plan::{Aim, Outlook, Writing},
     store::{
-        self, Settings as StoreSettings, Store,
+        Store,
         testing::{PostgresServer, RedisServer},
     },
 };
@@ -27,7 +27,8 @@ use tokio::{sync::Semaphore, time::Instant};
 use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
-        File, add, agent, clock, code, id, memory, moment, new, put, run, say, session, settings, soon, text, thread,
+        File, add, agent, clock, code, id, memory, moment, new, opened, put, run, say, session, settings, soon, text,
+        thread,
     },
 };
 
@@ -309,10 +310,6 @@ async fn is_found_on(store: Arc<dyn Store>, settings: impl Fn() -> Settings) {
     let board = Board::new(store, settings_in(folder.path()));
     assert!(found(&board.session(&id("s")).await.unwrap()).await[0].contains("bergamot"));
     board.close().await;
-}
-
-async fn opened(url: &str) -> Arc<dyn Store> {
-    store::open(url, StoreSettings::default()).await.unwrap()
 }
 
 #[tokio::test]

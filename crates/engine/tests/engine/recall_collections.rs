@@ -2,22 +2,11 @@
 
 use callboard_engine::{
     Board, PromptSpec, RecallQuery, Session,
-    core::{
-        count::Tokens,
-        document::PutDocument,
-        entry::Actor,
-        id::{CollectionName, Seq},
-        prompt::observed::Observed,
-        viewer::Viewer,
-    },
+    core::{count::Tokens, document::PutDocument, entry::Actor, id::Seq, prompt::observed::Observed, viewer::Viewer},
 };
 use serde_json::json;
 
-use crate::fixture::{agent, board, clock, memory, new, patch, run, say};
-
-fn handbook() -> CollectionName {
-    "handbook".parse().unwrap()
-}
+use crate::fixture::{agent, board, clock, handbook, memory, new, patch, run, say};
 
 async fn write(collection: &Session, name: &str, text: &str) -> Seq {
     let name = name.parse().unwrap();

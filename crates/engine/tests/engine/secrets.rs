@@ -23,7 +23,8 @@ use callboard_engine::{
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    File, add, assert_sound, clock, code, id, journal, memory, new, put, run, say, settings, text, texts, with_id,
+    File, add, assert_sound, clock, code, exported, holds, id, journal, memory, new, put, run, say, settings, text,
+    texts, with_id,
 };
 
 const CANARY: &str = "zq/hunter22-ß";
@@ -50,13 +51,6 @@ fn clear(name: &str) -> ClearVariable {
 
 async fn reveal(session: &Session, name: &str) -> Result<Value, &'static str> {
     session.reveal(Viewer::User, &name.parse().unwrap()).await.map_err(|error| error.code())
-}
-
-/// Whether the value stands anywhere in what the store has of a session, sealed values included.
-async fn holds(store: &Arc<dyn Store>, session: &str, value: &str) -> bool {
-    let entries = journal(store, &id(session)).await;
-    let headers = entries.iter().any(|entry| format!("{:?}", entry.header).contains(value));
-    headers || entries.iter().any(|entry| entry.data.contains(value))
 }
 
 #[tokio::test]
@@ -237,10 +231,7 @@ async fn an_export_has_no_secrets_and_says_so_and_what_is_imported_goes_on_witho
     let session = board_here.create(new("s")).await.unwrap();
     run(&session, set("password", json!(CANARY))).await;
     say(&session, CANARY).await;
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
+    let lines = exported(&session).await;
     assert!(
         !lines.contains(CANARY) && !lines.contains("callboard-sealed") && !lines.contains("callboard-key"),
         "{lines}"
@@ -516,10 +507,7 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     let first = session.rewritten_by(session.state().await.unwrap().head.seq).await.unwrap()[0];
     assert_eq!(board.holders(&session, first).await.unwrap(), [early.id().clone()]);
     let late = board.fork(&session, None, Some(id("late"))).await.unwrap();
-    let (mut export, mut lines) = (session.export().await.unwrap(), String::new());
-    while let Some(more) = export.next().await.unwrap() {
-        lines.push_str(&more);
-    }
+    let lines = exported(&session).await;
     assert!(lines.contains("I use [hidden] here") && !lines.contains(CANARY), "{lines}");
     assert!(!holds(&store, "late", CANARY).await && holds(&store, "early", CANARY).await);
     assert_eq!(restore(&late, "password").await, Ok(1), "a fork can put it back, too");

@@ -7,20 +7,13 @@ use serde_json::{Value, json};
 
 use crate::fixture::{ID, Place, id, now};
 
-fn board() -> Place {
-    let place = Place::with_session();
-    place.add(Category::Features, "user-auth", "user-auth,features").unwrap();
-    place.add(Category::Tasks, "user-auth", "user-auth").unwrap();
-    place
-}
-
 fn codes(problems: &[FolderProblem]) -> Vec<&str> {
     problems.iter().map(|problem| problem.code.as_str()).collect()
 }
 
 /// Spoils a board, and says what is found, and what is still wrong after mending.
 fn check(spoil: impl FnOnce(&Place)) -> (Place, Vec<String>, Vec<String>) {
-    let place = board();
+    let place = Place::with_files();
     spoil(&place);
     let before = place.all();
     let owned = |problems: &[FolderProblem]| codes(problems).into_iter().map(str::to_owned).collect::<Vec<_>>();

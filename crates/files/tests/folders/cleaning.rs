@@ -7,16 +7,9 @@ use serde_json::json;
 
 use crate::fixture::{DAY, ID, Place, file, id, now};
 
-fn board() -> Place {
-    let place = Place::with_session();
-    place.add(Category::Features, "user-auth", "").unwrap();
-    place.add(Category::Tasks, "user-auth", "").unwrap();
-    place
-}
-
 #[test]
 fn a_session_ends_with_its_folder_and_leaves_others_alone() {
-    let place = board();
+    let place = Place::with_files();
     let project = place.project();
     project.create_as(&id("other"), now()).unwrap().add(&file(Category::Code, "x", ""), now()).unwrap();
     let ended = project.end(&id(ID), now()).unwrap();
@@ -30,7 +23,7 @@ fn a_session_ends_with_its_folder_and_leaves_others_alone() {
 
 #[test]
 fn a_session_that_is_gone_has_ended() {
-    let place = board();
+    let place = Place::with_files();
     fs::remove_dir_all(place.path("")).unwrap();
     assert_eq!(place.project().end(&id(ID), now()).unwrap(), callboard_files::Cleaned::default());
     fs::remove_dir_all(place.folder.path().join("project/.tmp")).unwrap();
@@ -40,7 +33,7 @@ fn a_session_that_is_gone_has_ended() {
 
 #[test]
 fn what_is_not_listed_stays_and_is_named_and_so_does_the_manifest() {
-    let place = board();
+    let place = Place::with_files();
     fs::write(place.path("features/mine.md"), "mine").unwrap();
     let ended = place.project().end(&id(ID), now().plus_seconds(9)).unwrap();
     assert_eq!(ended.deleted.len(), 2);
@@ -53,7 +46,7 @@ fn what_is_not_listed_stays_and_is_named_and_so_does_the_manifest() {
 
 #[test]
 fn a_session_is_stale_after_a_day_to_the_second() {
-    let place = board();
+    let place = Place::with_files();
     let clean = |seconds| place.project().clean(DAY, now().plus_seconds(seconds)).unwrap();
     assert!(clean(86_400).deleted.is_empty() && clean(-9).deleted.is_empty() && place.path("").exists());
     assert_eq!(clean(86_401).deleted.len(), 3);
@@ -62,7 +55,7 @@ fn a_session_is_stale_after_a_day_to_the_second() {
 
 #[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
-    let place = board();
+    let place = Place::with_files();
     fs::create_dir_all(place.path("code/deep")).unwrap();
     let before = place.all();
     let later = now().plus_seconds(86_401);
@@ -83,7 +76,7 @@ fn a_bad_date_or_manifest_stops_everything_for_its_session_alone() {
         ("created", |place| spoil(place, |it| it["context_files"]["tasks/user-auth-tasks.md"]["created"] = json!(""))),
     ];
     for (what, spoil) in spoilers {
-        let place = board();
+        let place = Place::with_files();
         place.project().create_as(&id("other"), now()).unwrap();
         spoil(&place);
         let before = place.all();
@@ -104,7 +97,7 @@ fn spoil(place: &Place, how: impl FnOnce(&mut serde_json::Value)) {
 
 #[test]
 fn what_is_in_use_is_not_cleaned_up_however_old_it_is() {
-    let place = board();
+    let place = Place::with_files();
     let later = now().plus_seconds(500_000);
     place.session().touch(later).unwrap();
     assert!(place.project().clean(Duration::ZERO, later).unwrap().deleted.is_empty() && place.path("").exists());

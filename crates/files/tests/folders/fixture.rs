@@ -30,6 +30,14 @@ impl Place {
         place
     }
 
+    /// A place with a session that has two files.
+    pub fn with_files() -> Self {
+        let place = Self::with_session();
+        place.add(Category::Features, "user-auth", "user-auth,features").unwrap();
+        place.add(Category::Tasks, "user-auth", "user-auth").unwrap();
+        place
+    }
+
     pub fn project(&self) -> Project {
         Project::at(&self.folder.path().join("project")).unwrap()
     }

@@ -193,8 +193,7 @@ pub(crate) async fn texts(session: &Session, thread: &str) -> Vec<String> {
 }
 
 pub(crate) async fn journal(store: &Arc<dyn Store>) -> Vec<Entry> {
-    let seqs = Seq(1)..Seq(u64::MAX);
-    let all = Query { seqs, types: vec![], subjects: vec![], order: Order::Forward, limit: usize::MAX };
+    let all = Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX);
     store.read(&"s".parse().unwrap(), all).await.unwrap()
 }
 

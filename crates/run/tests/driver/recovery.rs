@@ -26,7 +26,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     faulty::{Act, Faulty},
-    fixture::{Models, before, board, journal, memory, of_type, session_on, soon, start, texts, whole_run},
+    fixture::{Models, before, board, journal, memory, of_type, session, session_on, soon, start, texts, whole_run},
 };
 
 /// The prompts of the turns that these entries are of.
@@ -134,8 +134,7 @@ async fn a_run_that_is_cut_off_at_any_call_of_the_model_goes_on_where_it_was() {
 
 #[tokio::test]
 async fn a_turn_that_was_begun_is_asked_with_the_prompt_that_was_noted_whatever_was_said_since() {
-    let store = memory();
-    let session = session_on(&store).await;
+    let session = session().await;
     let run = start(&session).await;
     let (models, reached) = Models::cut_off_at(0, whole_run, Reply::silence);
     before(&reached, models.drive(&session, &run)).await;

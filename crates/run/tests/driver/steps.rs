@@ -18,8 +18,8 @@ use callboard_model::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    Models, asked, before, board, done, journal, memory, of_type, prompt, reason, run_of, session_asking, session_on,
-    start, texts, to, user,
+    Models, asked, before, board, done, journal, memory, of_type, prompt, reason, run_of, session, session_asking,
+    session_on, start, texts, to, user,
 };
 
 /// The writer has three tools, and looks things up and notes them before it does anything else.
@@ -228,8 +228,7 @@ async fn a_run_in_steps_that_is_cut_off_at_any_call_of_the_model_does_nothing_tw
 
 #[tokio::test]
 async fn a_turn_that_was_begun_offers_what_it_was_begun_with_and_is_judged_by_what_is_due_now() {
-    let store = memory();
-    let session = session_on(&store).await;
+    let session = session().await;
     let run = in_steps(&session).await;
     let (models, reached) = Models::cut_off_at(1, whole_run, Reply::silence);
     before(&reached, models.drive(&session, &run)).await;

@@ -88,8 +88,7 @@ async fn a_model_that_is_none_pauses_the_run() {
 
 #[tokio::test]
 async fn a_worker_that_left_the_team_hands_its_turn_back_to_the_manager() {
-    let store = memory();
-    let session = session_on(&store).await;
+    let session = session().await;
     let run = start(&session).await;
     let models = Models::new(|request, nth| match (asked(request), nth) {
         ("directive", 0) => to("writer", "Look it up."),

@@ -10,7 +10,7 @@ use super::{
     journal_writer::{JournalWriter, claiming, note},
     seconds, session,
 };
-use crate::{Append, Error, JournalKind, LeaseChange, Row};
+use crate::{Append, Error, JournalKind, Row};
 
 pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixture) {
     let store = fixture.open().await;
@@ -34,17 +34,7 @@ pub async fn what_is_appended_comes_back_exactly_as_it_was(fixture: &impl Fixtur
         head = entry.head();
         entries.push(entry);
     }
-    let batch = Append {
-        session: session("s"),
-        kind: JournalKind::Session,
-        expected: Head::default(),
-        entries: entries.clone(),
-        values: vec![],
-        rewrites: vec![],
-        drop_values: vec![],
-        expires_at: None,
-        lease: LeaseChange::Keep,
-    };
+    let batch = Append::of(session("s"), JournalKind::Session, Head::default(), entries.clone());
     store.append(batch).await.unwrap();
     assert_eq!(store.read(&session("s"), everything()).await.unwrap(), entries);
 }

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use super::{everything, session};
-use crate::{Append, Error, JournalKind, LeaseChange, Store};
+use crate::{Append, Error, JournalKind, Store};
 
 /// Writes to one session and remembers its head.
 #[derive(Clone)]
@@ -48,17 +48,8 @@ impl JournalWriter {
             entry
         };
         let entries = drafts.into_iter().map(seal).collect();
-        Append {
-            session: self.session.clone(),
-            kind: JournalKind::Session,
-            expected: self.head,
-            entries,
-            values: vec![],
-            rewrites: vec![],
-            drop_values: vec![],
-            expires_at: self.expires_at,
-            lease: LeaseChange::Keep,
-        }
+        let batch = Append::of(self.session.clone(), JournalKind::Session, self.head, entries);
+        Append { expires_at: self.expires_at, ..batch }
     }
 
     /// Appends a batch, and moves the head to its end.

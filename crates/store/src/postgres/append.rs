@@ -159,13 +159,11 @@ pub(super) async fn find_each(
     session: &SessionId,
     keys: &[Arc<str>],
 ) -> Result<Vec<Option<Seq>>, Error> {
-    let doing = "looking for keys";
     let hashes: Vec<_> = keys.iter().map(|key| short_hash(key)).collect();
     let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
     let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {LIVE_SESSION_ID} AND c.key = ANY ($3)");
-    let rows = database.query(doing, &sql, &[&session.as_str(), &test_time, &wanted]).await?;
-    let found: Result<HashMap<&[u8], _>, PostgresError> =
-        rows.iter().map(|row| Ok((get(row, 0)?, column::seq(row, 1)?))).collect();
-    let found = found.map_err(|fault| fault.during(doing, database.address()))?;
-    Ok(wanted.iter().map(|hash| found.get(hash).copied()).collect())
+    let claim = |row: &_| Ok((get::<Vec<u8>>(row, 0)?, column::seq(row, 1)?));
+    let found = database.rows("looking for keys", &sql, &[&session.as_str(), &test_time, &wanted], claim).await?;
+    let found: HashMap<_, _> = found.into_iter().collect();
+    Ok(wanted.iter().map(|hash| found.get(*hash).copied()).collect())
 }

@@ -4,37 +4,20 @@ use std::{fmt::Display, str::FromStr, sync::Arc};
 
 use callboard_core::{
     audience::Audience,
-    entry::{Entry, Hash, Head, Header, Tag},
+    entry::{Entry, Head, Header, Tag},
     id::Seq,
-    json::text_of,
     time::Timestamp,
 };
 use tokio_postgres::{Row as Columns, types::FromSql};
 
 use super::error::PostgresError;
-use crate::Row;
+pub(super) use crate::sql::{audience_text, keys_text, limit, number, short_hash};
+use crate::{Row, sql::audience};
 
 /// The columns that [`entry`] reads, where `e` is the table `entry`.
 pub(super) const ENTRY: &str = "e.seq, e.v, e.at, e.actor, (SELECT t.name FROM type t WHERE t.id = e.type), \
      (SELECT s.text FROM subject s WHERE s.session = e.session AND s.id = e.subject), \
      e.audience, e.time, e.keys, e.nonce, e.tag, e.data";
-
-/// An entry's number as Postgres stores it. A number beyond the range of Postgres becomes its greatest.
-pub(super) fn number(seq: Seq) -> i64 {
-    i64::try_from(seq.0).unwrap_or(i64::MAX)
-}
-
-/// A limit as Postgres takes it.
-pub(super) fn limit(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// The first half of a text's SHA-256, which is enough to tell texts apart.
-pub(super) fn short_hash(text: &str) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.iter_mut().zip(Hash::of(text.as_bytes()).0).for_each(|(to, from)| *to = from);
-    short
-}
 
 /// Reads a column.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Columns, at: usize) -> Result<T, PostgresError> {
@@ -86,7 +69,9 @@ pub(super) fn entry(row: &Columns) -> Result<Entry, PostgresError> {
         by: parsed(row, 3)?,
         kind: text(row, 4)?,
         subject: text(row, 5)?,
-        audience: get::<Option<&str>>(row, 6)?.map_or(Ok(Audience::All), audience)?,
+        audience: get::<Option<&str>>(row, 6)?
+            .map_or(Ok(Audience::All), audience)
+            .map_err(|error| unreadable(6, error))?,
         time: optional_time(row, 7)?,
         keys: get::<Option<&str>>(row, 8)?.map_or(Ok(Vec::new()), keys)?,
         nonce: get::<Option<i64>>(row, 9)?.map(u32::try_from).transpose().map_err(|error| unreadable(9, error))?,
@@ -94,50 +79,11 @@ pub(super) fn entry(row: &Columns) -> Result<Entry, PostgresError> {
     Ok(Entry { header, tag: tag(row, 10)?, data: text(row, 11)? })
 }
 
-/// Keys as a column stores them: a JSON array, or null for none.
-pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    (!keys.is_empty()).then(|| text_of(keys))
-}
-
 fn keys(text: &str) -> Result<Vec<Arc<str>>, PostgresError> {
     serde_json::from_str(text).map_err(|error| unreadable(8, error))
-}
-
-/// An audience as a column stores it; null for `all`, which is by far the most frequent.
-pub(super) fn audience_text(audience: &Audience) -> Option<String> {
-    match audience {
-        Audience::All => None,
-        Audience::None | Audience::Agents(_) => Some(audience.to_string()),
-    }
-}
-
-/// Parses an audience as `Display` writes it. No agent's name contains a comma or is `all` or `none`.
-fn audience(text: &str) -> Result<Audience, PostgresError> {
-    match text {
-        "all" => Ok(Audience::All),
-        "none" => Ok(Audience::None),
-        names => {
-            let names = names.split(", ").map(str::parse).collect::<Result<_, _>>();
-            names.map(Audience::Agents).map_err(|error| unreadable(6, error))
-        }
-    }
 }
 
 /// The error for a column that cannot be read back.
 fn unreadable(at: usize, error: impl Display) -> PostgresError {
     PostgresError::Damaged(format!("column {at} of a row cannot be read: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_audience_reads_as_it_is_kept() {
-        let agents = ["b c", "@a/d.e", "z-9"].map(|name| name.parse().unwrap());
-        for written in [Audience::All, Audience::None, Audience::of(agents)] {
-            let kept = audience_text(&written);
-            assert_eq!(kept.as_deref().map_or(Ok(Audience::All), audience).unwrap(), written);
-        }
-    }
 }

@@ -60,14 +60,49 @@ impl Database {
         }
     }
 
-    /// Runs a statement that must not be repeated. If it fails, it is unknown whether it was done.
-    pub(super) async fn execute_once(
+    /// Runs a statement that must not be repeated, and decodes its rows. If it fails, it is unknown whether it was done.
+    pub(super) async fn execute_once<T>(
         &self,
         doing: &'static str,
         sql: &str,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, Error> {
-        self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))
+        decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
+    ) -> Result<Vec<T>, Error> {
+        let rows = self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))?;
+        self.decoded(doing, &rows, decode)
+    }
+
+    /// Runs a statement that may be repeated, and decodes its rows.
+    pub(super) async fn rows<T>(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        params: Params<'_>,
+        decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
+    ) -> Result<Vec<T>, Error> {
+        let rows = self.query(doing, sql, params).await?;
+        self.decoded(doing, &rows, decode)
+    }
+
+    /// The same for the first row alone.
+    pub(super) async fn first_row<T>(
+        &self,
+        doing: &'static str,
+        sql: &str,
+        params: Params<'_>,
+        decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
+    ) -> Result<Option<T>, Error> {
+        Ok(self.rows(doing, sql, params, decode).await?.into_iter().next())
+    }
+
+    fn decoded<T>(
+        &self,
+        doing: &'static str,
+        rows: &[Row],
+        decode: impl Fn(&Row) -> Result<T, PostgresError>,
+    ) -> Result<Vec<T>, Error> {
+        let decoded: Result<_, PostgresError> = rows.iter().map(decode).collect();
+        decoded.map_err(|fault| fault.during(doing, &self.address))
     }
 
     /// Runs a statement that may be repeated: it is tried again if the connection was lost.

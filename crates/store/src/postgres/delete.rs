@@ -5,7 +5,6 @@ use callboard_core::id::SessionId;
 use super::{
     column::{self, get},
     database::Database,
-    error::PostgresError,
 };
 use crate::Error;
 
@@ -21,15 +20,13 @@ pub(super) async fn delete(
     test_time: Option<i64>,
     name: &SessionId,
 ) -> Result<Option<i64>, Error> {
-    let doing = "deleting a session";
     let sql = "WITH gone AS (DELETE FROM session WHERE name = $1 RETURNING id, name, expires_at),
         noted AS (
             INSERT INTO dead (session, change, at, name) SELECT id, this_change(), moment(NULL), name FROM gone)
         SELECT expires_at IS NULL OR expires_at > moment($2), this_change() FROM gone";
-    let rows = database.execute_once(doing, sql, &[&name.as_str(), &test_time]).await?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let answer = || Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
-    answer().map_err(|fault: PostgresError| fault.during(doing, database.address()))
+    let change = |row: &_| Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
+    let gone = database.execute_once("deleting a session", sql, &[&name.as_str(), &test_time], change).await?;
+    Ok(gone.into_iter().next().flatten())
 }
 
 /// See [`Store::remove_expired`](crate::Store::remove_expired). Also returns the numbers of the changes.
@@ -56,7 +53,6 @@ async fn remove_some(
     test_time: Option<i64>,
     sessions: &[SessionId],
 ) -> Result<Vec<(SessionId, i64)>, Error> {
-    let doing = "removing expired sessions";
     // If a row was touched since the statement began, the condition is checked again under the lock.
     let sql = "WITH expired AS MATERIALIZED (
             SELECT s.id FROM session s
@@ -66,17 +62,15 @@ async fn remove_some(
             INSERT INTO dead (session, change, at, name) SELECT g.id, this_change(), moment(NULL), g.name FROM gone g)
         SELECT g.name, this_change() FROM gone g ORDER BY g.expires_at, g.name";
     let names: Vec<_> = sessions.iter().map(SessionId::as_str).collect();
-    let rows = database.execute_once(doing, sql, &[&names, &test_time]).await?;
-    let some: Result<_, PostgresError> = rows.iter().map(|row| Ok((column::parsed(row, 0)?, get(row, 1)?))).collect();
-    some.map_err(|fault| fault.during(doing, database.address()))
+    let gone = |row: &_| Ok((column::parsed(row, 0)?, get(row, 1)?));
+    database.execute_once("removing expired sessions", sql, &[&names, &test_time], gone).await
 }
 
 /// Removes some rows of deleted sessions. Returns whether there may be more.
 pub(super) async fn reclaim(database: &Database) -> Result<bool, Error> {
-    let doing = "removing rows of deleted sessions";
     // If a crash undoes the removal, it is done again. So it need not wait for the disk.
     let sql = "SELECT set_config('synchronous_commit', 'off', true), reclaim($1)";
-    let rows = database.query(doing, sql, &[&RECLAIM]).await?;
-    let more = rows.first().map_or(Ok(false), |row| get(row, 1));
-    more.map_err(|fault| fault.during(doing, database.address()))
+    let more = |row: &_| get(row, 1);
+    let more = database.first_row("removing rows of deleted sessions", sql, &[&RECLAIM], more).await?;
+    Ok(more.unwrap_or(false))
 }

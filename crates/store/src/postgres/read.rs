@@ -9,10 +9,10 @@ use callboard_core::{
 
 use super::{
     column::{self, ENTRY, short_hash},
-    database::{Database, Params},
+    database::Database,
     sessions::LIVE_SESSION_ID,
 };
-use crate::{Error, Order, Query};
+use crate::{Error, Order, Query, sql::direction};
 
 /// See [`Store::read`](crate::Store::read).
 pub(super) async fn read(
@@ -32,7 +32,7 @@ pub(super) async fn read(
     if matches!(filter, Filter::Subjects | Filter::TypesAndSubjects) {
         params.push(&subjects);
     }
-    entries(database, "reading entries", &sql(filter, query.order), &params).await
+    database.rows("reading entries", &sql(filter, query.order), &params, column::entry).await
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
@@ -45,19 +45,7 @@ pub(super) async fn read_each(
     let seqs: Vec<_> = seqs.iter().copied().map(column::number).collect();
     let sql =
         format!("SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq = ANY ($3) ORDER BY e.seq");
-    entries(database, "reading entries", &sql, &[&session.as_str(), &test_time, &seqs]).await
-}
-
-/// The entries that a statement finds.
-pub(super) async fn entries(
-    database: &Database,
-    doing: &'static str,
-    sql: &str,
-    params: Params<'_>,
-) -> Result<Vec<Entry>, Error> {
-    let rows = database.query(doing, sql, params).await?;
-    let entries = rows.iter().map(column::entry).collect::<Result<_, _>>();
-    entries.map_err(|fault| fault.during(doing, database.address()))
+    database.rows("reading entries", &sql, &[&session.as_str(), &test_time, &seqs], column::entry).await
 }
 
 /// What a query filters by.
@@ -126,14 +114,6 @@ const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
          SELECT p.type FROM entry p WHERE p.session = here.id AND p.subject = w.subject AND p.type > w.type
          ORDER BY p.type LIMIT 1) AS type
      FROM here, wanted w WHERE w.type IS NOT NULL";
-
-/// An order in SQL.
-pub(super) fn direction(order: Order) -> &'static str {
-    match order {
-        Order::Forward => "ASC",
-        Order::Backward => "DESC",
-    }
-}
 
 fn hashes(texts: &[Arc<str>]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| short_hash(text).to_vec()).collect()

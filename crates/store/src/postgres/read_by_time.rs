@@ -4,11 +4,10 @@ use callboard_core::{entry::Entry, id::SessionId};
 
 use super::{
     column::{self, ENTRY, short_hash},
-    database::Database,
-    read::{self, direction},
+    database::{Database, Params},
     sessions::LIVE_SESSION_ID,
 };
-use crate::{Error, Order, TimeQuery};
+use crate::{Error, Order, TimeQuery, sql::direction};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) async fn read(
@@ -19,23 +18,10 @@ pub(super) async fn read(
 ) -> Result<Vec<Entry>, Error> {
     let (low, high) = query.bounds();
     let (subject, kind) = (short_hash(&query.subject), short_hash(&query.kind));
-    read::entries(
-        database,
-        "reading entries by time",
-        &sql(query.order),
-        &[
-            &session.as_str(),
-            &test_time,
-            &&subject[..],
-            &&kind[..],
-            &low.0,
-            &low.1,
-            &high.0,
-            &high.1,
-            &column::limit(query.limit),
-        ],
-    )
-    .await
+    let limit = column::limit(query.limit);
+    let (session, subject, kind) = (session.as_str(), &subject[..], &kind[..]);
+    let params: Params<'_> = &[&session, &test_time, &subject, &kind, &low.0, &low.1, &high.0, &high.1, &limit];
+    database.rows("reading entries by time", &sql(query.order), params, column::entry).await
 }
 
 pub(super) fn sql(order: Order) -> String {

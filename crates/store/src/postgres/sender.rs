@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use callboard_core::id::SessionId;
+use callboard_core::{id::SessionId, time::Timestamp};
 use callboard_tasks::Supervisor;
 
 use super::{
@@ -10,11 +10,10 @@ use super::{
     changes::Changes,
     database::Database,
     error::PostgresError,
-    test_time,
 };
 use crate::{
-    Clock,
     append_batcher::{DOING, QueuedAppend, SendBatch},
+    server_time::ServerTime,
 };
 
 /// Commits groups of appends.
@@ -22,7 +21,7 @@ use crate::{
 pub(super) struct Sender {
     pub(super) database: Database,
     pub(super) changes: Arc<Changes>,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(super) time: Arc<ServerTime>,
     pub(super) supervisor: Supervisor,
 }
 
@@ -74,7 +73,7 @@ impl Sender {
 
     async fn append(&self, locked_rows: LockedRows, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {
         let batches: Vec<_> = appends.iter().map(|append| &append.batch).collect();
-        append::append(&self.database, test_time(&*self.clock), locked_rows, &batches).await
+        append::append(&self.database, self.time.of_test().map(Timestamp::as_millis), locked_rows, &batches).await
     }
 
     /// Announces the change and answers the caller. Returns the append if its session is locked.

@@ -43,7 +43,7 @@ fn judge(settings: &Settings, address: &Address, asked: Durability) -> Result<(D
         ));
     }
     let given = settings.durability();
-    if strength(given) < strength(asked) {
+    if given < asked {
         return refuse(format!(
             "the settings of the server at {} give less durability than `{}` ({}): switch them on in postgresql.conf \
              and reload it, or ask for less",
@@ -100,14 +100,6 @@ impl Settings {
             (self.synchronous_commit, "synchronous_commit=off"),
         ];
         settings.into_iter().filter(|(strong, _)| !strong).map(|(_, name)| name).collect()
-    }
-}
-
-fn strength(durability: Durability) -> u8 {
-    match durability {
-        Durability::Process => 0,
-        Durability::Normal => 1,
-        Durability::Full => 2,
     }
 }
 

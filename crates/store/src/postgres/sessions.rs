@@ -6,7 +6,6 @@ use super::{
     column,
     column::get,
     database::{Database, Params},
-    error::PostgresError,
 };
 use crate::{Error, Lease, Row};
 
@@ -16,12 +15,10 @@ pub(super) const LIVE_SESSION_ID: &str =
 
 /// See [`Store::row`](crate::Store::row).
 pub(super) async fn row(database: &Database, test_time: Option<i64>, name: &SessionId) -> Result<Option<Row>, Error> {
-    let doing = "looking for a session";
     let sql = "SELECT seq, tag, expires_at, last_activity FROM session
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))";
-    let rows = database.query(doing, sql, &[&name.as_str(), &test_time]).await?;
-    let found = rows.first().map(|row| column::row(row, 0)).transpose();
-    found.map_err(|fault| fault.during(doing, database.address()))
+    let params: Params<'_> = &[&name.as_str(), &test_time];
+    database.first_row("looking for a session", sql, params, |row| column::row(row, 0)).await
 }
 
 /// See [`Store::touch`](crate::Store::touch). Also returns the number of the change.
@@ -31,14 +28,13 @@ pub(super) async fn touch(
     name: &SessionId,
     expires_at: Option<Timestamp>,
 ) -> Result<Option<(Row, i64)>, Error> {
-    let doing = "touching a session";
     // If somebody else has changed the row since the statement began, Postgres checks the condition again under the lock.
     let sql = "UPDATE session SET expires_at = $3, last_activity = moment($2), change = this_change()
         WHERE name = $1 AND (expires_at IS NULL OR expires_at > moment($2))
         RETURNING seq, tag, expires_at, last_activity, change";
-    let rows = database.query(doing, sql, &[&name.as_str(), &test_time, &expires_at.map(Timestamp::as_millis)]).await?;
-    let touched = rows.first().map(|row| Ok((column::row(row, 0)?, get(row, 4)?))).transpose();
-    touched.map_err(|fault: PostgresError| fault.during(doing, database.address()))
+    let params: Params<'_> = &[&name.as_str(), &test_time, &expires_at.map(Timestamp::as_millis)];
+    let touched = |row: &_| Ok((column::row(row, 0)?, get(row, 4)?));
+    database.first_row("touching a session", sql, params, touched).await
 }
 
 /// A page of journals in the order of their ids. The statement selects them.
@@ -73,11 +69,8 @@ pub(super) async fn recent(
 }
 
 async fn page(database: &Database, sql: &str, params: Params<'_>) -> Result<Vec<(SessionId, Row)>, Error> {
-    let doing = "listing sessions";
-    let rows = database.query(doing, sql, params).await?;
-    let page: Result<_, PostgresError> =
-        rows.iter().map(|row| Ok((column::parsed(row, 4)?, column::row(row, 0)?))).collect();
-    page.map_err(|fault| fault.during(doing, database.address()))
+    let named = |row: &_| Ok((column::parsed(row, 4)?, column::row(row, 0)?));
+    database.rows("listing sessions", sql, params, named).await
 }
 
 /// See [`Store::expired`](crate::Store::expired).
@@ -86,13 +79,10 @@ pub(super) async fn expired(
     test_time: Option<i64>,
     limit: usize,
 ) -> Result<Vec<(SessionId, Timestamp)>, Error> {
-    let doing = "looking for what has expired";
     let sql = "SELECT name, expires_at FROM session WHERE expires_at <= (SELECT moment($1))
         ORDER BY expires_at, name LIMIT $2";
-    let rows = database.query(doing, sql, &[&test_time, &column::limit(limit)]).await?;
-    let expired: Result<_, PostgresError> =
-        rows.iter().map(|row| Ok((column::parsed(row, 0)?, column::time(row, 1)?))).collect();
-    expired.map_err(|fault| fault.during(doing, database.address()))
+    let expired = |row: &_| Ok((column::parsed(row, 0)?, column::time(row, 1)?));
+    database.rows("looking for what has expired", sql, &[&test_time, &column::limit(limit)], expired).await
 }
 
 /// See [`Store::expired_at`](crate::Store::expired_at).
@@ -101,21 +91,17 @@ pub(super) async fn expired_at(
     test_time: Option<i64>,
     name: &SessionId,
 ) -> Result<Option<Timestamp>, Error> {
-    let doing = "looking for an expired session";
     let sql = "SELECT expires_at FROM session WHERE name = $1 AND expires_at <= moment($2)";
-    let rows = database.query(doing, sql, &[&name.as_str(), &test_time]).await?;
-    let found = rows.first().map(|row| column::time(row, 0)).transpose();
-    found.map_err(|fault| fault.during(doing, database.address()))
+    let params: Params<'_> = &[&name.as_str(), &test_time];
+    database.first_row("looking for an expired session", sql, params, |row| column::time(row, 0)).await
 }
 
 /// The newest last activity of all journals.
 pub(super) async fn last_activity(database: &Database) -> Result<Option<Timestamp>, Error> {
-    let doing = "looking for the last activity";
     let sql = "SELECT greatest((SELECT max(last_activity) FROM session WHERE NOT is_request),
         (SELECT max(last_activity) FROM session WHERE is_request))";
-    let rows = database.query(doing, sql, &[]).await?;
-    let newest = rows.first().map_or(Ok(None), |row| column::optional_time(row, 0));
-    newest.map_err(|fault| fault.during(doing, database.address()))
+    let newest = |row: &_| column::optional_time(row, 0);
+    Ok(database.first_row("looking for the last activity", sql, &[], newest).await?.flatten())
 }
 
 /// See [`Store::lease`](crate::Store::lease).
@@ -125,20 +111,14 @@ pub(super) async fn lease(
     lease: &Lease,
     most: usize,
 ) -> Result<Vec<SessionId>, Error> {
-    let doing = "taking leases";
     let sql = "SELECT name FROM lease($1, $2, $3, $4)";
     let params: Params<'_> = &[&test_time, &&*lease.holder, &lease.lasts_millis(), &column::limit(most)];
-    let rows = database.query(doing, sql, params).await?;
-    let held: Result<_, PostgresError> = rows.iter().map(|row| column::parsed(row, 0)).collect();
-    held.map_err(|fault| fault.during(doing, database.address()))
+    database.rows("taking leases", sql, params, |row| column::parsed(row, 0)).await
 }
 
 /// See [`Store::now`](crate::Store::now).
 pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
-    let doing = "asking for the time";
-    let rows = database.query(doing, "SELECT moment(NULL)", &[]).await?;
-    let now = rows
-        .first()
-        .map_or_else(|| Err(PostgresError::Damaged("it returns no time".to_owned())), |row| column::time(row, 0));
-    now.map_err(|fault| fault.during(doing, database.address()))
+    let time = |row: &_| column::time(row, 0);
+    let now = database.first_row("asking for the time", "SELECT moment(NULL)", &[], time).await?;
+    now.ok_or_else(|| Error::damaged(database.address().to_string(), "it returns no time"))
 }

@@ -8,7 +8,6 @@ use callboard_core::{
 use super::{
     column::{self, get},
     database::{Database, Params},
-    error::PostgresError,
     sessions::LIVE_SESSION_ID,
 };
 use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
@@ -21,7 +20,6 @@ pub(super) async fn put(
     at: Head,
     state: &[u8],
 ) -> Result<(), Error> {
-    let doing = "keeping a snapshot";
     // A deletion or a rewrite of entries waits for this lock. If it came first, there is no such row, and nothing is
     // written.
     let sql = "WITH here AS MATERIALIZED (
@@ -42,7 +40,7 @@ pub(super) async fn put(
             ORDER BY k.seq DESC LIMIT $6)";
     let others = column::limit(SNAPSHOTS_KEPT - 1);
     let params: Params<'_> = &[&session.as_str(), &test_time, &column::number(at.seq), &&at.tag.0[..], &state, &others];
-    database.query(doing, sql, params).await.map(drop)
+    database.query("keeping a snapshot", sql, params).await.map(drop)
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).
@@ -52,12 +50,11 @@ pub(super) async fn newest(
     session: &SessionId,
     at: Seq,
 ) -> Result<Option<Snapshot>, Error> {
-    let doing = "reading a snapshot";
     let sql = format!(
         "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {LIVE_SESSION_ID} AND s.seq <= $3
          ORDER BY s.seq DESC LIMIT 1"
     );
-    let rows = database.query(doing, &sql, &[&session.as_str(), &test_time, &column::number(at)]).await?;
-    let newest = rows.first().map(|row| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()))).transpose();
-    newest.map_err(|fault: PostgresError| fault.during(doing, database.address()))
+    let params: Params<'_> = &[&session.as_str(), &test_time, &column::number(at)];
+    let snapshot = |row: &_| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()));
+    database.first_row("reading a snapshot", &sql, params, snapshot).await
 }

@@ -32,27 +32,21 @@ const RECLAIM: Duration = Duration::from_secs(60);
 /// A stream that can be encrypted.
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// The tasks of one handle. They end with it.
-#[derive(Debug)]
-pub(super) struct Tasks(pub(super) JoinSet<()>);
-
-impl Tasks {
-    /// Starts them. `dead` notifies when sessions are deleted here.
-    pub(super) fn start(
-        supervisor: &Supervisor,
-        database: &Database,
-        changes: &Arc<Changes>,
-        dead: &Arc<Notify>,
-    ) -> Self {
-        let mut tasks = JoinSet::new();
-        let (address, heard) = (database.address().clone(), changes.clone());
-        tasks.spawn(supervisor.keep("Postgres listener", move || listen(address.clone(), heard.clone())));
-        let (others, told) = (database.clone(), changes.clone());
-        tasks.spawn(supervisor.keep("Postgres notifier", move || send_notifications(others.clone(), told.clone())));
-        let (rows, dead) = (database.clone(), dead.clone());
-        tasks.spawn(supervisor.keep("Postgres deletion", move || reclaim(rows.clone(), dead.clone())));
-        Self(tasks)
-    }
+/// Starts the tasks of one handle. They end when the set is dropped. `dead` notifies when sessions are deleted here.
+pub(super) fn start(
+    supervisor: &Supervisor,
+    database: &Database,
+    changes: &Arc<Changes>,
+    dead: &Arc<Notify>,
+) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    let (address, heard) = (database.address().clone(), changes.clone());
+    tasks.spawn(supervisor.keep("Postgres listener", move || listen(address.clone(), heard.clone())));
+    let (others, told) = (database.clone(), changes.clone());
+    tasks.spawn(supervisor.keep("Postgres notifier", move || send_notifications(others.clone(), told.clone())));
+    let (rows, dead) = (database.clone(), dead.clone());
+    tasks.spawn(supervisor.keep("Postgres deletion", move || reclaim(rows.clone(), dead.clone())));
+    tasks
 }
 
 /// Receives notifications of other nodes, and looks for changes without one. A lost connection is replaced.

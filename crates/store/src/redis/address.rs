@@ -1,7 +1,8 @@
 //! The address of a server, and the options in its URL.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use crate::{Durability, Error};
@@ -136,7 +137,8 @@ fn namespace(name: &str) -> Result<String, String> {
 /// The token from the URL, or from the file that the URL names.
 fn token(base: &mut Url, file: Option<String>) -> Result<Token, String> {
     let encoded = base.password().unwrap_or(base.username());
-    let in_url = percent_decoded(encoded).filter(|token| !token.is_empty());
+    let in_url = percent_decode_str(encoded).decode_utf8().ok().filter(|token| !token.is_empty());
+    let in_url = in_url.map(Cow::into_owned);
     // These fail only for URLs without a host.
     let _ = base.set_password(None);
     let _ = base.set_username("");
@@ -150,21 +152,6 @@ fn token(base: &mut Url, file: Option<String>) -> Result<Token, String> {
         }
     };
     Ok(Token(token.trim().to_owned()))
-}
-
-/// Decodes `%41` and the like; `None` if the result is not text.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// A URL without user, password, token and options.

@@ -21,11 +21,10 @@ const TRIES: u32 = 40;
 /// The pause between tries.
 const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
-/// A connection to a server, the names of its keys, and the clock by which sessions expire.
+/// A connection to a server, the names of its keys, and the time by which sessions expire.
 pub(super) struct Client {
     transport: Transport,
     pub(super) layout: Layout,
-    clock: Arc<dyn Clock>,
     time: ServerTime,
     /// A random name of this handle, by which it recognises its own changes.
     pub(super) name: String,
@@ -44,7 +43,7 @@ impl Client {
             Protocol::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
             Protocol::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
         };
-        Ok(Self { transport, layout, clock, time: ServerTime::default(), name: random_name() })
+        Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
     }
 
     /// Sends one command.
@@ -114,9 +113,6 @@ impl Client {
 
     /// The time by which sessions expire.
     pub(super) async fn now(&self) -> Result<Timestamp, RedisFailure> {
-        if !self.clock.is_system() {
-            return Ok(self.clock.now());
-        }
         self.time.now(self.ask_for_the_time()).await
     }
 
@@ -151,7 +147,7 @@ impl Client {
         arguments: impl IntoIterator<Item = Cow<'a, str>>,
     ) -> Command<'a> {
         // With the clock of the system, the server's own clock is used, so that all handles agree on the time.
-        let now = if self.clock.is_system() { String::new() } else { self.clock.now().as_millis().to_string() };
+        let now = self.time.of_test().map(|now| now.as_millis().to_string()).unwrap_or_default();
         let keys = self.layout.keys(sessions);
         let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
         words.extend(keys.into_iter().map(Cow::from));

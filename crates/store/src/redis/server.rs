@@ -57,7 +57,7 @@ pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(
 
 /// The error for a server that cannot be used.
 pub(super) fn unusable(address: &Address, fault: RedisFailure) -> Error {
-    Error::CannotOpen { what: address.shown(), why: fault.to_string(), source: None }
+    Error::cannot_open(address.shown(), fault.to_string())
 }
 
 impl Server {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use callboard_core::{
-    entry::{Entry, Hash, Head},
+    entry::{Entry, Head},
     id::{Seq, SessionId},
     time::Timestamp,
 };
@@ -127,7 +127,7 @@ fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<Ha
     let mut claims = HashMap::new();
     for entry in entries {
         for key in &entry.header.keys {
-            let claimed_as = claimed_as(key);
+            let claimed_as = column::short_hash(key);
             let in_journal = session.map_or(Ok(None), |session| claimed(db, session, &claimed_as))?;
             if let Some(seq) = in_journal.or_else(|| claims.get(&claimed_as).copied()) {
                 return Err(Error::KeyTaken { key: key.clone(), seq }.into());
@@ -146,14 +146,7 @@ pub(super) fn find_each(
     keys: &[Arc<str>],
 ) -> Result<Vec<Option<Seq>>, SqliteError> {
     let Some(found) = sessions::live(db, session, now)? else { return Ok(vec![None; keys.len()]) };
-    Ok(keys.iter().map(|key| claimed(db, found.id, &claimed_as(key))).collect::<Result<_>>()?)
-}
-
-/// The short hash of a key, which may have any length: half of a SHA-256 is enough to tell keys apart.
-fn claimed_as(key: &str) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.iter_mut().zip(Hash::of(key.as_bytes()).0).for_each(|(to, from)| *to = from);
-    short
+    Ok(keys.iter().map(|key| claimed(db, found.id, &column::short_hash(key))).collect::<Result<_>>()?)
 }
 
 fn claimed(db: &Connection, session: i64, claimed_as: &[u8; 16]) -> Result<Option<Seq>> {

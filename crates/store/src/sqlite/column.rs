@@ -5,20 +5,11 @@ use std::{str::FromStr, sync::Arc};
 use callboard_core::{
     entry::{Head, Tag},
     id::Seq,
-    json::text_of,
     time::Timestamp,
 };
 use rusqlite::{Error, Result, Row, types::Type};
 
-/// An entry's number as SQLite stores it. A number beyond the range of SQLite becomes its greatest.
-pub(super) fn number(seq: Seq) -> i64 {
-    i64::try_from(seq.0).unwrap_or(i64::MAX)
-}
-
-/// A limit as SQLite takes it.
-pub(super) fn limit(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
+pub(super) use crate::sql::{audience, audience_text, keys_text, limit, number, short_hash};
 
 pub(super) fn seq(row: &Row<'_>, at: usize) -> Result<Seq> {
     let number: i64 = row.get(at)?;
@@ -49,11 +40,6 @@ where
 /// The error for a column that cannot be read back.
 pub(super) fn unreadable(at: usize, error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::FromSqlConversionFailure(at, Type::Text, Box::new(error))
-}
-
-/// Keys as a column stores them: a JSON array, or null for none.
-pub(super) fn keys_text(keys: &[Arc<str>]) -> Option<String> {
-    (!keys.is_empty()).then(|| text_of(keys))
 }
 
 pub(super) fn keys(row: &Row<'_>, at: usize) -> Result<Vec<Arc<str>>> {

@@ -23,7 +23,7 @@ use super::{
     sessions,
     words::{self, Words},
 };
-use crate::{Order, Query};
+use crate::{Order, Query, sql::direction};
 
 /// The columns that [`decode`] reads.
 macro_rules! columns {
@@ -170,14 +170,6 @@ pub(super) fn range_sql(order: Order) -> String {
          ORDER BY by_seq.seq {} LIMIT ?4",
         direction(order)
     )
-}
-
-/// An order in SQL.
-pub(super) fn direction(order: Order) -> &'static str {
-    match order {
-        Order::Forward => "ASC",
-        Order::Backward => "DESC",
-    }
 }
 
 fn decode(row: &Row<'_>, words: &mut Words<'_>) -> Result<Entry> {

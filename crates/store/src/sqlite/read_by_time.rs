@@ -10,7 +10,7 @@ use super::{
     read, sessions,
     words::{self, Words},
 };
-use crate::{Order, TimeQuery, store::TimePosition};
+use crate::{Order, TimeQuery, sql::direction, store::TimePosition};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
 pub(super) fn read(
@@ -43,7 +43,7 @@ pub(super) fn read(
 }
 
 pub(super) fn sql(order: Order) -> String {
-    let order = read::direction(order);
+    let order = direction(order);
     format!(
         "SELECT time, seq, entry FROM by_time
          WHERE session = ?1 AND subject = ?2 AND type = ?3 AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)

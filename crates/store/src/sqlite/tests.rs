@@ -8,7 +8,7 @@ use callboard_tasks::Supervisor;
 use rusqlite::Connection;
 
 use super::*;
-use crate::{LeaseChange, Order, SystemClock};
+use crate::{JournalKind, Order, SystemClock};
 
 /// A store whose file may not grow beyond `pages` pages.
 fn cramped(path: &Path, pages: i64) -> SqliteStore {
@@ -35,17 +35,7 @@ fn batch(session: &str, size_bytes: usize) -> Append {
     };
     let expected = Head::default();
     let entries = vec![Entry::seal(expected, SystemClock.now(), Actor::User, None, draft)];
-    Append {
-        kind: Default::default(),
-        session: session.parse().unwrap(),
-        expected,
-        entries,
-        values: vec![],
-        rewrites: vec![],
-        drop_values: vec![],
-        expires_at: None,
-        lease: LeaseChange::Keep,
-    }
+    Append::of(session.parse().unwrap(), JournalKind::Session, expected, entries)
 }
 
 #[tokio::test]

@@ -63,10 +63,7 @@ impl IdCache {
 
     /// The id of an audience; `None` for `all`, which is by far the most frequent.
     pub(super) fn audience(&mut self, db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
-        match audience {
-            Audience::All => Ok(None),
-            Audience::None | Audience::Agents(_) => self.word(db, session, &audience.to_string()).map(Some),
-        }
+        column::audience_text(audience).map(|text| self.word(db, session, &text)).transpose()
     }
 }
 
@@ -122,7 +119,9 @@ impl<'a> Words<'a> {
 
     pub(super) fn audience(&mut self, id: Option<i64>) -> Result<Audience> {
         let Some(id) = id else { return Ok(Audience::All) };
-        remembered(&mut self.audiences, id, || audience(&text(self.db, self.session, id)?))
+        remembered(&mut self.audiences, id, || {
+            column::audience(&text(self.db, self.session, id)?).map_err(|error| column::unreadable(0, error))
+        })
     }
 }
 
@@ -138,26 +137,4 @@ fn remembered<T: Clone>(known: &mut HashMap<i64, T>, id: i64, look: impl FnOnce(
     let found = look()?;
     known.insert(id, found.clone());
     Ok(found)
-}
-
-/// Parses an audience as `Display` writes it. No agent's name contains a comma or is `all` or `none`.
-fn audience(text: &str) -> Result<Audience> {
-    match text {
-        "all" => Ok(Audience::All),
-        "none" => Ok(Audience::None),
-        names => names.split(", ").map(|name| column::parsed(name, 0)).collect::<Result<_>>().map(Audience::Agents),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_audience_reads_as_it_is_displayed() {
-        let agents = ["b c", "@a/d.e", "z-9"].map(|name| name.parse().unwrap());
-        for written in [Audience::All, Audience::None, Audience::of(agents)] {
-            assert_eq!(audience(&written.to_string()).unwrap(), written);
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{self, Child, Command, Output, Stdio},
+    process::{self, Child, Command, ExitStatus, Output, Stdio},
     sync::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -150,8 +150,7 @@ impl PostgresServer {
         for _ in 0..TRIES {
             self.port = free_port();
             let options = format!("-p {}", self.port);
-            let started = self.pg_ctl(&["start", "-w", "-t", "60", "-o", &options]);
-            if started.status.success() {
+            if self.pg_ctl(&["start", "-w", "-t", "60", "-o", &options]).success() {
                 return;
             }
         }
@@ -159,17 +158,15 @@ impl PostgresServer {
     }
 
     fn control(&self, arguments: &[&str], what: &str) {
-        let output = self.pg_ctl(arguments);
-        assert!(output.status.success(), "Postgres does not {what}: {}\n{}", said(&output), self.log());
+        assert!(self.pg_ctl(arguments).success(), "Postgres does not {what}: {}", self.log());
     }
 
-    fn pg_ctl(&self, arguments: &[&str]) -> Output {
+    fn pg_ctl(&self, arguments: &[&str]) -> ExitStatus {
         let mut command = unprivileged(&self.binaries.join("pg_ctl"));
         command.arg("-D").arg(self.data()).arg("-l").arg(self.folder.join("log")).args(arguments);
         // The server must not keep the output of this process open.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let status = command.status().unwrap_or_else(|error| panic!("pg_ctl cannot be run: {error}"));
-        Output { status, stdout: Vec::new(), stderr: Vec::new() }
+        command.status().unwrap_or_else(|error| panic!("pg_ctl cannot be run: {error}"))
     }
 
     fn data(&self) -> PathBuf {

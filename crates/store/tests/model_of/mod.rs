@@ -15,11 +15,11 @@ pub(crate) fn config() -> Config {
     Config { cases: asked.unwrap_or(96), failure_persistence: None, ..Config::default() }
 }
 
-/// Gives the commands to a store of this kind and to one in memory.
-pub(crate) fn compare<F: Fixture>(commands: Vec<Command>) {
+/// Gives the commands to a store of this kind, over so many handles, and to one in memory.
+pub(crate) fn compare<F: Fixture>(handles: usize, commands: Vec<Command>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut pair = Pair::<F>::fresh().await;
+        let mut pair = Pair::<F>::fresh(handles).await;
         for command in commands {
             pair.carry_out(command).await;
         }

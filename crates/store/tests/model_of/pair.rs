@@ -2,7 +2,10 @@
 
 use std::{
     fmt::Debug,
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -22,7 +25,9 @@ use super::command::{Command, Expected, TimeFilter, Written};
 /// A store of the kind `F`, and the oracle. They share a clock.
 pub(crate) struct Pair<F> {
     fixture: F,
-    tested: Arc<dyn Store>,
+    /// The handles take turns: what one does, the next must see.
+    tested: Vec<Arc<dyn Store>>,
+    turn: AtomicUsize,
     oracle: MemoryStore,
     began: Timestamp,
 }
@@ -30,17 +35,22 @@ pub(crate) struct Pair<F> {
 /// Asks both the same and expects the same answer.
 macro_rules! same {
     ($pair:expr, $call:ident($($argument:expr),*)) => {{
-        let tested = answer($pair.tested.$call($($argument),*).await);
+        let tested = answer($pair.tested().$call($($argument),*).await);
         let oracle = answer($pair.oracle.$call($($argument),*).await);
         assert_eq!(tested, oracle, "{}", stringify!($call));
     }};
 }
 
 impl<F: Fixture> Pair<F> {
-    pub(crate) async fn fresh() -> Self {
+    pub(crate) async fn fresh(handles: usize) -> Self {
         let fixture = F::fresh().await;
-        let (tested, clock) = (fixture.open().await, fixture.clock().clone());
-        Self { fixture, tested, began: clock.now(), oracle: MemoryStore::new(Arc::new(clock)) }
+        let (tested, clock) = (opened(&fixture, handles).await, fixture.clock().clone());
+        let (turn, oracle) = (AtomicUsize::new(0), MemoryStore::new(Arc::new(clock.clone())));
+        Self { fixture, tested, turn, began: clock.now(), oracle }
+    }
+
+    fn tested(&self) -> &dyn Store {
+        &*self.tested[self.turn.fetch_add(1, Ordering::Relaxed) % self.tested.len()]
     }
 
     pub(crate) async fn carry_out(&mut self, command: Command) {
@@ -85,7 +95,7 @@ impl<F: Fixture> Pair<F> {
                 same!(self, lease(&lease(holder, lasts), if takes { usize::MAX } else { 0 }));
             }
             Command::Advance { seconds } => self.fixture.clock().advance_seconds(seconds),
-            Command::Reopen => self.tested = self.fixture.open().await,
+            Command::Reopen => self.tested = opened(&self.fixture, self.tested.len()).await,
         }
     }
 
@@ -125,17 +135,8 @@ impl<F: Fixture> Pair<F> {
         let entries = entries.into_iter().map(seal).collect();
         // One of the sessions is always a request.
         let kind = if session.as_str() == "s2" { JournalKind::Unlisted } else { JournalKind::Session };
-        Append {
-            session,
-            kind,
-            expected,
-            entries,
-            values: values.into_iter().map(large).collect(),
-            rewrites: vec![],
-            drop_values: vec![],
-            expires_at,
-            lease: LeaseChange::Keep,
-        }
+        let values = values.into_iter().map(large).collect();
+        Append { values, expires_at, ..Append::of(session, kind, expected, entries) }
     }
 
     fn draft(&self, written: Written) -> Draft {
@@ -181,6 +182,14 @@ impl<F: Fixture> Pair<F> {
 }
 
 /// An answer, or an error with its code and its words, in a form that can be compared.
+async fn opened(fixture: &impl Fixture, handles: usize) -> Vec<Arc<dyn Store>> {
+    let mut opened = Vec::new();
+    for _ in 0..handles {
+        opened.push(fixture.open().await);
+    }
+    opened
+}
+
 fn answer<T: Debug>(answer: Result<T, callboard_store::Error>) -> String {
     match answer {
         Ok(answer) => format!("{answer:?}"),

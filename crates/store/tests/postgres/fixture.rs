@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use callboard_core::time::Timestamp;
 use callboard_store::{
     Durability, ManualClock, PostgresStore, Settings, Store,
-    conformance::Fixture,
+    conformance::{Fixture, clock},
     testing::{PostgresServer, namespace},
 };
 
@@ -19,8 +18,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// One that holds nothing yet, on `server`.
     pub(crate) fn on(server: &PostgresServer) -> Self {
-        let clock = ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap());
-        Self { clock, url: server.url(&namespace()) }
+        Self { clock: clock(), url: server.url(&namespace()) }
     }
 
     /// The URL of it.

@@ -14,7 +14,6 @@ mod model;
 mod model_of;
 mod opening;
 mod rows;
-mod several;
 mod sweep;
 mod tls;
 mod together;

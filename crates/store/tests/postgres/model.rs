@@ -2,14 +2,14 @@
 
 use proptest::test_runner::Config;
 
-use crate::{fixture::Postgres, model_of, several::Several};
+use crate::{fixture::Postgres, model_of};
 
 proptest::proptest! {
     #![proptest_config(model_of::config())]
 
     #[test]
     fn postgres_behaves_like_memory(commands in proptest::collection::vec(model_of::command(), 1..60)) {
-        model_of::compare::<Postgres>(commands);
+        model_of::compare::<Postgres>(1, commands);
     }
 }
 
@@ -21,6 +21,6 @@ proptest::proptest! {
     fn several_handles_on_postgres_behave_like_memory(
         commands in proptest::collection::vec(model_of::command(), 1..60)
     ) {
-        model_of::compare::<Several>(commands);
+        model_of::compare::<Postgres>(3, commands);
     }
 }

@@ -1,19 +1,19 @@
 //! What a large sweep costs others.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use callboard_store::{
     PostgresStore, Settings, Store,
-    conformance::journal_writer::{JournalWriter, note},
+    conformance::{
+        journal_writer::{JournalWriter, note},
+        soon,
+    },
     testing::PostgresServer,
 };
-use tokio::{sync::oneshot, time::timeout};
+use tokio::sync::oneshot;
 
 use crate::sql;
 
@@ -53,11 +53,6 @@ async fn append(store: Arc<dyn Store>, begun: oneshot::Sender<()>, is_done: Arc<
         count += 1;
     }
     count
-}
-
-/// What a future comes to, which it must soon. How soon is measured by the benchmark of sweeps.
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(300), future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,18 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use callboard_core::time::Timestamp;
 use callboard_store::{
     ManualClock, RedisStore, Settings, Store,
     conformance::Fixture,
     testing::{Proxy, RedisCluster, RedisServer},
 };
 
-pub(crate) use callboard_store::testing::namespace;
-
-pub(crate) fn clock() -> ManualClock {
-    ManualClock::new(Timestamp::from_millis(1_700_000_000_000).unwrap())
-}
+pub(crate) use callboard_store::{conformance::clock, testing::namespace};
 
 /// A handle that goes by `clock`.
 pub(crate) async fn open(url: &str, clock: &ManualClock) -> Arc<dyn Store> {

@@ -22,14 +22,9 @@ mod watch;
 use callboard_store::conformance::{
     Fixture as _,
     journal_writer::{JournalWriter, note},
+    soon,
 };
 use tokio::task::JoinSet;
-
-/// What a future comes to, which it must soon.
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let patience = std::time::Duration::from_secs(60);
-    tokio::time::timeout(patience, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
-}
 
 mod native {
     use super::fixtures::Native;
@@ -105,7 +100,7 @@ mod model {
     fn behaves_like_memory<F: Fixture>() {
         let _server = RedisServer::shared();
         let compare = |commands| {
-            model_of::compare::<F>(commands);
+            model_of::compare::<F>(1, commands);
             Ok(())
         };
         TestRunner::new(model_of::config()).run(&vec(model_of::command(), 1..60), compare).unwrap();

@@ -31,13 +31,8 @@ impl Session {
         let in_range = |seq: &&Seq| prompt.shows.iter().any(|(first, last)| (*first..=*last).contains(*seq));
         let mut shown: BTreeSet<_> = changed.keys().filter(in_range).copied().collect();
         for subject in &prompt.subjects {
-            let newest = Query {
-                seqs: Seq(1)..prompt.seq.next(),
-                types: Vec::new(),
-                subjects: vec![subject.as_str().into()],
-                order: Order::Backward,
-                limit: 1,
-            };
+            let all = Query::all(Seq(1)..prompt.seq.next(), Order::Backward, 1);
+            let newest = Query { subjects: vec![subject.as_str().into()], ..all };
             let newest = self.live.store.read(self.id(), newest).await?;
             shown.extend(newest.iter().map(|entry| entry.header.seq).filter(|seq| changed.contains_key(seq)));
         }
@@ -48,9 +43,9 @@ impl Session {
     async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
         let (mut changed, mut after) = (BTreeMap::new(), Seq::ZERO);
         while after < through {
-            let types = CHANGING.map(Into::into).to_vec();
-            let (seqs, subjects, order) = (after.next()..through.next(), Vec::new(), Order::Forward);
-            let page = self.live.store.read(self.id(), Query { seqs, types, subjects, order, limit: PAGE }).await?;
+            let all = Query::all(after.next()..through.next(), Order::Forward, PAGE);
+            let query = Query { types: CHANGING.map(Into::into).to_vec(), ..all };
+            let page = self.live.store.read(self.id(), query).await?;
             let Some(last) = page.last() else { break };
             after = last.header.seq;
             for entry in &page {

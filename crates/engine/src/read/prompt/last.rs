@@ -77,7 +77,7 @@ impl Session {
         let Wanted { spec, .. } = Wanted::new(wanted.state.clone(), wanted.erased, &query)?;
         // Whoever made the prompt for the turn remembers its pieces. It is made again only where that was forgotten:
         // after a restart, on another server, or where the memory is full.
-        let known = self.live.prompts.recall(&MemoryKey::of(&spec, wanted.erased));
+        let known = self.live.prompts.get(&MemoryKey::of(&spec, wanted.erased));
         let made = known.as_ref().and_then(|known| known.made.made(record.at, &spec));
         match made.map(Some).or_else(|| known.and_then(|known| known.made.last(requested))) {
             Some(pieces) => Ok(pieces),

@@ -11,6 +11,7 @@ use callboard_store::{Order, Query};
 
 use super::{Made, Wanted};
 use crate::{
+    blocking::off_runtime,
     error::Error,
     prompt_memory::{MadePrompts, Remembered},
     session::Session,
@@ -88,7 +89,7 @@ impl Session {
         let (page, values) = (wanted.page()?, wanted.recalled.clone());
         let mut ingredients = Ingredients { page, values, ..Ingredients::default() };
         // What is remembered is of the journal as it is.
-        let remembered = self.live.prompts.recall(&wanted.memory_key()).filter(|_| wanted.drafts.is_empty());
+        let remembered = self.live.prompts.get(&wanted.memory_key()).filter(|_| wanted.drafts.is_empty());
         if let Some(remembered) = remembered {
             (ingredients.values, ingredients.made) = (remembered.values.clone(), remembered.made.clone());
             ingredients.values.extend(wanted.recalled.clone());
@@ -194,8 +195,7 @@ impl Ingredients {
             return Ok((self.build(wanted), self));
         }
         let wanted = wanted.clone();
-        let built = tokio::task::spawn_blocking(move || (self.build(&wanted), self));
-        built.await.map_err(|_| Error::Closed)
+        off_runtime(move || (self.build(&wanted), self)).await
     }
 
     fn takes_long(&self, wanted: &Wanted) -> bool {

@@ -52,8 +52,7 @@ impl SearchedJournal {
         let types: Vec<Arc<str>> = event::recallable_types().map(Arc::from).collect();
         let (mut hits, mut before) = (Vec::new(), self.state.head.seq.next());
         while hits.len() < limit && before > Seq(1) {
-            let (seqs, types, order) = (Seq(1)..before, types.clone(), Order::Backward);
-            let page = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
+            let page = Query { types: types.clone(), ..Query::all(Seq(1)..before, Order::Backward, PAGE) };
             let page = self.session.live.store.read(self.session.id(), page).await?;
             let Some(last) = page.last() else { break };
             before = last.header.seq;

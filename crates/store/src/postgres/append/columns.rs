@@ -13,8 +13,10 @@ pub(super) struct Columns<'a> {
     pub(super) claims: Claims<'a>,
     /// For each batch, the first key that it claims twice, and the entry that claims it first.
     pub(super) repeated: Vec<Option<(Arc<str>, Seq)>>,
-    pub(super) types: Types<'a>,
-    pub(super) subjects: Subjects<'a>,
+    /// Types, each once for all batches.
+    pub(super) types: Words<'a>,
+    /// Subjects, each once for each batch.
+    pub(super) subjects: Words<'a>,
     pub(super) values: Values<'a>,
     pub(super) rewrites: Rewrites<'a>,
     pub(super) drops: Drops<'a>,
@@ -65,7 +67,7 @@ impl<'a> Columns<'a> {
         self.seq.push(column::number(header.seq));
         self.at.push(header.at.as_millis());
         self.time.push(header.time.map(Timestamp::as_millis));
-        self.kind.push(self.types.place(&header.kind));
+        self.kind.push(self.types.place(ALL_BATCHES, &header.kind));
         self.subject.push(self.subjects.place(batch, &header.subject));
         self.v.push(header.v.into());
         self.tag.push(&tag.0);
@@ -106,46 +108,27 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Types, each once for all batches, and their short hashes.
-#[derive(Default)]
-pub(super) struct Types<'a> {
-    places: HashMap<&'a str, i32>,
-    pub(super) hashes: Vec<Vec<u8>>,
-    pub(super) texts: Vec<&'a [u8]>,
-}
+/// In the place of the number of a batch, for what belongs to no single one.
+const ALL_BATCHES: i32 = 0;
 
-impl<'a> Types<'a> {
-    fn place(&mut self, text: &'a str) -> i32 {
-        *self.places.entry(text).or_insert_with(|| {
-            self.hashes.push(short_hash(text).to_vec());
-            self.texts.push(text.as_bytes());
-            place_of_last(self.texts.len())
-        })
-    }
-}
-
-/// Subjects, each once for each batch, and their short hashes.
+/// Words, each once for each batch, and their short hashes.
 #[derive(Default)]
-pub(super) struct Subjects<'a> {
+pub(super) struct Words<'a> {
     places: HashMap<(i32, &'a str), i32>,
     pub(super) batch: Vec<i32>,
     pub(super) hashes: Vec<Vec<u8>>,
     pub(super) texts: Vec<&'a [u8]>,
 }
 
-impl<'a> Subjects<'a> {
+impl<'a> Words<'a> {
     fn place(&mut self, batch: i32, text: &'a str) -> i32 {
         *self.places.entry((batch, text)).or_insert_with(|| {
             self.batch.push(batch);
             self.hashes.push(short_hash(text).to_vec());
             self.texts.push(text.as_bytes());
-            place_of_last(self.texts.len())
+            i32::try_from(self.texts.len()).unwrap_or(i32::MAX)
         })
     }
-}
-
-fn place_of_last(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 /// Texts too large for entries.

@@ -7,8 +7,8 @@ use std::{
 
 use rusqlite::{Connection, Result};
 
-use super::{super::column, ResolvedQuery, direction};
-use crate::Order;
+use super::{super::column, ResolvedQuery};
+use crate::{Order, sql::direction};
 
 /// How many rows of an index are read at a time.
 const CHUNK: usize = 64;

@@ -1,4 +1,5 @@
-//! What is particular to SQLite: the file, and other processes on it.
+//! What SQLite and the store in memory must pass: the suite of all stores, their comparison, and what is particular to SQLite: the
+//! file, and other processes on it.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -7,8 +8,14 @@
     reason = "these are tests, their helpers too"
 )]
 
-#[allow(dead_code, reason = "shared with the other suites")]
 mod fixtures;
+mod indexing;
+#[path = "../indexing_of/mod.rs"]
+mod indexing_of;
+mod model;
+#[path = "../model_of/mod.rs"]
+mod model_of;
+mod suite;
 
 use std::{fs, path::Path, process::Command, sync::Arc, time::Duration};
 

@@ -1,13 +1,11 @@
-//! What SQLite files behind appends.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "these are tests, their helpers too")]
-
-#[allow(dead_code, reason = "shared with the other suites")]
-mod fixtures;
-mod indexing_of;
+//! What SQLite indexes behind appends.
 
 use callboard_store::conformance::{Fixture, journal_writer::JournalWriter};
-use fixtures::Sqlite;
-use indexing_of::draft;
+
+use crate::{
+    fixtures::Sqlite,
+    indexing_of::{self, draft},
+};
 
 #[tokio::test]
 async fn what_is_read_is_the_same_whether_or_not_it_is_filed() {
