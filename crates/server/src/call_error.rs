@@ -45,7 +45,7 @@ impl CallError {
     }
 
     /// The token is missing or invalid.
-    pub(crate) fn unauthorized(detail: &'static str) -> Self {
+    pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new("unauthorized", detail)
             .hint("send `Authorization: Bearer TOKEN` with a token of this session or of the server")
     }

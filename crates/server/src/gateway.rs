@@ -190,7 +190,7 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
         }
     };
     if let Some(own) = me.session.as_ref().filter(|own| own.as_str() != session) {
-        return Err(CallError::unauthorized(&format!("this token is for the session {own} alone")).into());
+        return Err(CallError::unauthorized(format!("this token is for the session {own} alone")).into());
     }
     if !is_user && agent != me.name {
         return Err(CallError::forbidden(format!("this token is {}'s alone", me.name)).into());

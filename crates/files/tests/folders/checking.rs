@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use callboard_files::{Category, FolderProblem};
+use callboard_files::FolderProblem;
 use serde_json::{Value, json};
 
 use crate::fixture::{ID, Place, id, now};
