@@ -9,7 +9,7 @@ use crate::{
     conversation::{Cleared, StandingSummary, facts::audience_of, facts::thread_subject},
     count::Tokens,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, Sentence, erase_words, json, text},
+    fact::{Description, Fact, MeantFor, Repeats, Seen, Sentence, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -214,12 +214,10 @@ impl Fact for ContextWarned {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -243,12 +241,10 @@ impl Fact for ContextCrowded {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -270,12 +266,10 @@ impl Fact for ToolResultsCleared {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -295,12 +289,10 @@ impl Fact for MessagePinned {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -321,12 +313,10 @@ impl Fact for MessageUnpinned {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {

@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, HeldSet, PROCESS_STEPS, SetView, is_process_steps},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, json, text},
+    fact::{Description, Earlier, Fact, MeantFor, Repeats, Seen, Sentence, json, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -194,17 +194,11 @@ impl Fact for FormAnswered {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         FORMS.to_owned()
     }
 
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
-
     fn apply(self, _: &mut State, _: &Header) {}
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.is_in_charge() && view.was_meant(header) { Seen::fact(&self) } else { None }
-    }
 }

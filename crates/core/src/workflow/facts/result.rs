@@ -8,17 +8,13 @@ use serde_json::Value;
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, Sentence, erase_json, json, json_text, sealed},
+    fact::{Description, Earlier, Fact, MeantFor, Sentence, erase_json, json, json_text, sealed},
     id::NodeId,
     rights::Share,
     state::State,
     text::Text,
     view::View,
-    workflow::{
-        NodeStatus,
-        seal::SealedPart,
-        sight::{seen, visible_node},
-    },
+    workflow::{NodeStatus, seal::SealedPart, sight::visible_node},
 };
 
 /// A node was executed, and this is what it gave.
@@ -54,12 +50,10 @@ impl Fact for ResultRecorded {
         ..Description::of(&[json("result"), json_text("long_result"), sealed("sealed.sha256")])
     };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         format!("result:{}", self.id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn erase(data: &mut Value) {
@@ -73,10 +67,6 @@ impl Fact for ResultRecorded {
             (held.status, held.result) = (self.status, Some(header.seq));
         }
         workflow.note_result(self.id, self.status);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
