@@ -8,17 +8,13 @@ use crate::id::{BadName, SetName, name};
 
 name! {
     /// The name of a context file, without folder and ending: 1 to 100 characters, at most 200 bytes, safe in a file name.
-    TaskName, parse_task_name
-}
+    TaskName, parse_task_name;
 
-name! {
     /// A word under which a context file is found: 1 to 100 characters without a comma.
-    Keyword, parse_keyword
-}
+    Keyword, parse_keyword;
 
-name! {
     /// The recipient of a context file: an agent's name or `all`, 1 to 128 characters.
-    Recipient, parse_recipient
+    Recipient, parse_recipient;
 }
 
 /// How many of the given keywords a file must have.
