@@ -84,6 +84,29 @@ macro_rules! name {
 }
 pub(crate) use name;
 
+/// Declares the kinds of something, each with its word, which is also how serde writes it.
+macro_rules! words {
+    ($(#[$doc:meta])* pub enum $type:ident { $($(#[$of_kind:meta])* $kind:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        pub enum $type {
+            $($(#[$of_kind])* $kind,)+
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$kind),+];
+
+            /// The word for it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
 name! {
     /// The name of a session, and of its folder: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`.
     SessionId, parse_session_id;

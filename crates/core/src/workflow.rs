@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    id::{NodeId, Seq},
+    id::{NodeId, Seq, words},
     number,
     time::Timestamp,
 };
@@ -100,22 +100,24 @@ pub struct HeldNode {
     pub result: Option<Seq>,
 }
 
-/// The status of a node's last execution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum NodeStatus {
-    /// It was never executed.
-    #[default]
-    NotRun,
-    /// It is being executed.
-    Running,
-    /// It did what it should.
-    Success,
-    /// It did not.
-    Failed,
-    /// It was passed over.
-    Skipped,
+words! {
+    /// The status of a node's last execution.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum NodeStatus {
+        /// It was never executed.
+        #[default]
+        NotRun = "not_run",
+        /// It is being executed.
+        Running = "running",
+        /// It did what it should.
+        Success = "success",
+        /// It did not.
+        Failed = "failed",
+        /// It was passed over.
+        Skipped = "skipped",
+    }
 }
 
 impl Workflow {
@@ -132,22 +134,6 @@ impl Workflow {
     /// The index of the node with this id.
     fn place(&self, id: NodeId) -> Option<usize> {
         self.nodes.iter().position(|held| held.node.id == id)
-    }
-}
-
-impl NodeStatus {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::NotRun, Self::Running, Self::Success, Self::Failed, Self::Skipped];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotRun => "not_run",
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
     }
 }
 
