@@ -9,6 +9,7 @@ use crate::{
     entry::Hash,
     error::{Error, Fault},
     id::{MessageId, ThreadId},
+    json,
     time::Timestamp,
 };
 
@@ -29,7 +30,7 @@ pub struct GivenMessage {
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::role::schema::SaidRole>))]
     pub role: Option<GivenRole>,
     /// What it says: a text, or a list of parts or blocks, each an object with a `type`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json::given")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub content: Option<Option<NewContent>>,
     /// When it was written. If absent: now.
@@ -501,9 +502,4 @@ impl From<NewMessage> for GivenMessage {
 /// A text; an empty one where there is none.
 fn text_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Option::<String>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// What is there, although it may be null.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<NewContent>>, D::Error> {
-    Option::<NewContent>::deserialize(deserializer).map(Some)
 }

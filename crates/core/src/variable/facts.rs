@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Origin, Variable, Variables, display};
@@ -56,7 +56,7 @@ pub struct Set {
     /// Its name.
     pub name: VariableName,
     /// Its value, with `[hidden]` in the place of each secret; absent where it is long.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::json::given", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// The JSON text of a long value, which stands beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,11 +86,6 @@ pub struct Cleared {
     pub(super) name: Option<VariableName>,
     /// Why.
     pub(super) reason: Arc<str>,
-}
-
-/// Reads what is there, and may be `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 fn subject(name: Option<&VariableName>) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
@@ -25,7 +25,7 @@ pub struct ResultRecorded {
     /// What happened to it.
     pub status: NodeStatus,
     /// What it gave, with `[hidden]` in the place of each secret; absent where it is long.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::json::given", skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The JSON text of a long result, which stands beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,11 +33,6 @@ pub struct ResultRecorded {
     /// What was sealed of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::workflow) sealed: Option<SealedPart>,
-}
-
-/// Reads what is there, and may be `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 impl Fact for ResultRecorded {
