@@ -25,8 +25,6 @@ pub use self::{
     turn::{Output, Turn, Who},
 };
 
-use self::due::AnyRules;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -298,8 +296,8 @@ impl Runs {
     }
 
     /// Changes what is due in the unfinished run, if `next` returns something.
-    fn change_due(&mut self, next: impl FnOnce(&Run, &dyn AnyRules) -> Option<Due>) {
-        let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run, run.kind.rules())?)));
+    fn change_due(&mut self, next: impl FnOnce(&Run) -> Option<Due>) {
+        let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run)?)));
         if let Some((id, due)) = due {
             self.change(&id, |run| (run.due, run.idle) = (due, 0));
         }
@@ -309,8 +307,8 @@ impl Runs {
     /// that waits for it.
     pub(crate) fn hear(&mut self, message: &Message, header: &Header) {
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
-        self.change_due(|run, rules| match run.due.wait()? {
-            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
+        self.change_due(|run| match run.due.wait()? {
+            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| run.kind.first()),
             Wait::Tools { agent, thread, calls, own, then } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
@@ -318,7 +316,7 @@ impl Runs {
                 let next = || match calls.is_empty() && own.is_empty() {
                     true => then
                         .as_deref()
-                        .map_or_else(|| rules.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
+                        .map_or_else(|| run.kind.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
                     false => {
                         let (agent, thread, then) = (agent.clone(), thread.clone(), then.clone());
                         Wait::Tools { agent, thread, calls, own, then }.into()
@@ -332,7 +330,7 @@ impl Runs {
     /// Handles that an agent has left the team: if the run waited for it, the manager is asked instead.
     pub(crate) fn hear_leave(&mut self, name: &AgentName) {
         let waits = |run: &&Run| run.due.waits_for(name);
-        if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.rules().first())) {
+        if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.first())) {
             self.change(&id, |run| (run.pending, run.due) = (None, due));
         }
     }
@@ -356,8 +354,8 @@ impl Runs {
 
     /// Handles an answered form: a run that waits for it continues.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
-        self.change_due(|run, rules| match run.due.wait()? {
-            Wait::User { form: Some(form) } if form == name => Some(rules.after_form(name)),
+        self.change_due(|run| match run.due.wait()? {
+            Wait::User { form: Some(form) } if form == name => Some(run.kind.after_form(name)),
             Wait::User { .. } | Wait::Tools { .. } => None,
         });
     }

@@ -179,7 +179,7 @@ run_fact!(Started, "run.started", STARTED, SHARED, &[], |started, state, header|
         kind: started.kind,
         halt: None,
         halt_origin: None,
-        due: started.kind.rules().first(),
+        due: started.kind.first(),
         due_origin: None,
         limits: started.limits,
         used: Used::default(),

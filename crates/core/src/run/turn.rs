@@ -1,4 +1,4 @@
-//! Turns: what is needed to ask a model, and what each kind of run declares about its turns.
+//! Turns: what is needed to ask a model.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     agent::Team,
     error::{ConflictKind, Error},
-    id::{AgentName, SetName, ThreadId},
+    id::{AgentName, ThreadId},
     prompt::LayoutName,
 };
 
@@ -48,42 +48,6 @@ pub struct Output {
     pub name: &'static str,
     /// The JSON Schema for the current team.
     pub schema: fn(&Team) -> Value,
-}
-
-/// What a kind of run declares about each turn that can be due in it.
-pub(crate) trait IsDuty {
-    /// The turn.
-    fn turn(&self) -> Turn;
-
-    /// Whether it depends on this agent: on what it did, or is to do.
-    fn waits_for(&self, agent: &AgentName) -> bool;
-
-    /// The thread whose words it contains, if any.
-    fn words_of(&self) -> Option<ThreadId>;
-
-    /// Removes these words.
-    fn hide_words(&mut self);
-
-    /// Changes it for another agent, which did not say the words in it.
-    fn ask_another(&mut self);
-
-    /// Removes what its author said, and its faults unless the viewer is the author.
-    fn keep_outcome(&mut self, is_author: bool);
-}
-
-/// The rules of a kind of run.
-pub(crate) trait Rules {
-    /// The turns that can be due in it.
-    type Duty;
-
-    /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
-    fn first(&self) -> Self::Duty;
-
-    /// What is due when the user has answered `form`.
-    fn after_form(&self, form: &SetName) -> Self::Duty;
-
-    /// What is due when all calls of `agent` have their results; `thread` is where it called, if not in its own thread.
-    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Self::Duty;
 }
 
 impl Turn {
