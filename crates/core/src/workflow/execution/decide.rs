@@ -87,7 +87,7 @@ impl Command for StartNode {
     const RIGHT: Right = Right::system("record what happens in an execution");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         decision.state.workflow.get(self.node).ok_or_else(|| Error::not_found("node", self.node))?;
         decision.record(NodeStarted { execution: self.execution.clone(), id: self.node });
         Ok(())
@@ -103,7 +103,7 @@ impl Command for FinishNode {
     const RIGHT: Right = Right::system("record what happens in an execution");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         let is_started = |execution: &Execution| execution.running.contains(&self.result.id);
         if !decision.state.workflow.at_work().is_some_and(is_started) {
             return Err(Error::not_found("node under way", self.result.id).into());
@@ -129,7 +129,7 @@ impl Command for FinishExecution {
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         let Self { execution, status, reason, failed, skipped } = self.clone();
         let reason = reason.map(shortened);
         decision.record(Finished { execution, status, reason, failed, skipped });
@@ -168,11 +168,6 @@ pub(in crate::workflow) fn at_rest(at_work: Option<&Execution>) -> Result<(), Er
         what: format!("the execution {} of the workflow is under way", execution.id),
         hint: "wait for it, or cancel it",
     })
-}
-
-/// The same for whoever executes it.
-fn under_way(decision: &DecisionBuilder<'_>, id: &ExecutionId) -> Result<(), Error> {
-    running(decision, id)
 }
 
 /// Refuses an execution that is not there, or has ended.
