@@ -25,7 +25,6 @@ use crate::{
     error::Error,
     exact::quote_inexact,
     id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
-    input::InputVisitor,
     json::in_words,
     text::Text,
     unique_keys::UniqueKeys,
@@ -57,8 +56,6 @@ pub struct OwnTool {
     pub(crate) is_for: fn(&View<'_>) -> bool,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
     pub(crate) arguments: fn() -> (Value, Value),
-    /// Shows the variable that the arguments set; `None` where they set none.
-    pub(crate) variable: Option<fn(&mut Value, &mut dyn InputVisitor)>,
 }
 
 /// How a tool is done.

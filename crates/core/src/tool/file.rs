@@ -111,7 +111,6 @@ pub static FIND_FILES: OwnTool = OwnTool {
         });
         (properties, json!([]))
     },
-    variable: None,
 };
 
 /// Reads a context file.
@@ -125,7 +124,6 @@ pub static READ_FILE: OwnTool = OwnTool {
         let path = json!({"type": "string", "description": "Its path, as `find_files` gives it."});
         (json!({"path": path}), json!(["path"]))
     },
-    variable: None,
 };
 
 /// Adds a context file.
@@ -155,7 +153,6 @@ pub(crate) static ADD_FILE: OwnTool = OwnTool {
         });
         (properties, json!(["name", "for", "request"]))
     },
-    variable: None,
 };
 
 /// Writes the message that hands a task over.
@@ -180,7 +177,6 @@ pub(crate) static DELEGATE: OwnTool = OwnTool {
         });
         (properties, json!(["to", "task"]))
     },
-    variable: None,
 };
 
 /// The names of all of them.

@@ -108,6 +108,13 @@ pub(crate) const DIRECTOR_TOOLS: &[&str] = &[
     file::READ_FILE.name,
 ];
 
+/// The tools whose arguments have what becomes the value of a variable, each with what shows it.
+const SETTING: &[(&str, fn(&mut Value, &mut dyn InputVisitor))] = &[
+    (variable::SET_VARIABLE.name, variable::show),
+    (workflow::CREATE_NODE.name, workflow::show),
+    (workflow::UPDATE_NODE.name, workflow::show),
+];
+
 /// The tools of the bundle with this name.
 fn bundle(name: &str) -> Option<&'static [&'static str]> {
     match name {
@@ -278,8 +285,7 @@ impl ToolCall {
 
 /// Shows the arguments of a call of the tool `name`. Models give them as an object, or as the text of one.
 fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
-    let variable = own_tool(name).ok().and_then(|tool| tool.variable);
-    let Some(variable) = variable else {
+    let Some((_, show)) = SETTING.iter().find(|(tool, _)| *tool == name) else {
         return match arguments {
             Value::String(text) => visitor.answer(text),
             arguments => visitor.json(arguments),
@@ -288,7 +294,7 @@ fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(&quote_inexact(text)).ok());
     let is_text = parsed.is_some();
     let mut object = parsed.unwrap_or_else(|| std::mem::take(arguments));
-    variable(&mut object, visitor);
+    show(&mut object, visitor);
     visitor.json(&mut object);
     *arguments = if is_text { Value::String(object.to_string()) } else { object };
 }

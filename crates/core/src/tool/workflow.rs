@@ -25,7 +25,6 @@ pub(crate) static CREATE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Command(create),
     is_for: |view| view.is_in_charge(),
     arguments: || (content("The last where it is left out."), json!(["type"])),
-    variable: Some(show),
 };
 
 /// Changes or moves a node.
@@ -44,7 +43,6 @@ pub(crate) static UPDATE_NODE: OwnTool = OwnTool {
         }
         (properties, json!(["nodeId"]))
     },
-    variable: Some(show),
 };
 
 /// Deletes a node.
@@ -55,7 +53,6 @@ pub(crate) static DELETE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Command(delete),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"nodeId": node_id(), "reason": reason()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Reads a node.
@@ -72,7 +69,6 @@ pub(crate) static GET_NODE: OwnTool = OwnTool {
     }),
     is_for: |view| view.may_see(Share::Workflow),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Reads the result of a node.
@@ -90,7 +86,6 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
     }),
     is_for: |view| view.may_see(Share::Workflow),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Executes a node alone.
@@ -111,7 +106,6 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
     }),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 #[derive(Deserialize)]
@@ -213,7 +207,7 @@ fn delete(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<Strin
 }
 
 /// Shows the configuration, in which there may be secrets.
-fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
+pub(super) fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let id = arguments.get("nodeId").and_then(node_in);
     if let Some(config) = arguments.get_mut("config") {
         visitor.variable(&in_config(id), None, config);
