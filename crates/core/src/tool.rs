@@ -113,6 +113,12 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
     read.map_err(|error| Error::invalid("/arguments", in_words(&error.to_string())))
 }
 
+/// The refusal of the agent that looks, which may not do this.
+fn forbidden(view: &View<'_>, what: &'static str) -> Error {
+    let who = view.agent().map(ToString::to_string).unwrap_or_default();
+    Error::Forbidden { who, what, hint: "ask the manager or the user" }
+}
+
 impl OwnTool {
     /// Whether it works with context files, which are outside of the journal.
     pub fn is_of_files(&self) -> bool {

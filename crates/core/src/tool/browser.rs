@@ -11,7 +11,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     rights::Share,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
     view::View,
 };
 
@@ -162,11 +162,6 @@ pub fn opens_page(tool: &str) -> bool {
 /// A call that changes what the browser shows: it is for the user and the manager.
 fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
     if may_use(view) { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
-}
-
-fn forbidden(view: &View<'_>, what: &'static str) -> Error {
-    let who = view.agent().map(ToString::to_string).unwrap_or_default();
-    Error::Forbidden { who, what, hint: "ask the manager or the user" }
 }
 
 fn may_use(view: &View<'_>) -> bool {

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::file::{Category, Keyword, Match, Recipient, TaskName};
 use crate::{
     error::Error,
-    id::AgentName,
     rights::Grant,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
     view::View,
 };
 
@@ -187,11 +186,7 @@ fn may_write(view: &View<'_>) -> bool {
 }
 
 fn check(view: &View<'_>, what: &'static str) -> Result<(), Error> {
-    if may_write(view) {
-        return Ok(());
-    }
-    let who = view.agent().map(AgentName::to_string).unwrap_or_default();
-    Err(Error::Forbidden { who, what, hint: "ask the manager or the user" })
+    if may_write(view) { Ok(()) } else { Err(forbidden(view, what)) }
 }
 
 fn keywords(description: &str) -> Value {

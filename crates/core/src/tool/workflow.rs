@@ -14,7 +14,7 @@ use crate::{
     number,
     rights::Share,
     text::Text,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
 };
 
 /// Makes a node.
@@ -97,9 +97,7 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| {
         let Which { node_id } = parse(arguments)?;
         if !view.is_in_charge() {
-            let who = view.agent().map(ToString::to_string).unwrap_or_default();
-            let (what, hint) = ("execute the workflow", "ask the manager or the user");
-            return Err(Error::Forbidden { who, what, hint });
+            return Err(forbidden(view, "execute the workflow"));
         }
         view.node(node_id)?;
         Ok(Read::TestNode(node_id))
