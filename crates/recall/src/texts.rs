@@ -148,12 +148,24 @@ impl Texts {
 
     /// The number of a class.
     pub(crate) fn class(&mut self, class: &Class) -> u32 {
-        self.known.class(&mut self.classes, class)
+        if let Some(known) = self.known.classes.get(class) {
+            return *known;
+        }
+        let number = to_u32(self.classes.len());
+        self.classes.push(class.clone());
+        self.known.learn(class, number);
+        number
     }
 
     /// The number of a speaker.
     pub(crate) fn speaker(&mut self, name: &str) -> u32 {
-        self.known.speaker(&mut self.speakers, name)
+        if let Some(known) = self.known.speakers.get(name) {
+            return *known;
+        }
+        let number = to_u32(self.speakers.len());
+        self.speakers.push(name.into());
+        self.known.speakers.insert(name.into(), number);
+        number
     }
 
     /// The texts about `subject` that hold; from now on they do not.
@@ -178,30 +190,10 @@ impl Texts {
 }
 
 impl Known {
-    fn class(&mut self, classes: &mut Vec<Class>, class: &Class) -> u32 {
-        if let Some(known) = self.classes.get(class) {
-            return *known;
-        }
-        let number = to_u32(classes.len());
-        classes.push(class.clone());
-        self.learn(class, number);
-        number
-    }
-
     fn learn(&mut self, class: &Class, number: u32) {
         let next = to_u32(self.subjects.len());
         self.subject_of.push(*self.subjects.entry(class.subject.clone()).or_insert(next));
         self.classes.insert(class.clone(), number);
-    }
-
-    fn speaker(&mut self, speakers: &mut Vec<Box<str>>, name: &str) -> u32 {
-        if let Some(known) = self.speakers.get(name) {
-            return *known;
-        }
-        let number = to_u32(speakers.len());
-        speakers.push(name.into());
-        self.speakers.insert(name.into(), number);
-        number
     }
 }
 
