@@ -19,7 +19,6 @@ use crate::{
     fact,
     id::{DocumentName, Seq},
     text::{INLINE_BYTES, Text},
-    view::View,
 };
 
 /// The folder of all memories, as models write it.
@@ -128,8 +127,7 @@ impl Memories {
                 ("memories".to_owned(), decision.state.session.settings.default_visibility.0.clone())
             }
         };
-        let viewer = decision.by.clone().into();
-        let view = View::new(&decision.state, &viewer, decision.context.count)?;
+        let view = decision.view()?;
         let file = |seen: DocumentView<'_>| {
             let held = seen.held();
             let is_whole = matches!(seen, DocumentView::Whole(_));

@@ -24,7 +24,6 @@ use crate::{
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
     },
     text::Text,
-    view::View,
 };
 
 /// The command to note that a model is about to be asked outside of any run. The answer is the number of the turn.
@@ -385,8 +384,7 @@ fn requested(decision: &DecisionBuilder<'_>, turn: Seq) -> Result<TurnRequested,
         return Err(unknown().into());
     }
     let entry = decision.entry(turn)?.filter(|entry| *entry.header.kind == *TurnRequested::TYPE).ok_or_else(unknown)?;
-    let viewer = decision.by.clone().into();
-    View::new(&decision.state, &viewer, decision.context.count)?.project(&entry)?.ok_or_else(unknown)?;
+    decision.view()?.project(&entry)?.ok_or_else(unknown)?;
     let requested: TurnRequested = fact::read(&entry)?;
     if decision.agent().is_some_and(|by| *by != requested.agent) {
         return Err(forbidden(decision, "answer a turn of another agent").into());
