@@ -281,12 +281,9 @@ impl Runs {
             return;
         }
         let model = self.asked.get(agent).and_then(|asked| asked.model.clone()).unwrap_or_default();
-        let Usage { prompt_tokens, completion_tokens } = self.used.get(&model).copied().unwrap_or_default();
-        let usage = Usage {
-            prompt_tokens: prompt_tokens.saturating_add(usage.prompt_tokens),
-            completion_tokens: completion_tokens.saturating_add(usage.completion_tokens),
-        };
-        self.used.insert_mut(model, usage);
+        let mut used = self.used.get(&model).copied().unwrap_or_default();
+        used.add(usage);
+        self.used.insert_mut(model, used);
     }
 
     fn change(&mut self, id: &RunId, change: impl FnOnce(&mut Run)) {
