@@ -43,6 +43,7 @@ use crate::{
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
     limits::Limits,
+    number,
     prompt::observed::Observations,
     time::Timestamp,
 };
@@ -151,13 +152,8 @@ pub struct Used {
     /// Milliseconds of waiting for models.
     pub milliseconds: u64,
     /// Pages that tools were told to open.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "number::is_zero")]
     pub pages: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Used {
