@@ -17,16 +17,18 @@ pub(crate) mod seal;
 mod sight;
 mod snapshot;
 mod template;
-mod values;
 pub mod work;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    id::{NodeId, Seq, words},
+    id::{NodeId, Seq, VariableName, words},
     number,
     time::Timestamp,
 };
@@ -39,8 +41,10 @@ pub use self::{
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
     snapshot::{Snapshot, SnapshotPieces},
-    values::Values,
 };
+
+/// Values by the names of their variables, with `[hidden]` in the place of each secret.
+pub type Values = BTreeMap<VariableName, Value>;
 
 /// The workflow as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
