@@ -79,34 +79,29 @@ const READ_TOOLS: &[&str] = &[
 ];
 
 /// The tools that a director works with.
-pub(crate) const DIRECTOR_TOOLS: &[&str] = &[
-    plan::UPDATE_PLAN.name,
-    plan::GET_CURRENT_PLAN.name,
-    workflow::CREATE_NODE.name,
-    workflow::UPDATE_NODE.name,
-    workflow::DELETE_NODE.name,
-    workflow::GET_NODE.name,
-    workflow::GET_NODE_RESULT.name,
-    workflow::TEST_SINGLE_NODE.name,
-    variable::GET_WORKFLOW_VARIABLE.name,
-    variable::SET_VARIABLE.name,
-    variable::CLEAR_VARIABLE.name,
-    variable::CLEAR_ALL_VARIABLES.name,
-    browser::INSPECT_TAB.name,
-    browser::DEBUG_NAVIGATE.name,
-    browser::DEBUG_ACTION.name,
-    browser::DEBUG_OPEN_TAB.name,
-    browser::DEBUG_CLOSE_TAB.name,
-    browser::DEPLOY_SCOUT.name,
-    context_set::READ_CONTEXT_SET.name,
-    document::READ_DOCUMENT.name,
-    conversation::READ_MESSAGES.name,
-    conversation::READ_MESSAGE.name,
-    recall::RECALL.name,
-    recall::SEARCH.name,
-    file::FIND_FILES.name,
-    file::READ_FILE.name,
-];
+pub(crate) static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let own = [
+        plan::UPDATE_PLAN.name,
+        plan::GET_CURRENT_PLAN.name,
+        workflow::CREATE_NODE.name,
+        workflow::UPDATE_NODE.name,
+        workflow::DELETE_NODE.name,
+        workflow::GET_NODE.name,
+        workflow::GET_NODE_RESULT.name,
+        workflow::TEST_SINGLE_NODE.name,
+        variable::GET_WORKFLOW_VARIABLE.name,
+        variable::SET_VARIABLE.name,
+        variable::CLEAR_VARIABLE.name,
+        variable::CLEAR_ALL_VARIABLES.name,
+        browser::INSPECT_TAB.name,
+        browser::DEBUG_NAVIGATE.name,
+        browser::DEBUG_ACTION.name,
+        browser::DEBUG_OPEN_TAB.name,
+        browser::DEBUG_CLOSE_TAB.name,
+        browser::DEPLOY_SCOUT.name,
+    ];
+    own.into_iter().chain(READ_TOOLS.iter().copied()).collect()
+});
 
 /// The tools whose arguments have what becomes the value of a variable, each with what shows it.
 const SETTING: &[(&str, fn(&mut Value, &mut dyn InputVisitor))] = &[
@@ -120,7 +115,7 @@ fn bundle(name: &str) -> Option<&'static [&'static str]> {
     match name {
         READ => Some(READ_TOOLS),
         ALL => Some(ALL_TOOLS.as_slice()),
-        DIRECTOR => Some(DIRECTOR_TOOLS),
+        DIRECTOR => Some(DIRECTOR_TOOLS.as_slice()),
         _ => None,
     }
 }
