@@ -266,6 +266,12 @@ fn beside(calls: &[GivenCall]) -> Vec<Map<String, Value>> {
 }
 
 impl GivenMessage {
+    /// A message that says `text`.
+    pub fn text(role: Role, text: String) -> Self {
+        let content = Some(Some(NewContent::Text(text.into())));
+        Self { role: Some(role.into()), content, ..Self::default() }
+    }
+
     /// The type of the item of the Responses API that it is, but for a message.
     pub(super) fn item(&self) -> Option<&str> {
         self.kind.as_deref().filter(|kind| *kind != "message")
@@ -473,28 +479,6 @@ impl From<Role> for GivenRole {
             Role::Ai => Self::Ai,
             Role::System => Self::System,
             Role::Tool => Self::Tool,
-        }
-    }
-}
-
-impl From<NewMessage> for GivenMessage {
-    fn from(message: NewMessage) -> Self {
-        let call = |call: ToolCall| {
-            let ToolCall { id, name, arguments } = call;
-            GivenCall { id, name: Some(name), arguments: Some(arguments), ..GivenCall::default() }
-        };
-        let NewMessage { tool_calls, reasoning, .. } = message;
-        Self {
-            message_id: message.message_id,
-            thread_id: message.thread_id,
-            role: Some(message.role.into()),
-            content: message.content.map(Some),
-            timestamp: message.timestamp,
-            metadata: message.metadata,
-            tool_calls: (!tool_calls.is_empty()).then(|| tool_calls.into_iter().map(call).collect()),
-            tool_call_id: message.tool_call_id,
-            reasoning: (!reasoning.is_empty()).then_some(GivenReasoning::Blocks(reasoning)),
-            ..Self::default()
         }
     }
 }
