@@ -70,9 +70,6 @@ fn parse_key(text: &str) -> Result<String, BadName> {
 
 /// That the key was used for another request.
 fn reused(request: &Request, seq: Seq) -> Error {
-    Error::Conflict {
-        kind: ConflictKind::IdempotencyKeyReused,
-        what: format!("the key {} belongs to another request, which entry {seq} records", request.key),
-        hint: "use a new key for each new request",
-    }
+    let what = format!("the key {} belongs to another request, which entry {seq} records", request.key);
+    Error::conflict(ConflictKind::IdempotencyKeyReused, what, "use a new key for each new request")
 }

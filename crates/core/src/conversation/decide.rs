@@ -437,11 +437,8 @@ fn conflict(there: &MessageReceipt, at: usize, seen: bool) -> Error {
         true => format!("entry {seq} has the id {message_id} and says something else"),
         false => format!("the id {message_id} is taken"),
     };
-    Error::Conflict {
-        kind: ConflictKind::MessageExists,
-        what: format!("/messages/{at}/message_id: {what}"),
-        hint: "give the message another id, or leave it out",
-    }
+    let what = format!("/messages/{at}/message_id: {what}");
+    Error::conflict(ConflictKind::MessageExists, what, "give the message another id, or leave it out")
 }
 
 /// The message with an id that is free.

@@ -79,11 +79,9 @@ fn check_turn(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     let Some((manager, turn)) = manager.and_then(|name| Some((name, decision.state.runs.open_turn(name)?))) else {
         return Ok(());
     };
-    Err(Error::Conflict {
-        kind: ConflictKind::TurnOpen,
-        what: format!("turn {turn} of {manager} waits for its answer, and the directive would come before it"),
-        hint: "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`",
-    })
+    let what = format!("turn {turn} of {manager} waits for its answer, and the directive would come before it");
+    let hint = "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`";
+    Err(Error::conflict(ConflictKind::TurnOpen, what, hint))
 }
 
 fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {

@@ -32,12 +32,8 @@ impl Command for NewRun {
             return Err(Error::invalid("/input", "say what is to be done").into());
         }
         if let Some(run) = decision.state.runs.unfinished() {
-            return Err(Error::Conflict {
-                kind: ConflictKind::RunUnfinished,
-                what: format!("the run {} has not ended", run.id),
-                hint: "wait for it, or cancel it",
-            }
-            .into());
+            let what = format!("the run {} has not ended", run.id);
+            return Err(Error::conflict(ConflictKind::RunUnfinished, what, "wait for it, or cancel it").into());
         }
         let main = ThreadId::main();
         if let Some(thread) = decision.state.threads.get(&main) {
@@ -88,12 +84,8 @@ impl Command for TurnRequest {
         let run = driven(decision, &self.run, self.epoch)?.clone();
         let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
         let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
-            return Err(Error::Conflict {
-                kind: ConflictKind::TurnNotDue,
-                what: format!("no turn of the run {} is due", run.id),
-                hint: "look at the run's status",
-            }
-            .into());
+            let what = format!("no turn of the run {} is due", run.id);
+            return Err(Error::conflict(ConflictKind::TurnNotDue, what, "look at the run's status").into());
         };
         let TurnRequest { model, tools, prompt, .. } = self.clone();
         let turn = run.turns.saturating_add(1);
@@ -224,9 +216,6 @@ fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
     if main.covers(managers) {
         return Ok(());
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::MainHidden,
-        what: format!("the thread main is visible to {main}, and the manager is not among them"),
-        hint: "make it visible to the manager first",
-    })
+    let what = format!("the thread main is visible to {main}, and the manager is not among them");
+    Err(Error::conflict(ConflictKind::MainHidden, what, "make it visible to the manager first"))
 }

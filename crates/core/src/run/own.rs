@@ -334,11 +334,8 @@ impl AnswerTurn {
     }
 
     fn answered_otherwise(&self, requested: &TurnRequested) -> Error {
-        Error::Conflict {
-            kind: ConflictKind::TurnAnswered,
-            what: format!("turn {} of {} has another answer already", self.turn, requested.agent),
-            hint: "a turn is answered once: record another turn",
-        }
+        let what = format!("turn {} of {} has another answer already", self.turn, requested.agent);
+        Error::conflict(ConflictKind::TurnAnswered, what, "a turn is answered once: record another turn")
     }
 }
 
@@ -390,12 +387,9 @@ fn requested(decision: &DecisionBuilder<'_>, turn: Seq) -> Result<TurnRequested,
         return Err(forbidden(decision, "answer a turn of another agent").into());
     }
     if let Some(run) = &requested.run {
-        return Err(Error::Conflict {
-            kind: ConflictKind::TurnOfRun,
-            what: format!("turn {turn} is one of the run {run}, whose models Callboard asks itself"),
-            hint: "answer only turns that a prompt with `record` noted",
-        }
-        .into());
+        let what = format!("turn {turn} is one of the run {run}, whose models Callboard asks itself");
+        let hint = "answer only turns that a prompt with `record` noted";
+        return Err(Error::conflict(ConflictKind::TurnOfRun, what, hint).into());
     }
     Ok(requested)
 }

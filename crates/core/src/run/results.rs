@@ -194,9 +194,6 @@ fn open(run: &Run, id: &str) -> Result<Open, Error> {
 }
 
 fn not_awaited(run: &RunId) -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoToolAwaited,
-        what: format!("the run {run} waits for no tool"),
-        hint: "look at the run's status",
-    }
+    let what = format!("the run {run} waits for no tool");
+    Error::conflict(ConflictKind::NoToolAwaited, what, "look at the run's status")
 }

@@ -62,11 +62,7 @@ impl Turn {
 
 /// The refusal of a run without a manager.
 pub(super) fn no_manager() -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoManager,
-        what: "the team has no manager".to_owned(),
-        hint: "give one agent the role manager",
-    }
+    Error::conflict(ConflictKind::NoManager, "the team has no manager", "give one agent the role manager")
 }
 
 /// The placeholder for removed words.

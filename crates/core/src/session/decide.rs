@@ -74,11 +74,8 @@ impl Command for SessionPatch {
 
 fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Error> {
     if let Some(id) = &decision.state.session.id {
-        return Err(Error::Conflict {
-            kind: ConflictKind::SessionExists,
-            what: format!("there is a session {id}"),
-            hint: "take another id, or leave it out to get a new one",
-        });
+        let (what, hint) = (format!("there is a session {id}"), "take another id, or leave it out to get a new one");
+        return Err(Error::conflict(ConflictKind::SessionExists, what, hint));
     }
     let settings = checked(new.settings.clone())?;
     Team::check(&new.agents)?;

@@ -94,11 +94,9 @@ pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> R
     let (steps, before) = (&decision.state.session.settings.steps, &decision.state.steps);
     let due = before.due(steps);
     if let Some(due) = due.filter(|due| *due != tool) {
-        return Err(Error::Conflict {
-            kind: ConflictKind::ToolOutOfTurn,
-            what: format!("the tool {tool} is out of turn: {due} is due"),
-            hint: "use the tool that is due, advance the sequence, or enter another step",
-        });
+        let what = format!("the tool {tool} is out of turn: {due} is due");
+        let hint = "use the tool that is due, advance the sequence, or enter another step";
+        return Err(Error::conflict(ConflictKind::ToolOutOfTurn, what, hint));
     }
     let mut after = Progress::clone(before);
     after.log(tool.clone());

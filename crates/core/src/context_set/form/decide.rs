@@ -40,11 +40,8 @@ fn submit(decision: &mut DecisionBuilder<'_>, name: &SetName, answers: &Map<Stri
     let set = held.set.clone();
     let Some(form) = &set.form else { return Err(Error::not_found("form", name)) };
     if form.answered {
-        return Err(Error::Conflict {
-            kind: ConflictKind::FormAnswered,
-            what: format!("the form {name} has been answered"),
-            hint: "change the context set instead",
-        });
+        let what = format!("the form {name} has been answered");
+        return Err(Error::conflict(ConflictKind::FormAnswered, what, "change the context set instead"));
     }
     form.check(answers)?;
     let request = match &set.content {

@@ -163,11 +163,8 @@ impl Command for CancelExecution {
 /// Refuses what cannot be done while the workflow is executed.
 pub(in crate::workflow) fn at_rest(at_work: Option<&Execution>) -> Result<(), Error> {
     let Some(execution) = at_work else { return Ok(()) };
-    Err(Error::Conflict {
-        kind: ConflictKind::ExecutionUnfinished,
-        what: format!("the execution {} of the workflow is under way", execution.id),
-        hint: "wait for it, or cancel it",
-    })
+    let what = format!("the execution {} of the workflow is under way", execution.id);
+    Err(Error::conflict(ConflictKind::ExecutionUnfinished, what, "wait for it, or cancel it"))
 }
 
 /// Refuses an execution that is not there, or has ended.
@@ -177,11 +174,8 @@ fn running(decision: &DecisionBuilder<'_>, id: &ExecutionId) -> Result<(), Error
     if execution.is_running() {
         return Ok(());
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::ExecutionEnded,
-        what: format!("the execution {id} is {}", execution.status.as_str()),
-        hint: "start another one",
-    })
+    let what = format!("the execution {id} is {}", execution.status.as_str());
+    Err(Error::conflict(ConflictKind::ExecutionEnded, what, "start another one"))
 }
 
 impl ExecutionLimits {
