@@ -27,7 +27,12 @@ impl Command for Direct {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
         check_turn(decision)?;
-        Ok(direct(decision, &self.0)?)
+        let Reading { directive, unparsed, .. } = accept(decision, &self.0, "")?;
+        let message = match &directive.message {
+            Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
+            None => None,
+        };
+        Ok(apply(decision, directive, message, unparsed)?)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -82,15 +87,6 @@ fn check_turn(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     let what = format!("turn {turn} of {manager} waits for its answer, and the directive would come before it");
     let hint = "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`";
     Err(Error::conflict(ConflictKind::TurnOpen, what, hint))
-}
-
-fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
-    let Reading { directive, unparsed, .. } = accept(decision, input, "")?;
-    let message = match &directive.message {
-        Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
-        None => None,
-    };
-    apply(decision, directive, message, unparsed)
 }
 
 /// Reads a directive that came from outside of a run. Pointers to what is wrong begin with `at`. What is wrong with single

@@ -48,7 +48,21 @@ impl Command for StepsChange {
     const RIGHT: Right = Right::manager("change steps");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(change(decision, self)?)
+        if decision.state.session.settings.steps.is_empty() {
+            return Err(Error::NoSteps.into());
+        }
+        match self {
+            Self::UseTool(tool) => use_tool(decision, tool)?,
+            Self::Advance => advance(decision),
+            Self::Reset => {
+                if *decision.state.steps != Progress::default() {
+                    decision.record(StepsReset {});
+                }
+            }
+            Self::Report(usage) => decision.record(UsageReported { usage: *usage }),
+            Self::Set(place) => set(decision, place)?,
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -59,30 +73,6 @@ impl Command for StepsChange {
             }
             Self::Set(_) | Self::Advance | Self::Reset | Self::Report(_) => {}
         }
-    }
-}
-
-fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
-    if decision.state.session.settings.steps.is_empty() {
-        return Err(Error::NoSteps);
-    }
-    match change {
-        StepsChange::UseTool(tool) => use_tool(decision, tool),
-        StepsChange::Advance => {
-            advance(decision);
-            Ok(())
-        }
-        StepsChange::Reset => {
-            if *decision.state.steps != Progress::default() {
-                decision.record(StepsReset {});
-            }
-            Ok(())
-        }
-        StepsChange::Report(usage) => {
-            decision.record(UsageReported { usage: *usage });
-            Ok(())
-        }
-        StepsChange::Set(place) => set(decision, place),
     }
 }
 
