@@ -139,6 +139,13 @@ impl VisibilitySpan {
         Self { audience, since: seq, lost: BTreeMap::new(), others_lost: seq }
     }
 
+    /// The span of a thing that the entry `seq` makes, or changes where it was there before.
+    pub(crate) fn of(before: Option<&Self>, audience: Audience, seq: Seq) -> Self {
+        let mut span = before.cloned().unwrap_or_else(|| Self::new(audience.clone(), seq));
+        span.change(audience, seq);
+        span
+    }
+
     /// Records that the entry `seq` changes who may see the thing.
     pub fn change(&mut self, audience: Audience, seq: Seq) {
         if self.audience == Audience::All && audience != Audience::All {

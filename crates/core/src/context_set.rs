@@ -192,10 +192,5 @@ impl Outcome {
     }
 }
 
-/// The agents of the team from which a set is hidden now.
-pub fn hidden_from_agents<'a>(held: &'a HeldSet, team: &'a Team) -> impl Iterator<Item = &'a AgentName> {
-    team.hidden_from(&held.sight.audience)
-}
-
 #[cfg(test)]
 mod tests;

@@ -270,7 +270,6 @@ pub struct ToolCall {
 
 /// A message to add.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// Its id. If absent, one is derived from the entry.
@@ -280,7 +279,6 @@ pub struct NewMessage {
     #[serde(default)]
     pub thread_id: Option<ThreadId>,
     /// The role of its author.
-    #[cfg_attr(feature = "schema", schema(value_type = crate::role::schema::SaidRole))]
     pub role: Role,
     /// What it says.
     #[serde(default)]
@@ -290,7 +288,6 @@ pub struct NewMessage {
     pub timestamp: Option<Timestamp>,
     /// Data to attach.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
     #[serde(default)]
@@ -303,7 +300,6 @@ pub struct NewMessage {
     pub expected_output: Option<Arc<str>>,
     /// What the model thought before it said this, in blocks as its provider gave them.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<std::collections::BTreeMap<String, Value>>))]
     pub reasoning: Vec<Map<String, Value>>,
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip)]

@@ -17,6 +17,7 @@ use crate::{
     state::State,
     text::Values,
     time::Timestamp,
+    view::View,
 };
 
 /// What a command is decided with, besides the state.
@@ -170,6 +171,11 @@ impl<'a> DecisionBuilder<'a> {
     /// What was recorded so far.
     pub(crate) fn recorded_so_far(&self) -> Vec<Seq> {
         self.entries.iter().map(|entry| entry.header.seq).collect()
+    }
+
+    /// The session as the author of what is recorded now sees it.
+    pub(crate) fn view(&self) -> Result<View<'_>, Error> {
+        View::new(&self.state, &self.by.clone().into(), self.context.count)
     }
 
     /// The agent that asks, if it is one.

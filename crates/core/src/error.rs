@@ -275,6 +275,11 @@ impl Error {
         Self::contradicting(ConflictKind::Contradiction, pointer, problem)
     }
 
+    /// What cannot be done in the state that the session is in: what stands in its way, and what would do.
+    pub fn conflict(kind: ConflictKind, what: impl Into<String>, hint: &'static str) -> Self {
+        Self::Conflict { kind, what: what.into(), hint }
+    }
+
     /// One thing that cannot be done in the state that the session is in; `kind` says why.
     pub fn contradicting(kind: ConflictKind, pointer: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Contradiction { kind, faults: vec![Fault { pointer: pointer.into(), problem: problem.into() }] }

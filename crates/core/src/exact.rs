@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::error::Error;
+use crate::{error::Error, json::pointer_token};
 
 /// Shorter integers fit into 64 bits.
 const DIGITS: usize = 19;
@@ -104,9 +104,8 @@ fn first<'a>(value: &'a RawValue, pointer: &str) -> Option<(String, &'a str)> {
     match json.as_bytes().first()? {
         b'{' => {
             let fields: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-            let inner = |(key, value): (&String, &&'a RawValue)| {
-                first(value, &format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")))
-            };
+            let inner =
+                |(key, value): (&String, &&'a RawValue)| first(value, &format!("{pointer}/{}", pointer_token(key)));
             fields.iter().find_map(inner)
         }
         b'[' => {

@@ -13,6 +13,7 @@ use crate::{
     input::HideSecrets,
     json::{text_of, value_of},
     recall::{Recallable, Source},
+    rights::Share,
     sentence::Statement,
     state::State,
     time::Timestamp,
@@ -38,12 +39,20 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// of one type.
     const SOURCE: Option<Source> = None;
 
+    /// For whom it is besides the user, where that is the same for all of the type.
+    const MEANT_FOR: MeantFor = MeantFor::Nobody;
+
     /// What it is about, for instance `set:Brief`.
     fn subject(&self) -> String;
 
-    /// Which agents may see it, if it follows `before`: none where a type does not say.
-    fn audience(&self, _before: &State) -> Audience {
-        Audience::None
+    /// Which agents may see it, if it follows `before`.
+    fn audience(&self, before: &State) -> Audience {
+        match Self::MEANT_FOR {
+            MeantFor::Nobody => Audience::None,
+            MeantFor::Manager => before.team.managers(),
+            MeantFor::Shared(what) => before.audience_of(what),
+            MeantFor::All => Audience::All,
+        }
     }
 
     /// The time that its author gave it.
@@ -70,10 +79,9 @@ pub trait Fact: Serialize + DeserializeOwned {
         None
     }
 
-    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing, which is
-    /// the default.
-    fn project(self, _view: &View<'_>, _header: &Header) -> Option<Seen> {
-        None
+    /// What an agent in its audience sees of it, given what the agent may see now; `None` if it sees nothing.
+    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+        if Self::MEANT_FOR.has(view) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 
     /// Puts what says nothing in the place of all words in the data of an entry. What is left is valid, and the state that it
@@ -91,6 +99,31 @@ pub trait Fact: Serialize + DeserializeOwned {
 
 /// Says in a sentence what an entry says. What its reader may not see is not in it.
 pub type Sentence = fn(&Statement<'_>) -> String;
+
+/// For whom a fact is, besides the user.
+#[derive(Clone, Copy, Debug)]
+pub enum MeantFor {
+    /// Nobody.
+    Nobody,
+    /// The manager.
+    Manager,
+    /// The manager, and all agents where the session shares this.
+    Shared(Share),
+    /// All agents.
+    All,
+}
+
+impl MeantFor {
+    /// Whether the agent that looks is one of those now.
+    pub(crate) fn has(self, view: &View<'_>) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Manager => view.is_in_charge(),
+            Self::Shared(what) => view.may_see(what),
+            Self::All => true,
+        }
+    }
+}
 
 /// What readers must know of a type of fact.
 pub struct Description {

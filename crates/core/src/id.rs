@@ -26,9 +26,9 @@ impl BadName {
     }
 }
 
-/// Declares a checked name: a newtype over shared text that only `parse` can make.
+/// Declares checked names: newtypes over shared text that only `parse` can make.
 macro_rules! name {
-    ($(#[$doc:meta])* $type:ident, $parse:path) => {
+    ($($(#[$doc:meta])* $type:ident, $parse:ident $(($what:literal))?;)+) => { $(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -45,7 +45,7 @@ macro_rules! name {
             type Err = BadName;
 
             fn from_str(text: &str) -> Result<Self, BadName> {
-                $parse(text).map(|text| Self(text.into()))
+                $parse($($what,)? text).map(|text| Self(text.into()))
             }
         }
 
@@ -80,65 +80,68 @@ macro_rules! name {
                 &self.0
             }
         }
-    };
+    )+ };
 }
 pub(crate) use name;
 
+/// Declares the kinds of something, each with its word, which is also how serde writes it.
+macro_rules! words {
+    ($(#[$doc:meta])* pub enum $type:ident { $($(#[$of_kind:meta])* $kind:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        pub enum $type {
+            $($(#[$of_kind])* $kind,)+
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$kind),+];
+
+            /// The word for it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
 name! {
     /// The name of a session, and of its folder: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`.
-    SessionId, parse_session_id
-}
+    SessionId, parse_session_id;
 
-name! {
     /// An agent's name: 1 to 128 characters of letters, digits and ` _.@/-`; not `all`, `none`, `user` or `system`.
-    AgentName, parse_agent_name
-}
+    AgentName, parse_agent_name;
 
-name! {
     /// The name of a context set: trimmed, in NFC, 1 to 200 characters, none of them a control character.
-    SetName, parse_set_name
-}
+    SetName, parse_label("context set name");
 
-name! {
     /// The name of a document: trimmed, in NFC, 1 to 500 characters, none of them a control character. It may be a path:
     /// then no part between its slashes is blank, `.` or `..`.
-    DocumentName, parse_document_name
-}
+    DocumentName, parse_document_name;
 
-name! {
     /// The name of a collection: `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`.
-    CollectionName, parse_collection_name
-}
+    CollectionName, parse_collection_name;
 
-name! {
     /// The name of a thread: trimmed, in NFC, 1 to 200 characters, none of them a control character.
-    ThreadId, parse_thread_id
-}
+    ThreadId, parse_label("thread id");
 
-name! {
     /// A message's id, unique in its thread: 1 to 200 characters, none of them a control character.
-    MessageId, parse_message_id
-}
+    MessageId, parse_label("message id");
 
-name! {
     /// A run's id, unique in its session: 1 to 200 characters, none of them a control character.
-    RunId, parse_run_id
-}
+    RunId, parse_label("run id");
 
-name! {
     /// The id of an execution of the workflow, unique in its session: 1 to 200 characters, none of them a control character.
-    ExecutionId, parse_execution_id
-}
+    ExecutionId, parse_label("execution id");
 
-name! {
     /// The name of a step: trimmed, in NFC, 1 to 200 characters, none of them a control character.
-    StepName, parse_step_name
-}
+    StepName, parse_label("step name");
 
-name! {
     /// The name of a variable: trimmed, in NFC, 1 to 200 characters, none of them a control character; not `all`. One
     /// that node 7 of the workflow set is `node7.NAME`.
-    VariableName, parse_variable_name
+    VariableName, parse_variable_name;
 }
 
 /// What the ids of the journals of collections begin with.
@@ -216,9 +219,7 @@ impl MessageId {
 impl VariableName {
     /// The number of the node that it belongs to: 7 of `node7.emails`.
     pub fn node(&self) -> Option<u64> {
-        let (node, _) = self.0.split_once('.')?;
-        let number = node.strip_prefix("node")?;
-        number.parse().ok().filter(|parsed: &u64| parsed.to_string() == number)
+        NodeId::of_variables(self.0.split_once('.')?.0).map(|node| node.0)
     }
 }
 
@@ -362,36 +363,12 @@ fn parse_collection_name(text: &str) -> Result<String, BadName> {
     Err(BadName::new("collection name", text, rule))
 }
 
-fn parse_set_name(text: &str) -> Result<String, BadName> {
-    parse_label("context set name", text)
-}
-
-fn parse_thread_id(text: &str) -> Result<String, BadName> {
-    parse_label("thread id", text)
-}
-
-fn parse_step_name(text: &str) -> Result<String, BadName> {
-    parse_label("step name", text)
-}
-
 fn parse_variable_name(text: &str) -> Result<String, BadName> {
     let name = parse_label("variable name", text)?;
     if name == "all" {
         return Err(BadName::new("variable name", text, "`all` stands for all variables: use another name"));
     }
     Ok(name)
-}
-
-fn parse_message_id(text: &str) -> Result<String, BadName> {
-    parse_label("message id", text)
-}
-
-fn parse_run_id(text: &str) -> Result<String, BadName> {
-    parse_label("run id", text)
-}
-
-fn parse_execution_id(text: &str) -> Result<String, BadName> {
-    parse_label("execution id", text)
 }
 
 fn parse_label(what: &'static str, text: &str) -> Result<String, BadName> {

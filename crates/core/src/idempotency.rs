@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     entry::Actor,
     error::{ConflictKind, Error},
-    id::{BadName, Seq},
+    id::{BadName, Seq, name},
     input::Fingerprint,
 };
 
@@ -55,56 +55,21 @@ pub struct Again<A> {
     pub before: Option<Seq>,
 }
 
-/// The key of a request: 1 to 200 characters that can be seen, and blanks between them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct IdempotencyKey(Arc<str>);
-
-impl IdempotencyKey {
-    /// The key as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+name! {
+    /// The key of a request: 1 to 200 characters that can be seen, and blanks between them.
+    IdempotencyKey, parse_key;
 }
 
-impl FromStr for IdempotencyKey {
-    type Err = BadName;
-
-    fn from_str(text: &str) -> Result<Self, BadName> {
-        let seen = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
-        if (1..=200).contains(&text.len()) && text.bytes().all(seen) {
-            return Ok(Self(text.into()));
-        }
-        let (what, text) = ("request key", text.chars().take(60).collect());
-        Err(BadName { what, text, rule: "use 1 to 200 visible ASCII characters, for instance a UUID" })
+fn parse_key(text: &str) -> Result<String, BadName> {
+    let seen = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    if (1..=200).contains(&text.len()) && text.bytes().all(seen) {
+        return Ok(text.to_owned());
     }
-}
-
-impl TryFrom<String> for IdempotencyKey {
-    type Error = BadName;
-
-    fn try_from(text: String) -> Result<Self, BadName> {
-        text.parse()
-    }
-}
-
-impl From<IdempotencyKey> for String {
-    fn from(key: IdempotencyKey) -> Self {
-        key.0.as_ref().to_owned()
-    }
-}
-
-impl fmt::Display for IdempotencyKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+    Err(BadName::new("request key", text, "use 1 to 200 visible ASCII characters, for instance a UUID"))
 }
 
 /// That the key was used for another request.
 fn reused(request: &Request, seq: Seq) -> Error {
-    Error::Conflict {
-        kind: ConflictKind::IdempotencyKeyReused,
-        what: format!("the key {} belongs to another request, which entry {seq} records", request.key),
-        hint: "use a new key for each new request",
-    }
+    let what = format!("the key {} belongs to another request, which entry {seq} records", request.key);
+    Error::conflict(ConflictKind::IdempotencyKeyReused, what, "use a new key for each new request")
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     entry::Actor,
-    id::{NodeId, Seq},
+    id::{NodeId, Seq, words},
     number,
     time::Timestamp,
 };
@@ -110,33 +110,20 @@ pub struct Task {
     pub node_ids: Option<Vec<NodeId>>,
 }
 
-/// The status of a phase or a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanStatus))]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Nobody has begun with it.
-    Pending,
-    /// Somebody works on it.
-    InProgress,
-    /// It is done.
-    Completed,
-    /// It did not succeed.
-    Failed,
-}
-
-impl Status {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::InProgress, Self::Completed, Self::Failed];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
+words! {
+    /// The status of a phase or a task.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanStatus))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        /// Nobody has begun with it.
+        Pending = "pending",
+        /// Somebody works on it.
+        InProgress = "in_progress",
+        /// It is done.
+        Completed = "completed",
+        /// It did not succeed.
+        Failed = "failed",
     }
 }
 

@@ -25,8 +25,6 @@ pub use self::{
     turn::{Output, Turn, Who},
 };
 
-use self::due::AnyRules;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -45,6 +43,7 @@ use crate::{
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
     limits::Limits,
+    number,
     prompt::observed::Observations,
     time::Timestamp,
 };
@@ -153,13 +152,8 @@ pub struct Used {
     /// Milliseconds of waiting for models.
     pub milliseconds: u64,
     /// Pages that tools were told to open.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "number::is_zero")]
     pub pages: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Used {
@@ -332,12 +326,9 @@ impl Runs {
             return;
         }
         let model = self.asked.get(agent).and_then(|asked| asked.model.clone()).unwrap_or_default();
-        let Usage { prompt_tokens, completion_tokens } = self.used.get(&model).copied().unwrap_or_default();
-        let usage = Usage {
-            prompt_tokens: prompt_tokens.saturating_add(usage.prompt_tokens),
-            completion_tokens: completion_tokens.saturating_add(usage.completion_tokens),
-        };
-        self.used.insert_mut(model, usage);
+        let mut used = self.used.get(&model).copied().unwrap_or_default();
+        used.add(usage);
+        self.used.insert_mut(model, used);
     }
 
     fn change(&mut self, id: &RunId, change: impl FnOnce(&mut Run)) {
@@ -347,8 +338,8 @@ impl Runs {
     }
 
     /// Changes what is due in the unfinished run, if `next` returns something.
-    fn change_due(&mut self, next: impl FnOnce(&Run, &dyn AnyRules) -> Option<Due>) {
-        let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run, run.kind.rules())?)));
+    fn change_due(&mut self, next: impl FnOnce(&Run) -> Option<Due>) {
+        let due = self.unfinished().and_then(|run| Some((run.id.clone(), next(run)?)));
         if let Some((id, due)) = due {
             self.change(&id, |run| (run.due, run.idle) = (due, 0));
         }
@@ -362,8 +353,8 @@ impl Runs {
             self.note_model(agent, &message.thread_id, None, header.seq);
         }
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
-        self.change_due(|run, rules| match run.due.wait()? {
-            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| rules.first()),
+        self.change_due(|run| match run.due.wait()? {
+            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| run.kind.first()),
             Wait::Tools { agent, thread, calls, own, then } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
@@ -371,7 +362,7 @@ impl Runs {
                 let next = || match calls.is_empty() && own.is_empty() {
                     true => then
                         .as_deref()
-                        .map_or_else(|| rules.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
+                        .map_or_else(|| run.kind.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
                     false => {
                         let (agent, thread, then) = (agent.clone(), thread.clone(), then.clone());
                         Wait::Tools { agent, thread, calls, own, then }.into()
@@ -385,7 +376,7 @@ impl Runs {
     /// Handles that an agent has left the team: if the run waited for it, the manager is asked instead.
     pub(crate) fn hear_leave(&mut self, name: &AgentName) {
         let waits = |run: &&Run| run.due.waits_for(name);
-        if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.rules().first())) {
+        if let Some((id, due)) = self.unfinished().filter(waits).map(|run| (run.id.clone(), run.kind.first())) {
             self.change(&id, |run| (run.pending, run.due) = (None, due));
         }
     }
@@ -409,8 +400,8 @@ impl Runs {
 
     /// Handles an answered form: a run that waits for it continues.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
-        self.change_due(|run, rules| match run.due.wait()? {
-            Wait::User { form: Some(form) } if form == name => Some(rules.after_form(name)),
+        self.change_due(|run| match run.due.wait()? {
+            Wait::User { form: Some(form) } if form == name => Some(run.kind.after_form(name)),
             Wait::User { .. } | Wait::Tools { .. } => None,
         });
     }

@@ -25,7 +25,6 @@ use crate::{
     error::Error,
     exact::quote_inexact,
     id::{CollectionName, DocumentName, MessageId, NodeId, Seq, ThreadId},
-    input::InputVisitor,
     json::in_words,
     text::Text,
     unique_keys::UniqueKeys,
@@ -33,7 +32,7 @@ use crate::{
     view::View,
 };
 
-pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among};
+pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among, sets_variable};
 pub use self::{
     file::FileCall,
     own::{ALL, CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},
@@ -57,8 +56,6 @@ pub struct OwnTool {
     pub(crate) is_for: fn(&View<'_>) -> bool,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
     pub(crate) arguments: fn() -> (Value, Value),
-    /// Shows the variable that the arguments set; `None` where they set none.
-    pub(crate) variable: Option<fn(&mut Value, &mut dyn InputVisitor)>,
 }
 
 /// How a tool is done.
@@ -114,6 +111,12 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
         arguments => T::deserialize(arguments),
     };
     read.map_err(|error| Error::invalid("/arguments", in_words(&error.to_string())))
+}
+
+/// The refusal of the agent that looks, which may not do this.
+fn forbidden(view: &View<'_>, what: &'static str) -> Error {
+    let who = view.agent().map(ToString::to_string).unwrap_or_default();
+    Error::Forbidden { who, what, hint: "ask the manager or the user" }
 }
 
 impl OwnTool {

@@ -17,16 +17,18 @@ pub(crate) mod seal;
 mod sight;
 mod snapshot;
 mod template;
-mod values;
 pub mod work;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    id::{NodeId, Seq},
+    id::{NodeId, Seq, VariableName, words},
     number,
     time::Timestamp,
 };
@@ -39,8 +41,10 @@ pub use self::{
     references::{Edge, EdgeKind},
     replace::WorkflowVersion,
     snapshot::{Snapshot, SnapshotPieces},
-    values::Values,
 };
+
+/// Values by the names of their variables, with `[hidden]` in the place of each secret.
+pub type Values = BTreeMap<VariableName, Value>;
 
 /// The workflow as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -100,22 +104,24 @@ pub struct HeldNode {
     pub result: Option<Seq>,
 }
 
-/// The status of a node's last execution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum NodeStatus {
-    /// It was never executed.
-    #[default]
-    NotRun,
-    /// It is being executed.
-    Running,
-    /// It did what it should.
-    Success,
-    /// It did not.
-    Failed,
-    /// It was passed over.
-    Skipped,
+words! {
+    /// The status of a node's last execution.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum NodeStatus {
+        /// It was never executed.
+        #[default]
+        NotRun = "not_run",
+        /// It is being executed.
+        Running = "running",
+        /// It did what it should.
+        Success = "success",
+        /// It did not.
+        Failed = "failed",
+        /// It was passed over.
+        Skipped = "skipped",
+    }
 }
 
 impl Workflow {
@@ -132,22 +138,6 @@ impl Workflow {
     /// The index of the node with this id.
     fn place(&self, id: NodeId) -> Option<usize> {
         self.nodes.iter().position(|held| held.node.id == id)
-    }
-}
-
-impl NodeStatus {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::NotRun, Self::Running, Self::Success, Self::Failed, Self::Skipped];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotRun => "not_run",
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
     }
 }
 

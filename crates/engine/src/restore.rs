@@ -60,12 +60,8 @@ impl Session {
         }
         let names = known.with_same_values(name.as_str());
         if let Some(other) = known.other_with_value_of(&names) {
-            return Err(Refusal::Conflict {
-                kind: ConflictKind::ValueIsSecret,
-                what: format!("the secret {other} has the same value as {name}"),
-                hint: "restore or clear that one first",
-            }
-            .into());
+            let what = format!("the secret {other} has the same value as {name}");
+            return Err(Refusal::conflict(ConflictKind::ValueIsSecret, what, "restore or clear that one first").into());
         }
         let value = if is_secret { Some(self.value_with_secrets(&state, name).await?) } else { None };
         let rest = known.masks_without(|other| names.contains(other));

@@ -45,12 +45,8 @@ fn is_of_now(pointer: &str) -> bool {
 
 /// The error that the values of secrets are not here.
 pub(crate) fn secret_gone(name: &VariableName) -> Error {
-    Refusal::Conflict {
-        kind: ConflictKind::SecretGone,
-        what: format!("the secrets in {name} are not here: they are left out of exports, and gone once replaced"),
-        hint: "set the variable again",
-    }
-    .into()
+    let what = format!("the secrets in {name} are not here: they are left out of exports, and gone once replaced");
+    Refusal::conflict(ConflictKind::SecretGone, what, "set the variable again").into()
 }
 
 impl Session {

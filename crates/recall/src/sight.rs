@@ -131,22 +131,13 @@ impl Sight {
 
     /// Adds a passage at the end of a lane, and adds up what it and its neighbours lend each other.
     fn sit(&mut self, lane: u32, seat: Seat) {
-        let Some(seats) = self.lanes.get_mut(lane as usize).map(|lane| &mut lane.seats) else { return };
+        let Some(held) = self.lanes.get_mut(lane as usize) else { return };
+        let at = held.seats.len();
         if let Some(place) = self.places.get_mut(seat.passage as usize) {
-            *place = Place { lane, seat: to_u32(seats.len()) };
+            *place = Place { lane, seat: to_u32(at) };
         }
-        seats.push(seat);
-        let mut near: Vec<(Seat, u32)> = Vec::with_capacity(REACH);
-        let mut gap = 0;
-        let mut is_sitting = !seat.begins_sitting;
-        for other in seats.iter().rev().skip(1).take(REACH) {
-            if gap >= FARTHEST_WORDS || !is_sitting {
-                break;
-            }
-            near.push((*other, gap));
-            gap += other.words;
-            is_sitting = !other.begins_sitting;
-        }
+        held.seats.push(seat);
+        let near: Vec<_> = held.before(at).collect();
         for (distance, (other, gap)) in near.iter().enumerate().rev() {
             self.lengthen(seat.passage, *other, forward(*gap, other.words, distance == 0 && seat.answers));
         }
@@ -179,19 +170,34 @@ impl Sight {
         self.places.iter().skip(first).any(|place| *place != NOWHERE)
     }
 
+    /// The lane of a passage, and where and how it stands in it.
+    fn find(&self, passage: u32) -> Option<(&Lane, usize, Seat)> {
+        let place = self.places.get(passage as usize)?;
+        let (lane, at) = (self.lanes.get(place.lane as usize)?, place.seat as usize);
+        Some((lane, at, *lane.seats.get(at)?))
+    }
+
     /// Calls `lent` with each passage to which `passage` lends its words, itself included, and how much of them.
-    pub(crate) fn lend(&self, passage: u32, lent: impl FnMut(u32, f32)) {
-        let Some(place) = self.places.get(passage as usize) else { return };
-        if let Some(lane) = self.lanes.get(place.lane as usize) {
-            lane.lend(place.seat as usize, lent);
+    pub(crate) fn lend(&self, passage: u32, mut lent: impl FnMut(u32, f32)) {
+        let Some((lane, at, from)) = self.find(passage) else { return };
+        lent(passage, 1.0);
+        for (seat, gap) in lane.before(at) {
+            lent(seat.passage, backward(gap, from.words));
+        }
+        for (distance, (seat, gap)) in lane.after(at).enumerate() {
+            lent(seat.passage, forward(gap, from.words, distance == 0 && seat.answers));
         }
     }
 
     /// Calls `lender` with each passage that lends its words to `passage`, itself included, and how much of them.
-    pub(crate) fn borrow(&self, passage: u32, lender: impl FnMut(u32, f32)) {
-        let Some(place) = self.places.get(passage as usize) else { return };
-        if let Some(lane) = self.lanes.get(place.lane as usize) {
-            lane.borrow(place.seat as usize, lender);
+    pub(crate) fn borrow(&self, passage: u32, mut lender: impl FnMut(u32, f32)) {
+        let Some((lane, at, to)) = self.find(passage) else { return };
+        lender(passage, 1.0);
+        for (distance, (seat, gap)) in lane.before(at).enumerate() {
+            lender(seat.passage, forward(gap, seat.words, distance == 0 && to.answers));
+        }
+        for (seat, gap) in lane.after(at) {
+            lender(seat.passage, backward(gap, seat.words));
         }
     }
 
@@ -209,69 +215,37 @@ impl Sight {
 
     /// Whether the message just before a passage asks what it answers.
     pub(crate) fn answers(&self, passage: u32) -> bool {
-        let seat = self
-            .places
-            .get(passage as usize)
-            .and_then(|place| self.lanes.get(place.lane as usize)?.seats.get(place.seat as usize));
-        seat.is_some_and(|seat| seat.answers)
+        self.find(passage).is_some_and(|(_, _, seat)| seat.answers)
     }
 
     /// The passage that stands just before one.
     pub(crate) fn before(&self, passage: u32) -> Option<u32> {
-        let place = self.places.get(passage as usize)?;
-        let seat = (place.seat as usize).checked_sub(1)?;
-        Some(self.lanes.get(place.lane as usize)?.seats.get(seat)?.passage)
+        let (lane, at, _) = self.find(passage)?;
+        Some(lane.seats.get(at.checked_sub(1)?)?.passage)
     }
 }
 
 impl Lane {
-    fn borrow(&self, at: usize, mut lender: impl FnMut(u32, f32)) {
-        let Some(to) = self.seats.get(at) else { return };
-        lender(to.passage, 1.0);
-        let mut gap = 0;
-        let before = self.seats.get(..at).unwrap_or_default();
-        let mut is_sitting = !to.begins_sitting;
-        for (distance, seat) in before.iter().rev().take(REACH).enumerate() {
-            if gap >= FARTHEST_WORDS || !is_sitting {
-                break;
-            }
-            lender(seat.passage, forward(gap, seat.words, distance == 0 && to.answers));
-            gap += seat.words;
-            is_sitting = !seat.begins_sitting;
-        }
-        gap = 0;
-        let after = self.seats.get(at + 1..).unwrap_or_default();
-        for seat in after.iter().take(REACH) {
-            if gap >= FARTHEST_WORDS || seat.begins_sitting {
-                break;
-            }
-            lender(seat.passage, backward(gap, seat.words));
-            gap += seat.words;
-        }
+    /// What stands near before the passage at `at`, from the nearest on.
+    fn before(&self, at: usize) -> impl Iterator<Item = (Seat, u32)> {
+        let seats = self.seats.get(..=at).unwrap_or_default().iter().rev();
+        near(seats.clone().skip(1).zip(seats.map(|behind| behind.begins_sitting)))
     }
 
-    fn lend(&self, at: usize, mut lent: impl FnMut(u32, f32)) {
-        let Some(from) = self.seats.get(at) else { return };
-        lent(from.passage, 1.0);
-        let mut gap = 0;
-        let before = self.seats.get(..at).unwrap_or_default();
-        let mut is_sitting = !from.begins_sitting;
-        for seat in before.iter().rev().take(REACH) {
-            if gap >= FARTHEST_WORDS || !is_sitting {
-                break;
-            }
-            lent(seat.passage, backward(gap, from.words));
-            gap += seat.words;
-            is_sitting = !seat.begins_sitting;
-        }
-        gap = 0;
-        let after = self.seats.get(at + 1..).unwrap_or_default();
-        for (distance, seat) in after.iter().take(REACH).enumerate() {
-            if gap >= FARTHEST_WORDS || seat.begins_sitting {
-                break;
-            }
-            lent(seat.passage, forward(gap, from.words, distance == 0 && seat.answers));
-            gap += seat.words;
-        }
+    /// What stands near behind the passage at `at`, from the nearest on.
+    fn after(&self, at: usize) -> impl Iterator<Item = (Seat, u32)> {
+        let seats = self.seats.get(at + 1..).unwrap_or_default().iter();
+        near(seats.map(|seat| (seat, seat.begins_sitting)))
     }
+}
+
+/// Those of these passages that are near and of the same sitting, each with how many words stand between. Each comes with
+/// whether a sitting begins between it and the one that comes before it here.
+fn near<'a>(seats: impl Iterator<Item = (&'a Seat, bool)>) -> impl Iterator<Item = (Seat, u32)> {
+    let mut gap = 0;
+    seats.take(REACH).map_while(move |(seat, is_apart)| {
+        let between = gap;
+        gap += seat.words;
+        (between < FARTHEST_WORDS && !is_apart).then_some((*seat, between))
+    })
 }

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What decides who sees a passage, beside the number of its entry. Many passages share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,13 +84,13 @@ struct Known {
 /// A text in the index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Text {
-    #[serde(with = "plain::seq")]
+    #[serde(deserialize_with = "read_seq")]
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) class: u32,
     pub(crate) speaker: Option<u32>,
     pub(crate) role: Role,
-    #[serde(with = "plain::time")]
+    #[serde(serialize_with = "write_time", deserialize_with = "read_time")]
     pub(crate) time: Timestamp,
     /// How many words it has.
     pub(crate) words: u32,
@@ -100,7 +100,7 @@ pub(crate) struct Text {
     /// Its passages.
     pub(crate) passages: Range<u32>,
     /// The entry that took its place, or took it away.
-    #[serde(with = "plain::optional_seq")]
+    #[serde(deserialize_with = "read_optional_seq")]
     pub(crate) until: Option<Seq>,
     /// Whether its words are gone.
     pub(crate) erased: bool,
@@ -148,12 +148,24 @@ impl Texts {
 
     /// The number of a class.
     pub(crate) fn class(&mut self, class: &Class) -> u32 {
-        self.known.class(&mut self.classes, class)
+        if let Some(known) = self.known.classes.get(class) {
+            return *known;
+        }
+        let number = to_u32(self.classes.len());
+        self.classes.push(class.clone());
+        self.known.learn(class, number);
+        number
     }
 
     /// The number of a speaker.
     pub(crate) fn speaker(&mut self, name: &str) -> u32 {
-        self.known.speaker(&mut self.speakers, name)
+        if let Some(known) = self.known.speakers.get(name) {
+            return *known;
+        }
+        let number = to_u32(self.speakers.len());
+        self.speakers.push(name.into());
+        self.known.speakers.insert(name.into(), number);
+        number
     }
 
     /// The texts about `subject` that hold; from now on they do not.
@@ -178,30 +190,10 @@ impl Texts {
 }
 
 impl Known {
-    fn class(&mut self, classes: &mut Vec<Class>, class: &Class) -> u32 {
-        if let Some(known) = self.classes.get(class) {
-            return *known;
-        }
-        let number = to_u32(classes.len());
-        classes.push(class.clone());
-        self.learn(class, number);
-        number
-    }
-
     fn learn(&mut self, class: &Class, number: u32) {
         let next = to_u32(self.subjects.len());
         self.subject_of.push(*self.subjects.entry(class.subject.clone()).or_insert(next));
         self.classes.insert(class.clone(), number);
-    }
-
-    fn speaker(&mut self, speakers: &mut Vec<Box<str>>, name: &str) -> u32 {
-        if let Some(known) = self.speakers.get(name) {
-            return *known;
-        }
-        let number = to_u32(speakers.len());
-        speakers.push(name.into());
-        self.speakers.insert(name.into(), number);
-        number
     }
 }
 
@@ -214,45 +206,21 @@ pub(crate) fn to_u16(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
-/// Times and the numbers of entries as plain numbers: their own forms also read others, which takes a format that describes
-/// itself.
-mod plain {
-    use callboard_core::{id::Seq, time::Timestamp};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+// Times and the numbers of entries stand in files as plain numbers: their own forms also read others, which takes a format
+// that describes itself.
 
-    pub(super) mod time {
-        use super::*;
+fn write_time<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    time.as_millis().serialize(serializer)
+}
 
-        pub(crate) fn serialize<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-            time.as_millis().serialize(serializer)
-        }
+fn read_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    i64::deserialize(deserializer).map(Timestamp::nearest)
+}
 
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-            i64::deserialize(deserializer).map(Timestamp::nearest)
-        }
-    }
+fn read_seq<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Seq, D::Error> {
+    u64::deserialize(deserializer).map(Seq)
+}
 
-    pub(super) mod seq {
-        use super::*;
-
-        pub(crate) fn serialize<S: Serializer>(seq: &Seq, serializer: S) -> Result<S::Ok, S::Error> {
-            seq.0.serialize(serializer)
-        }
-
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Seq, D::Error> {
-            u64::deserialize(deserializer).map(Seq)
-        }
-    }
-
-    pub(super) mod optional_seq {
-        use super::*;
-
-        pub(crate) fn serialize<S: Serializer>(seq: &Option<Seq>, serializer: S) -> Result<S::Ok, S::Error> {
-            seq.map(|seq| seq.0).serialize(serializer)
-        }
-
-        pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Seq>, D::Error> {
-            Ok(Option::<u64>::deserialize(deserializer)?.map(Seq))
-        }
-    }
+fn read_optional_seq<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Seq>, D::Error> {
+    Ok(Option::<u64>::deserialize(deserializer)?.map(Seq))
 }

@@ -2,7 +2,6 @@
 //! that they are of, whatever becomes of an index. The file can be deleted at any time.
 
 use std::{
-    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -55,8 +54,8 @@ impl VectorFile {
 
     /// The vectors of texts, as far as they are known.
     pub fn find(&self, texts: &[Hash]) -> Result<Vec<Option<Vector>>, Error> {
-        let connection = self.connection()?;
-        let mut find = connection.prepare_cached("SELECT numbers FROM vector WHERE text = ?1 LIMIT 1")?;
+        let opened = self.opened()?;
+        let mut find = opened.connection.prepare_cached("SELECT numbers FROM vector WHERE text = ?1 LIMIT 1")?;
         let mut known = |text: &Hash| {
             let numbers: Option<Vec<u8>> = find.query_row([text.0], |row| row.get(0)).optional()?;
             Ok(numbers.and_then(|numbers| Vector::from_parts(numbers.into_iter().map(u8::cast_signed).collect())))
@@ -70,8 +69,8 @@ impl VectorFile {
         journal: &str,
         vectors: impl IntoIterator<Item = (Seq, Hash, &'a Vector)>,
     ) -> Result<(), Error> {
-        let mut connection = self.connection()?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut opened = self.opened()?;
+        let transaction = opened.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR REPLACE INTO vector (text, journal, seq, numbers) VALUES (?1, ?2, ?3, ?4)",
@@ -88,9 +87,10 @@ impl VectorFile {
     pub fn renew(&self, journal: &str, texts: impl IntoIterator<Item = (Seq, Hash)>) -> Result<(), Error> {
         let mut old = Vec::new();
         {
-            let connection = self.connection()?;
-            let mut find =
-                connection.prepare_cached("SELECT 1 FROM vector WHERE text = ?1 AND journal = ?2 AND seq = ?3")?;
+            let opened = self.opened()?;
+            let mut find = opened
+                .connection
+                .prepare_cached("SELECT 1 FROM vector WHERE text = ?1 AND journal = ?2 AND seq = ?3")?;
             for (seq, text) in texts {
                 if !find.exists(params![text.0, journal, number(seq)])? {
                     old.push(seq);
@@ -105,33 +105,33 @@ impl VectorFile {
         let mut erased = 0;
         for seq in entries {
             let gone = params![journal, number(seq)];
-            erased += self.connection()?.execute("DELETE FROM vector WHERE journal = ?1 AND seq = ?2", gone)?;
+            erased += self.opened()?.connection.execute("DELETE FROM vector WHERE journal = ?1 AND seq = ?2", gone)?;
         }
         self.forget_old_pages(erased)
     }
 
     /// The journals of which something is kept.
     pub fn journals(&self) -> Result<Vec<String>, Error> {
-        let connection = self.connection()?;
-        let mut names = connection.prepare("SELECT DISTINCT journal FROM vector ORDER BY journal")?;
+        let opened = self.opened()?;
+        let mut names = opened.connection.prepare("SELECT DISTINCT journal FROM vector ORDER BY journal")?;
         let names = names.query_map([], |row| row.get(0))?;
         Ok(names.collect::<Result<_, _>>()?)
     }
 
     /// Takes away all of a journal.
     pub fn remove(&self, journal: &str) -> Result<(), Error> {
-        let removed = self.connection()?.execute("DELETE FROM vector WHERE journal = ?1", [journal])?;
+        let removed = self.opened()?.connection.execute("DELETE FROM vector WHERE journal = ?1", [journal])?;
         self.forget_old_pages(removed)
     }
 
     /// Leaves nothing in the log of the file of so many rows that were taken away.
     fn forget_old_pages(&self, rows: usize) -> Result<(), Error> {
-        let opened = self.connection()?;
-        if rows > 0 { database::forget_old_pages(&opened) } else { Ok(()) }
+        let opened = self.opened()?;
+        if rows > 0 { database::forget_old_pages(&opened.connection) } else { Ok(()) }
     }
 
     /// The connection to the file at its path. One that was deleted or replaced while it was in use is opened again.
-    fn connection(&self) -> Result<MutexGuard<'_, Opened>, Error> {
+    fn opened(&self) -> Result<MutexGuard<'_, Opened>, Error> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = self.path.as_deref().filter(|path| opened.identity != identity(path)) {
             let model = self.model.as_deref();
@@ -154,20 +154,6 @@ fn begin(transaction: &Transaction<'_>, model: Option<&str>) -> Result<(), Error
 
 fn number(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
-}
-
-impl Deref for Opened {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.connection
-    }
-}
-
-impl DerefMut for Opened {
-    fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
 }
 
 #[cfg(test)]

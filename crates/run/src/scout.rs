@@ -63,7 +63,7 @@ impl Driver {
     ) -> Result<Done, Error> {
         let state = self.session.state().await?;
         let model = self.model_of(&state, agent, &ThreadId::main())?;
-        let (thread, tab) = (DeployScout::thread(started), sent.tab(started));
+        let (thread, tab) = (ThreadId::of_scout(started), sent.tab(started));
         let (used, was_asked) = (Used::default(), false);
         let mut scout = Scout { driver: self, run, agent, sent, thread, tab, model, used, was_asked };
         let working = tokio::time::timeout(Duration::from_secs(SECONDS), scout.work());

@@ -2,7 +2,7 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    conversation::{NewMessage, Role},
+    conversation::{Role, given::GivenMessage},
     id::{MessageId, ThreadId},
 };
 use clap::Args;
@@ -70,9 +70,9 @@ struct Speaker<'a> {
 
 impl Speaker<'_> {
     async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
-        let message = NewMessage { message_id: id, ..NewMessage::text(self.role, text) };
+        let message = GivenMessage { message_id: id, ..GivenMessage::text(self.role, text) };
         let path = ["threads", self.thread.as_str(), "messages"];
-        self.session.post(&path, &api::NewMessages { messages: vec![message.into()] }).answer().await
+        self.session.post(&path, &api::NewMessages { messages: vec![message] }).answer().await
     }
 }
 

@@ -21,7 +21,23 @@ impl Command for NewAccessToken {
     const RIGHT: Right = Right::user("make access tokens");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<AccessTokenId, Undecided> {
-        Ok(AccessTokenId(create(decision, self)?))
+        if self.expires_in == Some(0) {
+            return Err(Error::invalid("/expires_in", "give a number of seconds above 0, or leave it out").into());
+        }
+        match &self.holder {
+            Holder::Agent(name) => {
+                let names = Audience::of([name.clone()]);
+                decision.state.team.check_audience(&names, "/agent")?;
+            }
+            Holder::Role(HolderRole::Manager) if decision.state.team.manager().is_none() => {
+                return Err(Error::contradicting(ConflictKind::NoAgent, "/role", "the team has no manager").into());
+            }
+            Holder::Role(_) => {}
+        }
+        let id: Arc<str> = format!("t{}", decision.next_seq()).into();
+        let NewAccessToken { holder, sha256, nonce, expires_in } = self.clone();
+        decision.record(Created { id: id.clone(), holder, sha256, nonce, expires_in });
+        Ok(AccessTokenId(id))
     }
 
     fn input(&mut self, _: &mut dyn InputVisitor) {}
@@ -46,24 +62,4 @@ impl Command for RevokeAccessToken {
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/id"), &self.0);
     }
-}
-
-fn create(decision: &mut DecisionBuilder<'_>, new: &NewAccessToken) -> Result<Arc<str>, Error> {
-    if new.expires_in == Some(0) {
-        return Err(Error::invalid("/expires_in", "give a number of seconds above 0, or leave it out"));
-    }
-    match &new.holder {
-        Holder::Agent(name) => {
-            let names = Audience::of([name.clone()]);
-            decision.state.team.check_audience(&names, "/agent")?;
-        }
-        Holder::Role(HolderRole::Manager) if decision.state.team.manager().is_none() => {
-            return Err(Error::contradicting(ConflictKind::NoAgent, "/role", "the team has no manager"));
-        }
-        Holder::Role(_) => {}
-    }
-    let id: Arc<str> = format!("t{}", decision.next_seq()).into();
-    let NewAccessToken { holder, sha256, nonce, expires_in } = new.clone();
-    decision.record(Created { id: id.clone(), holder, sha256, nonce, expires_in });
-    Ok(id)
 }

@@ -9,7 +9,7 @@ use crate::{
     agent::{Agent, Team},
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, Sentence, TextField, json, text},
+    fact::{Description, Fact, MeantFor, Repeats, Seen, Sentence, TextField, json, text},
     id::AgentName,
     json::value_of,
     state::State,
@@ -47,12 +47,10 @@ impl Fact for Added {
 
     const DESCRIPTION: Description = Description::of(TEXTS);
 
+    const MEANT_FOR: MeantFor = MeantFor::All;
+
     fn subject(&self) -> String {
         format!("agent:{}", self.agent.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -110,22 +108,16 @@ impl Fact for Removed {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::All;
+
     fn subject(&self) -> String {
         format!("agent:{}", self.name)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
     }
 
     fn apply(self, state: &mut State, _: &Header) {
         Arc::make_mut(&mut state.team).0.retain(|agent| agent.name != self.name);
         state.runs.hear_leave(&self.name);
         state.runs.hear_team(&state.team);
-    }
-
-    fn project(self, _: &View<'_>, _: &Header) -> Option<Seen> {
-        Seen::fact(&self)
     }
 }
 

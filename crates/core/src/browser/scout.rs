@@ -139,11 +139,6 @@ impl DeployScout {
         )
     }
 
-    /// The thread of the scout whose call was started by this entry.
-    pub fn thread(started: Seq) -> ThreadId {
-        ThreadId::of_scout(started)
-    }
-
     /// The tab of the scout whose call was started by this entry.
     pub fn tab(&self, started: Seq) -> String {
         self.tab_name.clone().unwrap_or_else(|| format!("Scout {started}"))

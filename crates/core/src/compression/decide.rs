@@ -56,12 +56,10 @@ impl Command for Compress {
         check_seen(decision, thread)?;
         let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
         if now.as_ref() != Some(&self.base) {
-            return Err(Error::Conflict {
-                kind: ConflictKind::CompressedMeanwhile,
-                what: format!("the thread {thread} was compressed, or is seen by others, or something was erased, since this summary was begun"),
-                hint: "compress it again",
-            }
-            .into());
+            let what = format!(
+                "the thread {thread} was compressed, or is seen by others, or something was erased, since this summary was begun"
+            );
+            return Err(Error::conflict(ConflictKind::CompressedMeanwhile, what, "compress it again").into());
         }
         let summary = Text::keep(&self.text, "the summary", &mut decision.values)?;
         let seq = decision.next_seq();
@@ -110,12 +108,8 @@ impl Command for UndoCompression {
         let together = newest.map(|newest| together(decision, newest)).transpose()?.unwrap_or_default();
         if !together.contains(seq) {
             let stands = newest.map_or_else(|| "none stands".to_owned(), |newest| format!("that is {newest}"));
-            return Err(Error::Conflict {
-                kind: ConflictKind::NotNewest,
-                what: format!("the compression {seq} is not the newest one that stands in {thread}: {stands}"),
-                hint: "undo the newest one first",
-            }
-            .into());
+            let what = format!("the compression {seq} is not the newest one that stands in {thread}: {stands}");
+            return Err(Error::conflict(ConflictKind::NotNewest, what, "undo the newest one first").into());
         }
         for seq in together.into_iter().rev() {
             let Some(entry) = decision.entry(seq)? else { continue };

@@ -9,7 +9,7 @@ use crate::{
     conversation::{Cleared, StandingSummary, facts::audience_of, facts::thread_subject},
     count::Tokens,
     entry::Header,
-    fact::{Description, Fact, Repeats, Seen, Sentence, erase_words, json, text},
+    fact::{Description, Fact, MeantFor, Repeats, Seen, Sentence, erase_words, json, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     state::State,
     view::View,
@@ -204,6 +204,24 @@ impl Fact for CompressionUndone {
     }
 }
 
+/// Implements what the facts have in common that are noted of a thread for the manager, who sees them where `$sees` says so.
+macro_rules! of_manager {
+    ($thread:ident, $sees:expr) => {
+        const DESCRIPTION: Description = Description::of(&[]);
+
+        const MEANT_FOR: MeantFor = MeantFor::Manager;
+
+        fn subject(&self) -> String {
+            thread_subject(&self.$thread)
+        }
+
+        fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
+            let sees: fn(&Self, &View<'_>, &Header) -> bool = $sees;
+            if sees(&self, view, header) { Seen::fact(&self) } else { None }
+        }
+    };
+}
+
 impl Fact for ContextWarned {
     const TYPE: &'static str = "context.warned";
 
@@ -212,24 +230,12 @@ impl Fact for ContextWarned {
         format!("the prompt of {agent} has {tokens} tokens, {warn_at} is the warning")
     };
 
-    const DESCRIPTION: Description = Description::of(&[]);
-
-    fn subject(&self) -> String {
-        thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
+    of_manager!(thread, |it, view, header| sees_upkeep(view, &it.thread, header));
 
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread, |compression| {
             compression.warned.insert(self.agent);
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -241,24 +247,12 @@ impl Fact for ContextCrowded {
         format!("the prompt of {agent} has {tokens} tokens without what was said")
     };
 
-    const DESCRIPTION: Description = Description::of(&[]);
-
-    fn subject(&self) -> String {
-        thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
+    of_manager!(thread, |it, view, header| sees_upkeep(view, &it.thread, header));
 
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread, |compression| {
             compression.crowded.insert(self.agent);
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -268,23 +262,11 @@ impl Fact for ToolResultsCleared {
     const SENTENCE: Sentence =
         |it| format!("{} results of tools in {} are no longer shown", it.text("results"), it.text("thread"));
 
-    const DESCRIPTION: Description = Description::of(&[]);
-
-    fn subject(&self) -> String {
-        thread_subject(&self.thread)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
+    of_manager!(thread, |it, view, header| sees_upkeep(view, &it.thread, header));
 
     fn apply(self, state: &mut State, _: &Header) {
         let cleared = Some(Cleared { through: self.through, over: self.over });
         state.threads.compress(&self.thread, |compression| compression.cleared = cleared);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        sees_upkeep(view, &self.thread, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -293,24 +275,12 @@ impl Fact for MessagePinned {
 
     const SENTENCE: Sentence = |it| format!("{} pinned {}", it.by, it.text("message_id"));
 
-    const DESCRIPTION: Description = Description::of(&[]);
-
-    fn subject(&self) -> String {
-        thread_subject(&self.thread_id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
+    of_manager!(thread_id, |it, view, header| sees_pin(view, &it.thread_id, it.seq, header));
 
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread_id, |compression| {
             compression.pins.insert(self.seq, self.tokens);
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        sees_pin(view, &self.thread_id, self.seq, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 
@@ -319,24 +289,12 @@ impl Fact for MessageUnpinned {
 
     const SENTENCE: Sentence = |it| format!("{} unpinned {}", it.by, it.text("message_id"));
 
-    const DESCRIPTION: Description = Description::of(&[]);
-
-    fn subject(&self) -> String {
-        thread_subject(&self.thread_id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
+    of_manager!(thread_id, |it, view, header| sees_pin(view, &it.thread_id, it.seq, header));
 
     fn apply(self, state: &mut State, _: &Header) {
         state.threads.compress(&self.thread_id, |compression| {
             compression.pins.remove(&self.seq);
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        sees_pin(view, &self.thread_id, self.seq, header).then(|| Seen::fact(&self)).flatten()
     }
 }
 

@@ -14,7 +14,6 @@ use crate::{
     input::InputVisitor,
     rights::Right,
     text::Values,
-    view::View,
 };
 
 /// Pins a message.
@@ -110,9 +109,7 @@ impl Pin {
         let entry = decision.entry(self.seq)?.filter(|entry| *entry.header.kind == *MessageAdded::TYPE);
         let entry = entry.ok_or_else(absent)?;
         let MessageAdded(message) = fact::read(&entry)?;
-        let viewer = decision.by.clone().into();
-        let view = View::new(&decision.state, &viewer, decision.context.count)?;
         let is_it = message.thread_id == self.thread && message.message_id == self.message;
-        if is_it && view.sees_in(&self.thread, &entry.header) { Ok(message) } else { Err(absent().into()) }
+        if is_it && decision.view()?.sees_in(&self.thread, &entry.header) { Ok(message) } else { Err(absent().into()) }
     }
 }

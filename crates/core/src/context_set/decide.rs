@@ -13,7 +13,6 @@ use crate::{
     rights::{Grant, Right},
     state::State,
     text::Text,
-    view::View,
 };
 
 /// Creates or changes a set. A worker with the grant changes only sets that it sees, and only their content.
@@ -27,7 +26,7 @@ impl Command for PutSet {
             if self.visible_to.is_some() {
                 decision.allow(Right::manager("change who sees a context set"))?;
             }
-            check_seen(decision, &self.name)?;
+            decision.view()?.set(&self.name)?;
         }
         if self.enabled.is_some() {
             decision.allow(Right::user("switch a context set on or off"))?;
@@ -53,7 +52,7 @@ impl Command for DeleteSet {
     const RIGHT: Right = Right::granted(Grant::ContextSets, "write context sets");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        check_seen(decision, &self.0)?;
+        decision.view()?.set(&self.0)?;
         let name = decision.state.set_name(&self.0);
         remove(decision, &name);
         Ok(())
@@ -124,10 +123,4 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
 /// Deletes a set that is there.
 pub(crate) fn remove(decision: &mut DecisionBuilder<'_>, name: &SetName) {
     decision.record(Deleted { name: name.clone() });
-}
-
-/// Answers 404 unless the caller sees something of the set.
-fn check_seen(decision: &DecisionBuilder<'_>, name: &SetName) -> Result<(), Error> {
-    let viewer = decision.by.clone().into();
-    View::new(&decision.state, &viewer, decision.context.count)?.set(name).map(|_| ())
 }

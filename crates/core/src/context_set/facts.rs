@@ -9,7 +9,7 @@ use crate::{
     context_set::{ContextSet, HeldSet, PROCESS_STEPS, SetView, is_process_steps},
     entry::Header,
     error::Error,
-    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, json, text},
+    fact::{Description, Earlier, Fact, MeantFor, Repeats, Seen, Sentence, json, text},
     id::{Seq, SetName},
     recall::{Recallable, Source},
     state::State,
@@ -103,19 +103,13 @@ impl Fact for Updated {
     }
 
     fn apply(self, state: &mut State, header: &Header) {
-        let audience = self.0.audience(&state.team);
-        let mut sight = state.sets.get(&self.0.name).map(|held| held.sight.clone());
-        match &mut sight {
-            Some(sight) => sight.change(audience, header.seq),
-            None => sight = Some(VisibilitySpan::new(audience, header.seq)),
-        }
+        let before = state.sets.get(&self.0.name).map(|held| &held.sight);
+        let sight = VisibilitySpan::of(before, self.0.audience(&state.team), header.seq);
         if self.0.form.as_ref().is_some_and(|form| form.answered) {
             state.runs.hear_form(&self.0.name);
         }
-        if let Some(sight) = sight {
-            let held = HeldSet { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
-            state.sets.0.insert_mut(held.set.name.clone(), held);
-        }
+        let held = HeldSet { sight, updated_at: header.at, seq: header.seq, set: Arc::new(self.0) };
+        state.sets.0.insert_mut(held.set.name.clone(), held);
     }
 
     fn recallable(&self) -> Option<Recallable> {
@@ -194,17 +188,11 @@ impl Fact for FormAnswered {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         FORMS.to_owned()
     }
 
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
-
     fn apply(self, _: &mut State, _: &Header) {}
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.is_in_charge() && view.was_meant(header) { Seen::fact(&self) } else { None }
-    }
 }

@@ -132,8 +132,7 @@ impl Form {
     fn check(&self, answers: &Map<String, Value>) -> Result<(), Error> {
         let mut faults = Vec::new();
         let mut fault = |key: &str, problem: String| {
-            let key = key.replace('~', "~0").replace('/', "~1");
-            faults.push(Fault { pointer: format!("/answers/{key}"), problem });
+            faults.push(Fault { pointer: format!("/answers/{}", json::pointer_token(key)), problem });
         };
         for key in answers.keys().filter(|key| self.fields.iter().all(|field| field.key != **key)) {
             let known = self.fields.iter().map(|field| field.key.as_str()).collect::<Vec<_>>().join(", ");

@@ -25,7 +25,6 @@ use crate::{
     json,
     rights::Right,
     text::{MAX_BYTES, Text},
-    view::View,
 };
 
 /// Says who sees a thread and what holds in it; makes it where there is none.
@@ -296,8 +295,7 @@ fn add_one(
         if is_same(decision, message, new, &there)? {
             return Ok(receipt);
         }
-        let viewer = decision.by.clone().into();
-        let seen = View::new(&decision.state, &viewer, decision.context.count)?.sees_in(thread, &there.header);
+        let seen = decision.view()?.sees_in(thread, &there.header);
         return Err(conflict(&receipt, at, seen).into());
     }
     // The first secret of a session brings an entry of its own.
@@ -439,11 +437,8 @@ fn conflict(there: &MessageReceipt, at: usize, seen: bool) -> Error {
         true => format!("entry {seq} has the id {message_id} and says something else"),
         false => format!("the id {message_id} is taken"),
     };
-    Error::Conflict {
-        kind: ConflictKind::MessageExists,
-        what: format!("/messages/{at}/message_id: {what}"),
-        hint: "give the message another id, or leave it out",
-    }
+    let what = format!("/messages/{at}/message_id: {what}");
+    Error::conflict(ConflictKind::MessageExists, what, "give the message another id, or leave it out")
 }
 
 /// The message with an id that is free.

@@ -11,7 +11,7 @@ use crate::{
     },
     entry::Header,
     error::Error,
-    fact::{Description, Fact, Repeats, Seen, Sentence, json, sealed, text},
+    fact::{Description, Fact, MeantFor, Repeats, Seen, Sentence, json, sealed, text},
     id::{AgentName, MessageId, Seq, ThreadId},
     recall::{Recallable, Source},
     role::{Role, agent_says},
@@ -201,12 +201,10 @@ impl Fact for MessageChecked {
 
     const DESCRIPTION: Description = Description::of(&[text("reason")]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         thread_subject(&self.thread_id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, _: &mut State, _: &Header) {}

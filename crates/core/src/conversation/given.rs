@@ -8,6 +8,7 @@ use crate::{
     entry::Hash,
     error::{Error, Fault},
     id::{MessageId, ThreadId},
+    json,
     time::Timestamp,
 };
 
@@ -28,7 +29,7 @@ pub struct GivenMessage {
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::role::schema::SaidRole>))]
     pub role: Option<GivenRole>,
     /// What it says: a text, or a list of parts or blocks, each an object with a `type`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json::given")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub content: Option<Option<NewContent>>,
     /// When it was written. If absent: now.
@@ -264,6 +265,12 @@ fn beside(calls: &[GivenCall]) -> Vec<Map<String, Value>> {
 }
 
 impl GivenMessage {
+    /// A message that says `text`.
+    pub fn text(role: Role, text: String) -> Self {
+        let content = Some(Some(NewContent::Text(text.into())));
+        Self { role: Some(role.into()), content, ..Self::default() }
+    }
+
     /// The type of the item of the Responses API that it is, but for a message.
     pub(super) fn item(&self) -> Option<&str> {
         self.kind.as_deref().filter(|kind| *kind != "message")
@@ -478,34 +485,7 @@ impl From<Role> for GivenRole {
     }
 }
 
-impl From<NewMessage> for GivenMessage {
-    fn from(message: NewMessage) -> Self {
-        let call = |call: ToolCall| {
-            let ToolCall { id, name, arguments } = call;
-            GivenCall { id, name: Some(name), arguments: Some(arguments), ..GivenCall::default() }
-        };
-        let NewMessage { tool_calls, reasoning, .. } = message;
-        Self {
-            message_id: message.message_id,
-            thread_id: message.thread_id,
-            role: Some(message.role.into()),
-            content: message.content.map(Some),
-            timestamp: message.timestamp,
-            metadata: message.metadata,
-            tool_calls: (!tool_calls.is_empty()).then(|| tool_calls.into_iter().map(call).collect()),
-            tool_call_id: message.tool_call_id,
-            reasoning: (!reasoning.is_empty()).then_some(GivenReasoning::Blocks(reasoning)),
-            ..Self::default()
-        }
-    }
-}
-
 /// A text; an empty one where there is none.
 fn text_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Option::<String>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// What is there, although it may be null.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<NewContent>>, D::Error> {
-    Option::<NewContent>::deserialize(deserializer).map(Some)
 }

@@ -14,6 +14,14 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
+impl Usage {
+    /// Adds what another answer took.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.prompt_tokens = self.prompt_tokens.saturating_add(more.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(more.completion_tokens);
+    }
+}
+
 /// The tokens that a provider counted, in its own fields: those of OpenAI's chat completions, of its Responses API, or of
 /// Anthropic. What else it counted is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -27,7 +27,12 @@ impl Command for Direct {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
         check_turn(decision)?;
-        Ok(direct(decision, &self.0)?)
+        let Reading { directive, unparsed, .. } = accept(decision, &self.0, "")?;
+        let message = match &directive.message {
+            Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
+            None => None,
+        };
+        Ok(apply(decision, directive, message, unparsed)?)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -79,20 +84,9 @@ fn check_turn(decision: &DecisionBuilder<'_>) -> Result<(), Error> {
     let Some((manager, turn)) = manager.and_then(|name| Some((name, decision.state.runs.open_turn(name)?))) else {
         return Ok(());
     };
-    Err(Error::Conflict {
-        kind: ConflictKind::TurnOpen,
-        what: format!("turn {turn} of {manager} waits for its answer, and the directive would come before it"),
-        hint: "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`",
-    })
-}
-
-fn direct(decision: &mut DecisionBuilder<'_>, input: &Value) -> Result<Directed, Error> {
-    let Reading { directive, unparsed, .. } = accept(decision, input, "")?;
-    let message = match &directive.message {
-        Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
-        None => None,
-    };
-    apply(decision, directive, message, unparsed)
+    let what = format!("turn {turn} of {manager} waits for its answer, and the directive would come before it");
+    let hint = "bring it as the `directive` of the turn's answer, or first bring the turn's answer or its `error`";
+    Err(Error::conflict(ConflictKind::TurnOpen, what, hint))
 }
 
 /// Reads a directive that came from outside of a run. Pointers to what is wrong begin with `at`. What is wrong with single

@@ -1,13 +1,11 @@
 //! What is kept of a directive.
 
 use crate::{
-    audience::Audience,
     directive::{Received, SUBJECT},
     entry::Header,
-    fact::{Description, Fact, Seen, Sentence, text},
+    fact::{Description, Fact, MeantFor, Sentence, text},
     sentence::Statement,
     state::State,
-    view::View,
 };
 
 impl Fact for Received {
@@ -24,19 +22,13 @@ impl Fact for Received {
         text("unparsed.*"),
     ]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         SUBJECT.to_owned()
     }
 
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
-    }
-
     fn apply(self, _: &mut State, _: &Header) {}
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.is_in_charge() && view.was_meant(header) { Seen::fact(&self) } else { None }
-    }
 }
 
 fn sentence(it: &Statement<'_>) -> String {

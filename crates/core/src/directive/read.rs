@@ -90,6 +90,7 @@ pub(crate) fn contradictions(directive: &Directive) -> Vec<Fault> {
     faults
 }
 
-fn whole(problem: &str) -> Fault {
+/// A fault of the whole.
+pub(crate) fn whole(problem: &str) -> Fault {
     Fault { pointer: String::new(), problem: problem.to_owned() }
 }

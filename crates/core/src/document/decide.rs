@@ -9,13 +9,11 @@ use super::{
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     error::Error,
-    id::DocumentName,
     input::InputVisitor,
     rights::{Grant, Right},
     session::SessionKind,
     state::State,
     text::Text,
-    view::View,
 };
 
 /// Adds or replaces a document. A worker with the grant replaces only documents that it sees, and stays away from who
@@ -32,7 +30,7 @@ impl Command for PutDocument {
             if self.visible_to.is_some() {
                 decision.allow(Right::manager("change who sees a document"))?;
             }
-            check_seen(decision, &self.name)?;
+            decision.view()?.document(&self.name)?;
         }
         if self.text.trim().is_empty() {
             return Err(Error::invalid("/text", "the text is blank: a document says something").into());
@@ -87,7 +85,7 @@ impl Command for RemoveDocument {
     const IN_COLLECTIONS: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        check_seen(decision, &self.0)?;
+        decision.view()?.document(&self.0)?;
         decision.record(Removed { name: self.0.clone() });
         Ok(())
     }
@@ -99,10 +97,4 @@ impl Command for RemoveDocument {
 
 impl KeptAnswer for DocumentOutcome {
     const NAME: &'static str = "document";
-}
-
-/// Answers 404 unless the caller sees something of the document.
-fn check_seen(decision: &DecisionBuilder<'_>, name: &DocumentName) -> Result<(), Error> {
-    let viewer = decision.by.clone().into();
-    View::new(&decision.state, &viewer, decision.context.count)?.document(name).map(|_| ())
 }

@@ -123,13 +123,8 @@ impl Fact for Added {
     fn apply(self, state: &mut State, header: &Header) {
         let sha256 = digest(&self.text);
         let Self { name, text, visible_to, media_type, tokens } = self;
-        let sight = match state.documents.get(&name).map(|held| held.sight.clone()) {
-            Some(mut sight) => {
-                sight.change(visible_to, header.seq);
-                sight
-            }
-            None => VisibilitySpan::new(visible_to, header.seq),
-        };
+        let before = state.documents.get(&name).map(|held| &held.sight);
+        let sight = VisibilitySpan::of(before, visible_to, header.seq);
         let size_bytes = match &text {
             Text::Inline(text) => text.len() as u64,
             Text::Stored(stored) => stored.size_bytes,

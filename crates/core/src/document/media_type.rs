@@ -8,7 +8,7 @@ use crate::id::{BadName, name};
 
 name! {
     /// A media type without its parameters, in lower case: `text/markdown`.
-    MediaType, parse
+    MediaType, parse;
 }
 
 impl MediaType {

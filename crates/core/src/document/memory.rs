@@ -19,7 +19,6 @@ use crate::{
     fact,
     id::{DocumentName, Seq},
     text::{INLINE_BYTES, Text},
-    view::View,
 };
 
 /// The folder of all memories, as models write it.
@@ -79,7 +78,7 @@ impl MemoryCommand {
             }
             Self::Replace { path, old, new } => {
                 let file = memories.file(path)?;
-                let text = file.text(decision, path)?;
+                let text = file.text(decision, path, "/path")?;
                 let at = only_place(&text, old, path)?;
                 let (before, found) = text.split_at(at);
                 let behind = found.strip_prefix(old.as_str()).unwrap_or_default();
@@ -94,7 +93,7 @@ impl MemoryCommand {
             }
             Self::Insert { path, line, text } => {
                 let file = memories.file(path)?;
-                let changed = with_inserted(&file.text(decision, path)?, *line, text)?;
+                let changed = with_inserted(&file.text(decision, path, "/path")?, *line, text)?;
                 memories.change(decision, file, &changed, "/insert_text", true)?;
                 Ok(format!("The file {path} has been edited."))
             }
@@ -102,7 +101,7 @@ impl MemoryCommand {
                 if memories.place(path, "/path")? == memories.root {
                     return Err(Error::invalid("/path", format!("{FOLDER} itself stays: delete what is in it")).into());
                 }
-                let found = memories.below(path)?;
+                let found = memories.below(path, "/path")?;
                 if found.is_empty() {
                     return Err(missing("/path", path).into());
                 }
@@ -128,8 +127,7 @@ impl Memories {
                 ("memories".to_owned(), decision.state.session.settings.default_visibility.0.clone())
             }
         };
-        let viewer = decision.by.clone().into();
-        let view = View::new(&decision.state, &viewer, decision.context.count)?;
+        let view = decision.view()?;
         let file = |seen: DocumentView<'_>| {
             let held = seen.held();
             let is_whole = matches!(seen, DocumentView::Whole(_));
@@ -155,8 +153,8 @@ impl Memories {
     }
 
     /// The files at or below a path, each with its path from there.
-    fn below(&self, path: &str) -> Result<Vec<(&File, &str)>, Error> {
-        let place = self.place(path, "/path")?;
+    fn below(&self, path: &str, pointer: &str) -> Result<Vec<(&File, &str)>, Error> {
+        let place = self.place(path, pointer)?;
         let within = |file| Some((file, below(File::name(file), &place)?));
         Ok(self.files.iter().filter_map(within).collect())
     }
@@ -194,9 +192,9 @@ impl Memories {
         path: &str,
         lines: Option<(i64, i64)>,
     ) -> Result<String, Undecided> {
-        let found = self.below(path)?;
+        let found = self.below(path, "/path")?;
         if let Some((file, _)) = found.iter().find(|(_, within)| within.is_empty()) {
-            let text = file.text(decision, path)?;
+            let text = file.text(decision, path, "/path")?;
             decision.quoted.extend(file.seq);
             let count = text.lines().count();
             let (skipped, last) = lines.map_or(Ok((0, count)), |range| range_of(range, count))?;
@@ -235,8 +233,7 @@ impl Memories {
         let place = self.place(old, "/old_path")?;
         let taken = format!("The destination {new} already exists");
         let to = self.free(decision, new, "/new_path", &taken)?;
-        let within = |file| Some((file, below(File::name(file), &place)?));
-        let found: Vec<(&File, &str)> = self.files.iter().filter_map(within).collect();
+        let found = self.below(old, "/old_path")?;
         if found.is_empty() {
             return Err(missing("/old_path", old).into());
         }
@@ -248,7 +245,7 @@ impl Memories {
             let name = if within.is_empty() { to.clone() } else { joined(&to, within)? };
             check_free(decision, &name, "/new_path", &taken)?;
             self.check_own(decision, file)?;
-            moved.push((file, name, file.text_at(decision, old, "/old_path")?));
+            moved.push((file, name, file.text(decision, old, "/old_path")?));
         }
         for (file, name, text) in moved {
             let visible_to = file.visible_to(decision).unwrap_or_else(|| self.visible_to.clone());
@@ -301,13 +298,9 @@ impl File {
         held.map_or_else(MediaType::plain, |held| held.media_type.clone())
     }
 
-    fn text(&self, decision: &DecisionBuilder<'_>, path: &str) -> Result<Arc<str>, Undecided> {
-        self.text_at(decision, path, "/path")
-    }
-
     /// What it says. A long one, which only others can have put there, is read by another tool. `pointer` says where the path
     /// was given.
-    fn text_at(&self, decision: &DecisionBuilder<'_>, path: &str, pointer: &str) -> Result<Arc<str>, Undecided> {
+    fn text(&self, decision: &DecisionBuilder<'_>, path: &str, pointer: &str) -> Result<Arc<str>, Undecided> {
         let hidden = || Error::invalid(pointer, format!("{path} is hidden from you"));
         let seq = self.seq.ok_or_else(hidden)?;
         let entry = decision.entry(seq)?.ok_or_else(|| Error::not_found("entry", seq))?;

@@ -177,9 +177,8 @@ mod tests {
         entry
     }
 
-    #[test]
-    fn data_is_read_without_what_stands_before_it() {
-        let mut draft = Draft {
+    fn draft() -> Draft {
+        Draft {
             v: 1,
             kind: "message.added".into(),
             subject: "thread:main".into(),
@@ -187,7 +186,12 @@ mod tests {
             time: None,
             keys: Vec::new(),
             data: r#"{"content":"hello"}"#.into(),
-        };
+        }
+    }
+
+    #[test]
+    fn data_is_read_without_what_stands_before_it() {
+        let mut draft = draft();
         draft.salt(SaltSeed([1, 2]).salt(Seq(4)));
         insta::assert_snapshot!(draft.data, @r#"{"hash_salt":"2a14a59b89f899509eba54d0b2880c02","content":"hello"}"#);
         let salted = entry(&draft.data);
@@ -204,15 +208,7 @@ mod tests {
 
     #[test]
     fn data_says_whose_words_it_repeats_also_once_it_is_erased() {
-        let mut draft = Draft {
-            v: 1,
-            kind: "message.added".into(),
-            subject: "thread:main".into(),
-            audience: crate::audience::Audience::All,
-            time: None,
-            keys: Vec::new(),
-            data: r#"{"content":"hello"}"#.into(),
-        };
+        let mut draft = draft();
         draft.copied_from(&[]);
         assert_eq!(&*draft.data, r#"{"content":"hello"}"#);
         draft.copied_from(&[Seq(3), Seq(15)]);

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    error::Error,
     input::InputVisitor,
     rights::Right,
 };
@@ -20,7 +19,19 @@ impl Command for ObserveFiles {
     const RIGHT: Right = Right::system("note which files there are");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(observe(decision, &self.0)?)
+        let seen: BTreeMap<&Arc<str>, &ContextFile> = self.0.iter().map(|file| (&file.path, file)).collect();
+        let known: Vec<Arc<ContextFile>> = decision.state.files.iter().map(|held| held.file.clone()).collect();
+        for file in known {
+            if seen.get(&file.path).is_none_or(|now| **now != *file) {
+                decision.record(Removed { path: file.path.clone(), recipient: file.recipient.clone() });
+            }
+        }
+        for file in seen.into_values() {
+            if decision.state.files.get(&file.path).is_none() {
+                decision.record(Added(file.clone()));
+            }
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -32,20 +43,4 @@ impl Command for ObserveFiles {
             keywords.iter_mut().for_each(|keyword| visitor.text(keyword));
         }
     }
-}
-
-fn observe(decision: &mut DecisionBuilder<'_>, seen: &[ContextFile]) -> Result<(), Error> {
-    let seen: BTreeMap<&Arc<str>, &ContextFile> = seen.iter().map(|file| (&file.path, file)).collect();
-    let known: Vec<Arc<ContextFile>> = decision.state.files.iter().map(|held| held.file.clone()).collect();
-    for file in known {
-        if seen.get(&file.path).is_none_or(|now| **now != *file) {
-            decision.record(Removed { path: file.path.clone(), recipient: file.recipient.clone() });
-        }
-    }
-    for file in seen.into_values() {
-        if decision.state.files.get(&file.path).is_none() {
-            decision.record(Added(file.clone()));
-        }
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use super::{ContextFile, HeldFile};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, Sentence, text},
+    fact::{Description, Fact, MeantFor, Seen, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     state::State,
@@ -40,12 +40,10 @@ impl Fact for Added {
 
     const SOURCE: Option<Source> = Some(Source::File);
 
+    const MEANT_FOR: MeantFor = MeantFor::All;
+
     fn subject(&self) -> String {
         format!("{FILE}{}", self.0.path)
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -77,19 +75,13 @@ impl Fact for Removed {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::All;
+
     fn subject(&self) -> String {
         format!("{FILE}{}", self.path)
     }
 
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
-    }
-
     fn apply(self, state: &mut State, _: &Header) {
         state.files.0.remove_mut(&self.path);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }

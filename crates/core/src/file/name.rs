@@ -4,21 +4,17 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{BadName, SetName, name};
+use crate::id::{BadName, SetName, name, words};
 
 name! {
     /// The name of a context file, without folder and ending: 1 to 100 characters, at most 200 bytes, safe in a file name.
-    TaskName, parse_task_name
-}
+    TaskName, parse_task_name;
 
-name! {
     /// A word under which a context file is found: 1 to 100 characters without a comma.
-    Keyword, parse_keyword
-}
+    Keyword, parse_keyword;
 
-name! {
     /// The recipient of a context file: an agent's name or `all`, 1 to 128 characters.
-    Recipient, parse_recipient
+    Recipient, parse_recipient;
 }
 
 /// How many of the given keywords a file must have.
@@ -33,44 +29,27 @@ pub enum Match {
     All,
 }
 
-/// The category of a context file, which is also its folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFileCategory))]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// Development of features.
-    Features,
-    /// Documentation.
-    Documentation,
-    /// Code.
-    Code,
-    /// Refactoring.
-    Refactoring,
-    /// Testing.
-    Testing,
-    /// Breaking a task down into smaller ones.
-    Tasks,
-    /// Anything else.
-    #[default]
-    General,
-}
-
-impl Category {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Features, Self::Documentation, Self::Code, Self::Refactoring, Self::Testing, Self::Tasks, Self::General];
-
-    /// The name of its folder.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Features => "features",
-            Self::Documentation => "documentation",
-            Self::Code => "code",
-            Self::Refactoring => "refactoring",
-            Self::Testing => "testing",
-            Self::Tasks => "tasks",
-            Self::General => "general",
-        }
+words! {
+    /// The category of a context file, which is also its folder.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFileCategory))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Category {
+        /// Development of features.
+        Features = "features",
+        /// Documentation.
+        Documentation = "documentation",
+        /// Code.
+        Code = "code",
+        /// Refactoring.
+        Refactoring = "refactoring",
+        /// Testing.
+        Testing = "testing",
+        /// Breaking a task down into smaller ones.
+        Tasks = "tasks",
+        /// Anything else.
+        #[default]
+        General = "general",
     }
 }
 

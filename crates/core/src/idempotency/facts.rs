@@ -112,11 +112,8 @@ pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq)
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
     if fact::is_erased::<Answered>(there) {
-        return Err(Error::Conflict {
-            kind: ConflictKind::AnswerErased,
-            what: format!("the request with the key {} was done, and its answer was erased", request.key),
-            hint: "read what it led to; do not send it again",
-        });
+        let what = format!("the request with the key {} was done, and its answer was erased", request.key);
+        return Err(Error::conflict(ConflictKind::AnswerErased, what, "read what it led to; do not send it again"));
     }
     let answer = Some(before).filter(|before| request.fingerprint.is(before.fingerprint));
     let answer = answer.and_then(|before| A::read(&before.answer)).ok_or_else(|| reused(request, seq))?;

@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     entry::{Entry, Header},
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, text},
+    fact::{self, Description, Earlier, Fact, MeantFor, Repeats, Sentence, text},
     id::Seq,
     recall::{Recallable, Source},
     rights::Share,
@@ -82,12 +82,10 @@ impl Fact for Updated {
 
     const SOURCE: Option<Source> = Some(Source::Plan);
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Plan);
+
     fn subject(&self) -> String {
         SUBJECT.to_owned()
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Plan)
     }
 
     fn keys(&self, _: &State) -> Vec<String> {
@@ -106,10 +104,6 @@ impl Fact for Updated {
     /// Only the newest version, also where that is older than the session's sharing it.
     fn recalls_from(view: &View<'_>, _: &str, _: &Audience) -> Option<Seq> {
         Some(view.plan().ok()?.seq)
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see(Share::Plan) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 
     fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {

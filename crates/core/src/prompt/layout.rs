@@ -11,20 +11,22 @@ use serde::{
 };
 
 use super::part_name::PartName;
-use crate::error::Error;
+use crate::{error::Error, id::words};
 
-/// The name of a layout that every session has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Layout))]
-#[serde(rename_all = "snake_case")]
-pub enum LayoutName {
-    /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
-    Team,
-    /// What the session asks for and no more: the agent's instructions as they are, the names of context files, shared context sets, history,
-    /// the active step, the task.
-    Plain,
-    /// The director's rules, the current plan, the workflow, its variables, the browser's tabs, the conversation.
-    Director,
+words! {
+    /// The name of a layout that every session has.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Layout))]
+    #[serde(rename_all = "snake_case")]
+    pub enum LayoutName {
+        /// Instructions, the team, the manager's duties, the names of context files, shared context sets, history, the active step, the task.
+        Team = "team",
+        /// What the session asks for and no more: the agent's instructions as they are, the names of context files, shared context sets, history,
+        /// the active step, the task.
+        Plain = "plain",
+        /// The director's rules, the current plan, the workflow, its variables, the browser's tabs, the conversation.
+        Director = "director",
+    }
 }
 
 /// How a prompt is laid out.
@@ -73,18 +75,6 @@ pub enum Style {
 const MAX_PARTS: usize = 64;
 
 impl LayoutName {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Team, Self::Plain, Self::Director];
-
-    /// The name itself.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Team => "team",
-            Self::Plain => "plain",
-            Self::Director => "director",
-        }
-    }
-
     /// The layout with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layout| layout.as_str() == name)

@@ -42,17 +42,17 @@ pub struct CopySearch {
     /// The entry, and the messages with copies, each with its subject: a summary may cover them.
     covered: BTreeMap<Seq, Arc<str>>,
     /// The entries with copies.
-    copies: BTreeSet<Seq>,
+    pub(super) copies: BTreeSet<Seq>,
     /// The later versions of the same thing, which say again what did not change.
-    versions: BTreeSet<Seq>,
-    /// The turns whose prompt showed it.
-    turns: BTreeSet<Seq>,
+    pub(super) versions: BTreeSet<Seq>,
+    /// The turns whose prompt showed it, and which do not repeat it: they have the hash of that prompt.
+    pub(super) turns: BTreeSet<Seq>,
     /// The long texts of the entry and its copies.
     long: BTreeSet<Hash>,
     /// The long texts that other entries refer to, and one of those entries.
     needed: BTreeMap<Hash, Seq>,
     /// What was sealed of entries in which a secret was hidden.
-    sealed: BTreeMap<Seq, Hash>,
+    pub(super) sealed: BTreeMap<Seq, Hash>,
 }
 
 impl CopySearch {
@@ -124,16 +124,6 @@ impl CopySearch {
         }
     }
 
-    /// The entries with copies of its words.
-    pub fn copies(&self) -> impl Iterator<Item = Seq> {
-        self.copies.iter().copied()
-    }
-
-    /// The later versions of the same thing that say some of its words again.
-    pub fn versions(&self) -> impl Iterator<Item = Seq> {
-        self.versions.iter().copied()
-    }
-
     /// The data of a later version without the words that it says again; `None` where it says none of them.
     pub(super) fn without_repeats(&self, entry: &Entry) -> Option<Value> {
         let (kind, mut data) = (EventType::named(&entry.header.kind)?, data_of(entry));
@@ -181,19 +171,9 @@ impl CopySearch {
         }
     }
 
-    /// The turns whose prompt showed it, and which do not repeat it: they have the hash of that prompt.
-    pub fn turns(&self) -> impl Iterator<Item = Seq> {
-        self.turns.iter().copied()
-    }
-
     /// The long texts of the entry and its copies.
     pub fn long_texts(&self) -> impl Iterator<Item = Hash> {
         self.long.iter().copied()
-    }
-
-    /// What was sealed of an entry, because a secret was hidden in it.
-    pub(super) fn sealed(&self, seq: Seq) -> Option<Hash> {
-        self.sealed.get(&seq).copied()
     }
 
     /// The long texts that nobody refers to any more.

@@ -57,16 +57,16 @@ impl Command for EraseEntry {
         })?;
         let sha256 = Hash::of(data.as_bytes());
         let mut rewritten = Vec::new();
-        for seq in copies.copies() {
+        for &seq in &copies.copies {
             let copy = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             rewritten.extend(without_words(&copy, by).map(|data| (seq, data)));
         }
-        for seq in copies.versions() {
+        for &seq in &copies.versions {
             let version = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             let data = copies.without_repeats(&version);
             rewritten.extend(data.map(|data| (seq, in_place_of(&version, by, &data))));
         }
-        for seq in copies.turns() {
+        for &seq in &copies.turns {
             let turn = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
             rewritten.extend(without_hash(&turn, by).map(|data| (seq, data)));
         }
@@ -76,7 +76,7 @@ impl Command for EraseEntry {
         let answer = answer(seq, Some(by), &copied);
         decision.erased.values = copies.unneeded();
         for (seq, data) in rewritten.into_iter().chain([(seq, data)]) {
-            decision.erased.values.extend(copies.sealed(seq));
+            decision.erased.values.extend(copies.sealed.get(&seq));
             decision.erased.entries.insert(seq, data);
         }
         decision.record(Erased { seq, reason: self.reason.clone(), sha256, copies: copied });
@@ -88,12 +88,8 @@ impl Command for EraseEntry {
     }
 
     fn entries(&self) -> Vec<Seq> {
-        [self.seq]
-            .into_iter()
-            .chain(self.copies.copies())
-            .chain(self.copies.versions())
-            .chain(self.copies.turns())
-            .collect()
+        let copies = &self.copies;
+        [&self.seq].into_iter().chain(&copies.copies).chain(&copies.versions).chain(&copies.turns).copied().collect()
     }
 }
 

@@ -92,11 +92,8 @@ fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -
 }
 
 fn not_pending(run: &RunId, turn: u64) -> Error {
-    Error::Conflict {
-        kind: ConflictKind::TurnNotPending,
-        what: format!("turn {turn} of the run {run} waits for no answer"),
-        hint: "it was answered before, or never requested",
-    }
+    let what = format!("turn {turn} of the run {run} waits for no answer");
+    Error::conflict(ConflictKind::TurnNotPending, what, "it was answered before, or never requested")
 }
 
 /// The run, if it has not ended and no other driver has taken it over since `epoch`.
@@ -105,12 +102,8 @@ pub(super) fn driven<'a>(decision: &'a DecisionBuilder<'_>, run: &RunId, epoch: 
     if run.epoch == epoch {
         return Ok(run);
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::RunTakenOver,
-        what: format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node")),
-        hint: "leave it to that one",
-    }
-    .into())
+    let what = format!("the run {} was taken over by {}", run.id, run.node.as_deref().unwrap_or("another node"));
+    Err(Error::conflict(ConflictKind::RunTakenOver, what, "leave it to that one").into())
 }
 
 /// The run, if it has not ended.
@@ -118,12 +111,10 @@ pub(super) fn unended<'a>(decision: &'a DecisionBuilder<'_>, id: &RunId) -> Resu
     match decision.state.runs.get(id) {
         Ok(run) if !run.has_ended() => Ok(run),
         Err(unknown) if !was_started(decision, id)? => Err(unknown.into()),
-        Ok(_) | Err(_) => Err(Error::Conflict {
-            kind: ConflictKind::RunEnded,
-            what: format!("the run {id} has ended"),
-            hint: "start another one",
+        Ok(_) | Err(_) => {
+            let what = format!("the run {id} has ended");
+            Err(Error::conflict(ConflictKind::RunEnded, what, "start another one").into())
         }
-        .into()),
     }
 }
 

@@ -27,7 +27,26 @@ impl Command for NewRun {
     const RIGHT: Right = Right::manager("start runs");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RunId, Undecided> {
-        start(decision, self)
+        decision.state.team.manager().ok_or_else(no_manager)?;
+        if self.input.trim().is_empty() {
+            return Err(Error::invalid("/input", "say what is to be done").into());
+        }
+        if let Some(run) = decision.state.runs.unfinished() {
+            let what = format!("the run {} has not ended", run.id);
+            return Err(Error::conflict(ConflictKind::RunUnfinished, what, "wait for it, or cancel it").into());
+        }
+        let main = ThreadId::main();
+        if let Some(thread) = decision.state.threads.get(&main) {
+            check_covers(&thread.sight.audience, &decision.state.team.managers())?;
+        } else {
+            let (name, visible_to) = (main.clone(), decision.state.team.managers());
+            decision.record(ThreadUpdated { name, visible_to, settings: ThreadSettings::default() });
+        }
+        let run = RunId::of_seq(decision.next_seq());
+        let limits = self.limits.clone().unwrap_or_else(|| decision.state.session.settings.limits.clone());
+        decision.record(Started { run: run.clone(), kind: self.kind, limits });
+        conversation::decide::say(decision, &main, &[NewMessage::text(Role::User, self.input.clone())])?;
+        Ok(run)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -62,7 +81,21 @@ impl Command for TurnRequest {
     const RIGHT: Right = Right::system("request a turn");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        request(decision, self)
+        let run = driven(decision, &self.run, self.epoch)?.clone();
+        let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
+        let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
+            let what = format!("no turn of the run {} is due", run.id);
+            return Err(Error::conflict(ConflictKind::TurnNotDue, what, "look at the run's status").into());
+        };
+        let TurnRequest { model, tools, prompt, .. } = self.clone();
+        let turn = run.turns.saturating_add(1);
+        let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
+        let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
+        let (run, due, model) = (Some(run.id), Some(due), Some(model));
+        let prompt = prompt.recorded_after(decision.state.erased);
+        let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt, asker: None };
+        decision.copying(origin.into_iter().collect(), |decision| decision.record(requested));
+        Ok(())
     }
 
     fn input(&mut self, _: &mut dyn InputVisitor) {}
@@ -178,63 +211,11 @@ impl Command for CancelRun {
     fn input(&mut self, _: &mut dyn InputVisitor) {}
 }
 
-fn start(decision: &mut DecisionBuilder<'_>, new: &NewRun) -> Result<RunId, Undecided> {
-    decision.state.team.manager().ok_or_else(no_manager)?;
-    if new.input.trim().is_empty() {
-        return Err(Error::invalid("/input", "say what is to be done").into());
-    }
-    if let Some(run) = decision.state.runs.unfinished() {
-        return Err(Error::Conflict {
-            kind: ConflictKind::RunUnfinished,
-            what: format!("the run {} has not ended", run.id),
-            hint: "wait for it, or cancel it",
-        }
-        .into());
-    }
-    let main = ThreadId::main();
-    if let Some(thread) = decision.state.threads.get(&main) {
-        check_covers(&thread.sight.audience, &decision.state.team.managers())?;
-    } else {
-        let (name, visible_to) = (main.clone(), decision.state.team.managers());
-        decision.record(ThreadUpdated { name, visible_to, settings: ThreadSettings::default() });
-    }
-    let run = RunId::of_seq(decision.next_seq());
-    let limits = new.limits.clone().unwrap_or_else(|| decision.state.session.settings.limits.clone());
-    decision.record(Started { run: run.clone(), kind: new.kind, limits });
-    conversation::decide::say(decision, &main, &[NewMessage::text(Role::User, new.input.clone())])?;
-    Ok(run)
-}
-
 /// Refuses to start a run if the manager does not see the thread `main`.
 fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
     if main.covers(managers) {
         return Ok(());
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::MainHidden,
-        what: format!("the thread main is visible to {main}, and the manager is not among them"),
-        hint: "make it visible to the manager first",
-    })
-}
-
-fn request(decision: &mut DecisionBuilder<'_>, request: &TurnRequest) -> Result<(), Undecided> {
-    let run = driven(decision, &request.run, request.epoch)?.clone();
-    let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
-    let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
-        return Err(Error::Conflict {
-            kind: ConflictKind::TurnNotDue,
-            what: format!("no turn of the run {} is due", run.id),
-            hint: "look at the run's status",
-        }
-        .into());
-    };
-    let TurnRequest { model, tools, prompt, .. } = request.clone();
-    let turn = run.turns.saturating_add(1);
-    let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
-    let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
-    let (run, due, model) = (Some(run.id), Some(due), Some(model));
-    let prompt = prompt.recorded_after(decision.state.erased);
-    let requested = TurnRequested { run, turn, agent, thread: None, due, model, tools, prompt, asker: None };
-    decision.copying(origin.into_iter().collect(), |decision| decision.record(requested));
-    Ok(())
+    let what = format!("the thread main is visible to {main}, and the manager is not among them");
+    Err(Error::conflict(ConflictKind::MainHidden, what, "make it visible to the manager first"))
 }

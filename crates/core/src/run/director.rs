@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::DIRECTOR,
-    id::{AgentName, SetName, ThreadId},
+    id::ThreadId,
     prompt::LayoutName,
-    run::turn::{self, IsDuty, Turn, Who},
+    run::turn::{Turn, Who},
 };
 
 /// What is due in the work of a director.
@@ -21,50 +21,20 @@ pub enum Duty {
     Build,
 }
 
-impl IsDuty for Duty {
-    fn turn(&self) -> Turn {
-        Turn {
-            who: Who::Manager,
-            thread: ThreadId::main(),
-            task: None,
-            output: None,
-            layout: Some(LayoutName::Director),
-            uses_tools: true,
-            bundle: Some(DIRECTOR),
-            purpose: "to go on",
+impl Duty {
+    /// The turn.
+    pub(super) fn turn(&self) -> Turn {
+        match self {
+            Self::Build => Turn {
+                who: Who::Manager,
+                thread: ThreadId::main(),
+                task: None,
+                output: None,
+                layout: Some(LayoutName::Director),
+                uses_tools: true,
+                bundle: Some(DIRECTOR),
+                purpose: "to go on",
+            },
         }
-    }
-
-    fn waits_for(&self, _: &AgentName) -> bool {
-        false
-    }
-
-    fn words_of(&self) -> Option<ThreadId> {
-        None
-    }
-
-    fn hide_words(&mut self) {}
-
-    fn ask_another(&mut self) {}
-
-    fn keep_outcome(&mut self, _: bool) {}
-}
-
-/// The rules of a director's run.
-pub(super) struct Rules;
-
-impl turn::Rules for Rules {
-    type Duty = Duty;
-
-    fn first(&self) -> Duty {
-        Duty::Build
-    }
-
-    fn after_form(&self, _: &SetName) -> Duty {
-        Duty::Build
-    }
-
-    fn after_tools(&self, _: &AgentName, _: Option<&ThreadId>) -> Duty {
-        Duty::Build
     }
 }

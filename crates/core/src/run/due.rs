@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     conversation::ToolCall,
     id::{AgentName, SetName, ThreadId},
-    run::{
-        RunKind, director, team,
-        turn::{IsDuty, Rules, Turn},
-    },
+    run::{RunKind, director, team, turn::Turn},
 };
 
 /// What is due in a run.
@@ -51,72 +48,62 @@ pub enum Wait {
     },
 }
 
-/// The rules of any kind of run.
-pub(crate) trait AnyRules {
-    /// See [`Rules::first`].
-    fn first(&self) -> Due;
-    /// See [`Rules::after_form`].
-    fn after_form(&self, form: &SetName) -> Due;
-    /// See [`Rules::after_tools`].
-    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Due;
-}
-
-impl<R: Rules<Duty: Into<Due>>> AnyRules for R {
-    fn first(&self) -> Due {
-        Rules::first(self).into()
-    }
-
-    fn after_form(&self, form: &SetName) -> Due {
-        Rules::after_form(self, form).into()
-    }
-
-    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Due {
-        Rules::after_tools(self, agent, thread).into()
-    }
-}
-
 impl RunKind {
-    /// The rules of such a run.
-    pub(crate) fn rules(self) -> &'static dyn AnyRules {
+    /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
+    pub(super) fn first(self) -> Due {
         match self {
-            Self::Team => &team::Rules,
-            Self::Director => &director::Rules,
+            Self::Team => team::Duty::Directive.into(),
+            Self::Director => director::Duty::Build.into(),
         }
     }
-}
 
-impl RunKind {
+    /// What is due when the user has answered `form`.
+    pub(super) fn after_form(self, form: &SetName) -> Due {
+        match self {
+            Self::Team => team::Duty::Answered { form: form.clone() }.into(),
+            Self::Director => self.first(),
+        }
+    }
+
+    /// What is due when all calls of `agent` have their results; `thread` is where it called, if not in its own thread.
+    pub(super) fn after_tools(self, agent: &AgentName, thread: Option<&ThreadId>) -> Due {
+        match (self, thread) {
+            // A worker calls in its own thread, the manager in `main`.
+            (Self::Team, None) => team::Duty::Work { agent: agent.clone() }.into(),
+            (Self::Team, Some(_)) | (Self::Director, _) => self.first(),
+        }
+    }
+
     /// The turn with which such a run begins.
     pub fn first_turn(self) -> Option<Turn> {
-        self.rules().first().turn()
+        self.first().turn()
     }
 }
 
 impl Due {
-    /// The turn that is due, with the type of its kind of run; `None` if the run waits.
-    pub(super) fn duty(&self) -> Option<&dyn IsDuty> {
-        match self {
-            Self::Team(duty) => Some(duty),
-            Self::Director(duty) => Some(duty),
-            Self::Wait(_) => None,
-        }
+    /// The turn that is due in the work of a team; `None` in other work, and if the run waits.
+    pub(super) fn of_team(&self) -> Option<&team::Duty> {
+        if let Self::Team(duty) = self { Some(duty) } else { None }
     }
 
-    /// The same with a change of the turn that is due, now or once tools have their results.
-    pub(super) fn with(&self, change: impl FnOnce(&mut dyn IsDuty)) -> Self {
+    /// The same with a change of the turn that is due in the work of a team, now or once tools have their results.
+    pub(super) fn with(&self, change: impl FnOnce(&mut team::Duty)) -> Self {
         let mut due = self.clone();
         match &mut due {
             Self::Team(duty) => change(duty),
-            Self::Director(duty) => change(duty),
-            Self::Wait(Wait::Tools { then: Some(duty), .. }) => change(&mut **duty),
-            Self::Wait(_) => {}
+            Self::Wait(Wait::Tools { then: Some(duty), .. }) => change(duty),
+            Self::Director(_) | Self::Wait(_) => {}
         }
         due
     }
 
     /// The turn that is due; `None` if the run waits.
     pub fn turn(&self) -> Option<Turn> {
-        self.duty().map(IsDuty::turn)
+        match self {
+            Self::Team(duty) => Some(duty.turn()),
+            Self::Director(duty) => Some(duty.turn()),
+            Self::Wait(_) => None,
+        }
     }
 
     /// Whether it contains words of the turn by which it became due, or of a message.
@@ -134,7 +121,7 @@ impl Due {
         match self.wait() {
             Some(Wait::Tools { agent, .. }) => agent == name,
             Some(Wait::User { .. }) => false,
-            None => self.duty().is_some_and(|duty| duty.waits_for(name)),
+            None => self.of_team().is_some_and(|duty| duty.waits_for(name)),
         }
     }
 }

@@ -5,9 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, Sentence, text},
+    fact::{Description, Fact, MeantFor, Seen, Sentence, text},
     id::{AgentName, RunId, ThreadId},
     limits::Limits,
     rights::Share,
@@ -89,7 +88,7 @@ pub struct ToolFinished {
 /// Implements what the facts of runs have in common. Their subject is the run. Their audience is the user and the manager; if
 /// the session shares runs, all agents see the course of a run, but never the words of its turns.
 macro_rules! run_fact {
-    ($type:ty, $name:literal, $sentence:expr, $for_whom:ident, $texts:expr, $apply:expr) => {
+    ($type:ty, $name:literal, $sentence:expr, $meant_for:expr, $texts:expr, $apply:expr) => {
         impl Fact for $type {
             const TYPE: &'static str = $name;
 
@@ -97,15 +96,10 @@ macro_rules! run_fact {
 
             const DESCRIPTION: Description = Description::of($texts);
 
+            const MEANT_FOR: MeantFor = $meant_for;
+
             fn subject(&self) -> String {
                 subject(&self.run).to_string()
-            }
-
-            fn audience(&self, before: &State) -> Audience {
-                match ForWhom::$for_whom {
-                    ForWhom::Shared => before.audience_of(Share::Runs),
-                    ForWhom::InCharge => before.team.managers(),
-                }
             }
 
             fn apply(self, state: &mut State, header: &Header) {
@@ -114,11 +108,8 @@ macro_rules! run_fact {
             }
 
             fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-                let may = match ForWhom::$for_whom {
-                    ForWhom::Shared => view.may_see(Share::Runs),
-                    ForWhom::InCharge => view.is_in_charge(),
-                };
-                if may && view.was_meant(header) { Seen::fact(&self.seen(view)) } else { None }
+                let may = Self::MEANT_FOR.has(view) && view.was_meant(header);
+                if may { Seen::fact(&self.seen(view)) } else { None }
             }
         }
     };
@@ -129,13 +120,8 @@ pub fn subject(run: &RunId) -> Arc<str> {
     format!("run:{run}").into()
 }
 
-/// The audience of a fact of a run.
-enum ForWhom {
-    /// The user and the manager; all agents if runs are shared.
-    Shared,
-    /// The user and the manager.
-    InCharge,
-}
+/// For whom the course of a run is.
+const SHARED: MeantFor = MeantFor::Shared(Share::Runs);
 
 /// A fact as an agent sees it, without the words that it may not see.
 trait SeenBy: Sized {
@@ -187,13 +173,13 @@ impl SeenBy for ToolFinished {
 }
 
 const STARTED: Sentence = |it| format!("{} started run {}", it.by, it.text("run"));
-run_fact!(Started, "run.started", STARTED, Shared, &[], |started, state, header| {
+run_fact!(Started, "run.started", STARTED, SHARED, &[], |started, state, header| {
     let run = Run {
         id: started.run.clone(),
         kind: started.kind,
         halt: None,
         halt_origin: None,
-        due: started.kind.rules().first(),
+        due: started.kind.first(),
         due_origin: None,
         limits: started.limits,
         used: Used::default(),
@@ -210,7 +196,7 @@ run_fact!(Started, "run.started", STARTED, Shared, &[], |started, state, header|
 });
 
 const CLAIMED: Sentence = |it| format!("{} drives run {}", it.text("node"), it.text("run"));
-run_fact!(Claimed, "run.claimed", CLAIMED, Shared, &[], |claimed, state, header| {
+run_fact!(Claimed, "run.claimed", CLAIMED, SHARED, &[], |claimed, state, header| {
     state.runs.change(&claimed.run, |run| {
         (run.node, run.epoch) = (Some(claimed.node), claimed.epoch);
         // The time without a driver does not count as waiting for a model.
@@ -221,14 +207,14 @@ run_fact!(Claimed, "run.claimed", CLAIMED, Shared, &[], |claimed, state, header|
 });
 
 const PAUSED: Sentence = |it| format!("run {} was paused{}", it.text("run"), it.about("reason"));
-run_fact!(Paused, "run.paused", PAUSED, Shared, &[text("reason")], |paused, state, header| {
+run_fact!(Paused, "run.paused", PAUSED, SHARED, &[text("reason")], |paused, state, header| {
     let halt = Halt { status: Status::Paused, reason: Some(paused.reason) };
     let origin = paused.agent.map(|by| Origin::of(by.clone(), &ThreadId::of_agent(&by), header, state));
     state.runs.change(&paused.run, |run| (run.halt, run.halt_origin) = (Some(halt), origin));
 });
 
 const RESUMED: Sentence = |it| format!("{} resumed run {}", it.by, it.text("run"));
-run_fact!(Resumed, "run.resumed", RESUMED, Shared, &[], |resumed, state, _| {
+run_fact!(Resumed, "run.resumed", RESUMED, SHARED, &[], |resumed, state, _| {
     state
         .runs
         .change(&resumed.run, |run| (run.halt, run.halt_origin, run.used, run.idle) = (None, None, Used::default(), 0));
@@ -238,12 +224,12 @@ const ENDED: Sentence = |it| match (it.text("run"), &*it.text("status"), it.abou
     (run, "completed", reason) => format!("run {run} is completed{reason}"),
     (run, status, reason) => format!("run {run} {status}{reason}"),
 };
-run_fact!(Ended, "run.ended", ENDED, Shared, &[text("reason")], |ended, state, _| {
+run_fact!(Ended, "run.ended", ENDED, SHARED, &[text("reason")], |ended, state, _| {
     state.runs.change(&ended.run, |run| (run.halt, run.halt_origin, run.pending) = (Some(ended.halt), None, None));
 });
 
 const TOOL_STARTED: Sentence = |it| format!("{} began to use {}", it.text("agent"), it.text("tool"));
-run_fact!(ToolStarted, "tool.started", TOOL_STARTED, InCharge, &[], |started, state, header| {
+run_fact!(ToolStarted, "tool.started", TOOL_STARTED, MeantFor::Manager, &[], |started, state, header| {
     let (call, seq) = (started.tool_call_id, header.seq);
     state.runs.change(&started.run, |run| {
         run.tools_started.insert(call, seq);
@@ -251,7 +237,7 @@ run_fact!(ToolStarted, "tool.started", TOOL_STARTED, InCharge, &[], |started, st
 });
 
 const TOOL_FINISHED: Sentence = |it| format!("{} used {}", it.text("agent"), it.text("tool"));
-run_fact!(ToolFinished, "tool.finished", TOOL_FINISHED, InCharge, &[], |finished, state, _| {
+run_fact!(ToolFinished, "tool.finished", TOOL_FINISHED, MeantFor::Manager, &[], |finished, state, _| {
     state.runs.change(&finished.run, |run| {
         run.tools_started.remove(&finished.tool_call_id);
         run.add(finished.used);

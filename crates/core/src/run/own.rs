@@ -24,7 +24,6 @@ use crate::{
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
     },
     text::Text,
-    view::View,
 };
 
 /// The command to note that a model is about to be asked outside of any run. The answer is the number of the turn.
@@ -335,11 +334,8 @@ impl AnswerTurn {
     }
 
     fn answered_otherwise(&self, requested: &TurnRequested) -> Error {
-        Error::Conflict {
-            kind: ConflictKind::TurnAnswered,
-            what: format!("turn {} of {} has another answer already", self.turn, requested.agent),
-            hint: "a turn is answered once: record another turn",
-        }
+        let what = format!("turn {} of {} has another answer already", self.turn, requested.agent);
+        Error::conflict(ConflictKind::TurnAnswered, what, "a turn is answered once: record another turn")
     }
 }
 
@@ -385,19 +381,15 @@ fn requested(decision: &DecisionBuilder<'_>, turn: Seq) -> Result<TurnRequested,
         return Err(unknown().into());
     }
     let entry = decision.entry(turn)?.filter(|entry| *entry.header.kind == *TurnRequested::TYPE).ok_or_else(unknown)?;
-    let viewer = decision.by.clone().into();
-    View::new(&decision.state, &viewer, decision.context.count)?.project(&entry)?.ok_or_else(unknown)?;
+    decision.view()?.project(&entry)?.ok_or_else(unknown)?;
     let requested: TurnRequested = fact::read(&entry)?;
     if decision.agent().is_some_and(|by| *by != requested.agent) {
         return Err(forbidden(decision, "answer a turn of another agent").into());
     }
     if let Some(run) = &requested.run {
-        return Err(Error::Conflict {
-            kind: ConflictKind::TurnOfRun,
-            what: format!("turn {turn} is one of the run {run}, whose models Callboard asks itself"),
-            hint: "answer only turns that a prompt with `record` noted",
-        }
-        .into());
+        let what = format!("turn {turn} is one of the run {run}, whose models Callboard asks itself");
+        let hint = "answer only turns that a prompt with `record` noted";
+        return Err(Error::conflict(ConflictKind::TurnOfRun, what, hint).into());
     }
     Ok(requested)
 }

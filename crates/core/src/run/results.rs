@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::call_secrets::{CONTENT, CallJson, Part, RESULT, TakenSecrets},
+    conversation::call_secrets::{CONTENT, CallJson, Part, RESULT},
     conversation::{self, MessageReceipt, NewMessage, ToolCall, ToolResult},
     entry::Actor,
     erasure::Erased,
@@ -142,7 +142,26 @@ impl Command for ToolResults {
     const RIGHT: Right = Right::manager("send the results of tools");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
-        tool_results(decision, &self.run, &self.results, &self.taken)
+        let Self { run, results, taken } = self;
+        let due = unended(decision, run)?.due.clone();
+        let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
+            return Err(not_awaited(run).into());
+        };
+        let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
+        let faults = unknown.map(|(at, (id, _))| Fault {
+            pointer: format!("/results/{at}/tool_call_id"),
+            problem: format!("no call {id:?} waits for a result"),
+        });
+        let faults: Vec<_> = faults.collect();
+        if !faults.is_empty() {
+            return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
+        }
+        let message = |(at, (id, text)): (usize, &(String, String))| {
+            let own = taken.iter().filter(|(of, _)| *of == at).map(|(_, taken)| taken.clone());
+            NewMessage { secrets: own.collect(), ..result(id, text.as_str()) }
+        };
+        let messages: Vec<_> = results.iter().enumerate().map(message).collect();
+        conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -152,33 +171,6 @@ impl Command for ToolResults {
             visitor.text(result);
         }
     }
-}
-
-fn tool_results(
-    decision: &mut DecisionBuilder<'_>,
-    run: &RunId,
-    results: &[(String, String)],
-    taken: &[(usize, TakenSecrets)],
-) -> Result<Vec<MessageReceipt>, Undecided> {
-    let due = unended(decision, run)?.due.clone();
-    let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
-        return Err(not_awaited(run).into());
-    };
-    let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
-    let faults = unknown.map(|(at, (id, _))| Fault {
-        pointer: format!("/results/{at}/tool_call_id"),
-        problem: format!("no call {id:?} waits for a result"),
-    });
-    let faults: Vec<_> = faults.collect();
-    if !faults.is_empty() {
-        return Err(Error::Contradiction { kind: ConflictKind::NoToolCall, faults }.into());
-    }
-    let message = |(at, (id, text)): (usize, &(String, String))| {
-        let own = taken.iter().filter(|(of, _)| *of == at).map(|(_, taken)| taken.clone());
-        NewMessage { secrets: own.collect(), ..result(id, text.as_str()) }
-    };
-    let messages: Vec<_> = results.iter().enumerate().map(message).collect();
-    conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
 }
 
 /// A call of one of Callboard's own tools that waits for its result.
@@ -202,9 +194,6 @@ fn open(run: &Run, id: &str) -> Result<Open, Error> {
 }
 
 fn not_awaited(run: &RunId) -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoToolAwaited,
-        what: format!("the run {run} waits for no tool"),
-        hint: "look at the run's status",
-    }
+    let what = format!("the run {run} waits for no tool");
+    Error::conflict(ConflictKind::NoToolAwaited, what, "look at the run's status")
 }

@@ -8,7 +8,7 @@ use crate::{
     conversation::{Criteria, Threads, facts::audience_of},
     entry::Header,
     id::{AgentName, Seq, ThreadId},
-    run::{Due, Run, Wait, team::Duty, turn::IsDuty},
+    run::{Due, Run, Wait, team::Duty},
     state::State,
     view::View,
 };
@@ -55,7 +55,7 @@ impl Origin {
 impl Due {
     /// The same, as `agent` gets it in its task.
     pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        match self.duty().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
+        match self.of_team().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
             Some(_) => self.with(|duty| duty.ask_another()).without_hidden(agent, origin, threads),
             None => self.without_hidden(agent, origin, threads),
         }
@@ -74,7 +74,7 @@ impl Due {
         match self.wait() {
             Some(Wait::Tools { agent, thread, .. }) => Some(Wait::thread_of(agent, thread.as_ref())),
             Some(Wait::User { .. }) => None,
-            None => self.duty().and_then(IsDuty::words_of),
+            None => self.of_team().and_then(Duty::words_of),
         }
     }
 

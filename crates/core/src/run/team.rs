@@ -12,7 +12,7 @@ use crate::{
     directive::schema,
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
-    run::turn::{self, IsDuty, Output, Turn, Who, hidden},
+    run::turn::{Output, Turn, Who, hidden},
 };
 
 /// What is due in the work of a team.
@@ -58,8 +58,9 @@ pub enum Duty {
     },
 }
 
-impl IsDuty for Duty {
-    fn turn(&self) -> Turn {
+impl Duty {
+    /// The turn.
+    pub(super) fn turn(&self) -> Turn {
         let directs = |purpose, task| Turn {
             who: Who::Manager,
             thread: ThreadId::main(),
@@ -97,11 +98,13 @@ impl IsDuty for Duty {
         }
     }
 
-    fn waits_for(&self, name: &AgentName) -> bool {
+    /// Whether it depends on this agent: on what it did, or is to do.
+    pub(super) fn waits_for(&self, name: &AgentName) -> bool {
         matches!(self, Self::Work { agent } | Self::Check { agent, .. } if agent == name)
     }
 
-    fn words_of(&self) -> Option<ThreadId> {
+    /// The thread whose words it contains, if any.
+    pub(super) fn words_of(&self) -> Option<ThreadId> {
         match self {
             Self::Form { .. } => Some(ThreadId::main()),
             Self::Check { thread, .. } => Some(thread.clone()),
@@ -109,45 +112,25 @@ impl IsDuty for Duty {
         }
     }
 
-    fn hide_words(&mut self) {
+    /// Removes these words.
+    pub(super) fn hide_words(&mut self) {
         if let Self::Form { request: words } | Self::Check { criteria: words, .. } = self {
             *words = hidden();
         }
     }
 
-    fn ask_another(&mut self) {
+    /// Changes it for another agent, which did not say the words in it.
+    pub(super) fn ask_another(&mut self) {
         if matches!(self, Self::Repair { .. }) {
             *self = Self::Directive;
         }
     }
 
-    fn keep_outcome(&mut self, is_author: bool) {
+    /// Removes what its author said, and its faults unless the viewer is the author.
+    pub(super) fn keep_outcome(&mut self, is_author: bool) {
         if let Self::Repair { said, faults } = self {
             *said = hidden();
             faults.retain(|_| is_author);
-        }
-    }
-}
-
-/// The rules of a team's run.
-pub(super) struct Rules;
-
-impl turn::Rules for Rules {
-    type Duty = Duty;
-
-    fn first(&self) -> Duty {
-        Duty::Directive
-    }
-
-    fn after_form(&self, form: &SetName) -> Duty {
-        Duty::Answered { form: form.clone() }
-    }
-
-    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Duty {
-        // A worker calls in its own thread, the manager in `main`.
-        match thread {
-            None => Duty::Work { agent: agent.clone() },
-            Some(_) => Duty::Directive,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     run::Wait,
     state::State,
     step,
-    tool::{Decide, OwnTool, ToolExecution, in_arguments, own_among, own_tool},
+    tool::{Decide, OwnTool, ToolExecution, in_arguments, own_among, own_tool, sets_variable},
 };
 
 /// Who calls tools, and which it may call.
@@ -150,7 +150,7 @@ impl Caller<'_> {
 
 /// Whether a call brings a secret, which was sealed for this very decision: it cannot be done later.
 fn brings_secret(tool: &OwnTool, call: &ToolCall) -> bool {
-    tool.variable.is_some() && call.arguments_text().contains("[hidden")
+    sets_variable(tool.name) && call.arguments_text().contains("[hidden")
 }
 
 /// The message with the result of a call.

@@ -1,4 +1,4 @@
-//! Turns: what is needed to ask a model, and what each kind of run declares about its turns.
+//! Turns: what is needed to ask a model.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     agent::Team,
     error::{ConflictKind, Error},
-    id::{AgentName, SetName, ThreadId},
+    id::{AgentName, ThreadId},
     prompt::LayoutName,
 };
 
@@ -50,42 +50,6 @@ pub struct Output {
     pub schema: fn(&Team) -> Value,
 }
 
-/// What a kind of run declares about each turn that can be due in it.
-pub(crate) trait IsDuty {
-    /// The turn.
-    fn turn(&self) -> Turn;
-
-    /// Whether it depends on this agent: on what it did, or is to do.
-    fn waits_for(&self, agent: &AgentName) -> bool;
-
-    /// The thread whose words it contains, if any.
-    fn words_of(&self) -> Option<ThreadId>;
-
-    /// Removes these words.
-    fn hide_words(&mut self);
-
-    /// Changes it for another agent, which did not say the words in it.
-    fn ask_another(&mut self);
-
-    /// Removes what its author said, and its faults unless the viewer is the author.
-    fn keep_outcome(&mut self, is_author: bool);
-}
-
-/// The rules of a kind of run.
-pub(crate) trait Rules {
-    /// The turns that can be due in it.
-    type Duty;
-
-    /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
-    fn first(&self) -> Self::Duty;
-
-    /// What is due when the user has answered `form`.
-    fn after_form(&self, form: &SetName) -> Self::Duty;
-
-    /// What is due when all calls of `agent` have their results; `thread` is where it called, if not in its own thread.
-    fn after_tools(&self, agent: &AgentName, thread: Option<&ThreadId>) -> Self::Duty;
-}
-
 impl Turn {
     /// The agent in the current team whose model is asked.
     pub fn agent(&self, team: &Team) -> Result<AgentName, Error> {
@@ -98,11 +62,7 @@ impl Turn {
 
 /// The refusal of a run without a manager.
 pub(super) fn no_manager() -> Error {
-    Error::Conflict {
-        kind: ConflictKind::NoManager,
-        what: "the team has no manager".to_owned(),
-        hint: "give one agent the role manager",
-    }
+    Error::conflict(ConflictKind::NoManager, "the team has no manager", "give one agent the role manager")
 }
 
 /// The placeholder for removed words.

@@ -46,12 +46,8 @@ impl Command for RewrapKey {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let key = decision.state.secrets.key.clone().filter(|key| key.sha256 == self.before);
         let Some(key) = key else {
-            return Err(Error::Conflict {
-                kind: ConflictKind::KeyReplaced,
-                what: "the key of the session was replaced meanwhile".to_owned(),
-                hint: "try again",
-            }
-            .into());
+            let what = "the key of the session was replaced meanwhile";
+            return Err(Error::conflict(ConflictKind::KeyReplaced, what, "try again").into());
         };
         let (sha256, wrapped) = self.wrapped.clone();
         decision.values.insert(sha256, wrapped);

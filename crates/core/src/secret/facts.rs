@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::sealed::WrappedKey;
 use crate::{
-    audience::Audience,
     entry::{Hash, Header},
     erasure::ChangedEntry,
-    fact::{Description, Earlier, Fact, Seen, Sentence, sealed, text},
+    fact::{Description, Earlier, Fact, MeantFor, Seen, Sentence, sealed, text},
     id::{Seq, VariableName},
     state::State,
     view::View,
@@ -54,12 +53,10 @@ impl Fact for Revealed {
 
     const DESCRIPTION: Description = Description::of(&[]);
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         format!("variable:{}", self.name)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, _: &mut State, _: &Header) {}

@@ -61,12 +61,8 @@ impl Command for RestoreSecret {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<RestoredSecret, Undecided> {
         check_reason(&self.reason)?;
         if decision.state.secrets.changed != self.secrets {
-            return Err(Error::Conflict {
-                kind: ConflictKind::SecretsChanged,
-                what: "the secrets of the session changed meanwhile".to_owned(),
-                hint: "try again",
-            }
-            .into());
+            let what = "the secrets of the session changed meanwhile";
+            return Err(Error::conflict(ConflictKind::SecretsChanged, what, "try again").into());
         }
         let mut restored = Vec::new();
         for (rewritten, was) in self.entries.iter() {

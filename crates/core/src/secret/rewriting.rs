@@ -26,11 +26,8 @@ impl DecisionBuilder<'_> {
         let is_put_back =
             |(name, (hash, _)): (&Arc<str>, &StoredValue)| is_of_call(name) && !self.values.contains_key(hash);
         if !rewriting.entries.is_empty() && sealed.values.iter().any(is_put_back) {
-            return Err(Error::Conflict {
-                kind: ConflictKind::SecretsChanged,
-                what: "a message that is there already has what was a secret and was put back".to_owned(),
-                hint: "send the other messages alone",
-            });
+            let what = "a message that is there already has what was a secret and was put back";
+            return Err(Error::conflict(ConflictKind::SecretsChanged, what, "send the other messages alone"));
         }
         self.by = self.context.by.clone();
         for some in rewriting.entries.chunks(AT_ONCE) {

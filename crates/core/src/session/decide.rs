@@ -27,7 +27,22 @@ impl Command for NewSession {
     const CREATES_SESSION: bool = true;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(create(decision, self)?)
+        if let Some(id) = &decision.state.session.id {
+            let what = format!("there is a session {id}");
+            let hint = "take another id, or leave it out to get a new one";
+            return Err(Error::conflict(ConflictKind::SessionExists, what, hint).into());
+        }
+        let settings = checked(self.settings.clone())?;
+        Team::check(&self.agents)?;
+        check_names(&settings, &self.agents)?;
+        decision.record(Created { id: self.id.clone(), kind: SessionKind::Session, salt: self.salt, settings });
+        for agent in &self.agents {
+            decision.record(agent::facts::Added { agent: agent.clone() });
+        }
+        for set in &self.sets {
+            context_set::decide::write(decision, set)?;
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -51,7 +66,37 @@ impl Command for SessionPatch {
     const RIGHT: Right = Right::manager("change the session");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(update(decision, self)?)
+        if self.collections.is_some() {
+            decision.allow(Right::user("name collections"))?;
+        }
+        let before = decision.state.session.settings.clone();
+        let patch = self.clone();
+        let given = |field: &str| patch.given.as_ref().and_then(|given| given.get(field));
+        let prompt = merged(&before.prompt, patch.prompt.clone(), given("prompt"), "/prompt")?;
+        let limits = merged(&before.limits, patch.limits.clone(), given("limits"), "/limits")?;
+        let compression = merged(&before.compression, patch.compression.clone(), given("compression"), "/compression")?;
+        let settings = checked(Settings {
+            title: patch.title.or_else(|| before.title.clone()),
+            default_visibility: patch.default_visibility.unwrap_or_else(|| before.default_visibility.clone()),
+            share: patch.share.unwrap_or_else(|| before.share.clone()),
+            grant: patch.grant.unwrap_or_else(|| before.grant.clone()),
+            prompt,
+            ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
+            limits,
+            steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
+            compression,
+            collections: patch.collections.unwrap_or_else(|| before.collections.clone()),
+        })?;
+        if let Some(agents) = &patch.agents {
+            Team::check(agents)?;
+        }
+        let agents = patch.agents.unwrap_or_else(|| decision.state.team.agents().cloned().collect());
+        check_names(&settings, &agents)?;
+        team::replace_team(decision, agents);
+        if settings != before {
+            decision.record(Updated { settings });
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -70,61 +115,6 @@ impl Command for SessionPatch {
         }
         collections::input(self.collections.as_deref(), visitor);
     }
-}
-
-fn create(decision: &mut DecisionBuilder<'_>, new: &NewSession) -> Result<(), Error> {
-    if let Some(id) = &decision.state.session.id {
-        return Err(Error::Conflict {
-            kind: ConflictKind::SessionExists,
-            what: format!("there is a session {id}"),
-            hint: "take another id, or leave it out to get a new one",
-        });
-    }
-    let settings = checked(new.settings.clone())?;
-    Team::check(&new.agents)?;
-    check_names(&settings, &new.agents)?;
-    decision.record(Created { id: new.id.clone(), kind: SessionKind::Session, salt: new.salt, settings });
-    for agent in &new.agents {
-        decision.record(agent::facts::Added { agent: agent.clone() });
-    }
-    for set in &new.sets {
-        context_set::decide::write(decision, set)?;
-    }
-    Ok(())
-}
-
-fn update(decision: &mut DecisionBuilder<'_>, patch: &SessionPatch) -> Result<(), Error> {
-    if patch.collections.is_some() {
-        decision.allow(Right::user("name collections"))?;
-    }
-    let before = decision.state.session.settings.clone();
-    let patch = patch.clone();
-    let given = |field: &str| patch.given.as_ref().and_then(|given| given.get(field));
-    let prompt = merged(&before.prompt, patch.prompt.clone(), given("prompt"), "/prompt")?;
-    let limits = merged(&before.limits, patch.limits.clone(), given("limits"), "/limits")?;
-    let compression = merged(&before.compression, patch.compression.clone(), given("compression"), "/compression")?;
-    let settings = checked(Settings {
-        title: patch.title.or_else(|| before.title.clone()),
-        default_visibility: patch.default_visibility.unwrap_or_else(|| before.default_visibility.clone()),
-        share: patch.share.unwrap_or_else(|| before.share.clone()),
-        grant: patch.grant.unwrap_or_else(|| before.grant.clone()),
-        prompt,
-        ttl_seconds: patch.ttl_seconds.unwrap_or(before.ttl_seconds),
-        limits,
-        steps: patch.steps.unwrap_or_else(|| before.steps.clone()),
-        compression,
-        collections: patch.collections.unwrap_or_else(|| before.collections.clone()),
-    })?;
-    if let Some(agents) = &patch.agents {
-        Team::check(agents)?;
-    }
-    let agents = patch.agents.unwrap_or_else(|| decision.state.team.agents().cloned().collect());
-    check_names(&settings, &agents)?;
-    team::replace_team(decision, agents);
-    if settings != before {
-        decision.record(Updated { settings });
-    }
-    Ok(())
 }
 
 fn checked(settings: Settings) -> Result<Settings, Error> {

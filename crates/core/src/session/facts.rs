@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
-    audience::Audience,
     entry::{Hash, Header},
-    fact::{Description, Fact, Repeats, Seen, Sentence, TextField, text},
+    fact::{Description, Fact, MeantFor, Repeats, Seen, Sentence, TextField, text},
     id::SessionId,
     json::value_of,
     session::{Session, SessionKind, Settings},
@@ -53,12 +52,10 @@ impl Fact for Created {
 
     const DESCRIPTION: Description = Description::of(TEXTS);
 
+    const MEANT_FOR: MeantFor = MeantFor::All;
+
     fn subject(&self) -> String {
         "session".to_owned()
-    }
-
-    fn audience(&self, _: &State) -> Audience {
-        Audience::All
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -93,12 +90,10 @@ impl Fact for Updated {
 
     const DESCRIPTION: Description = Description { repeats: Repeats::Unchanged, ..Description::of(TEXTS) };
 
+    const MEANT_FOR: MeantFor = MeantFor::Manager;
+
     fn subject(&self) -> String {
         "session".to_owned()
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.team.managers()
     }
 
     fn apply(self, state: &mut State, _: &Header) {
@@ -106,9 +101,5 @@ impl Fact for Updated {
             Arc::make_mut(&mut state.steps).adapt(&self.settings.steps);
         }
         Arc::make_mut(&mut state.session).settings = self.settings;
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.was_meant(header) && view.is_in_charge() { Seen::fact(&self) } else { None }
     }
 }

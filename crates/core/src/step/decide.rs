@@ -48,7 +48,21 @@ impl Command for StepsChange {
     const RIGHT: Right = Right::manager("change steps");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        Ok(change(decision, self)?)
+        if decision.state.session.settings.steps.is_empty() {
+            return Err(Error::NoSteps.into());
+        }
+        match self {
+            Self::UseTool(tool) => use_tool(decision, tool)?,
+            Self::Advance => advance(decision),
+            Self::Reset => {
+                if *decision.state.steps != Progress::default() {
+                    decision.record(StepsReset {});
+                }
+            }
+            Self::Report(usage) => decision.record(UsageReported { usage: *usage }),
+            Self::Set(place) => set(decision, place)?,
+        }
+        Ok(())
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -62,30 +76,6 @@ impl Command for StepsChange {
     }
 }
 
-fn change(decision: &mut DecisionBuilder<'_>, change: &StepsChange) -> Result<(), Error> {
-    if decision.state.session.settings.steps.is_empty() {
-        return Err(Error::NoSteps);
-    }
-    match change {
-        StepsChange::UseTool(tool) => use_tool(decision, tool),
-        StepsChange::Advance => {
-            advance(decision);
-            Ok(())
-        }
-        StepsChange::Reset => {
-            if *decision.state.steps != Progress::default() {
-                decision.record(StepsReset {});
-            }
-            Ok(())
-        }
-        StepsChange::Report(usage) => {
-            decision.record(UsageReported { usage: *usage });
-            Ok(())
-        }
-        StepsChange::Set(place) => set(decision, place),
-    }
-}
-
 /// Records that a tool was used. Another one than the due one is refused.
 pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> Result<(), Error> {
     if !is_tool_name(tool) {
@@ -94,11 +84,9 @@ pub(crate) fn use_tool(decision: &mut DecisionBuilder<'_>, tool: &Arc<str>) -> R
     let (steps, before) = (&decision.state.session.settings.steps, &decision.state.steps);
     let due = before.due(steps);
     if let Some(due) = due.filter(|due| *due != tool) {
-        return Err(Error::Conflict {
-            kind: ConflictKind::ToolOutOfTurn,
-            what: format!("the tool {tool} is out of turn: {due} is due"),
-            hint: "use the tool that is due, advance the sequence, or enter another step",
-        });
+        let what = format!("the tool {tool} is out of turn: {due} is due");
+        let hint = "use the tool that is due, advance the sequence, or enter another step";
+        return Err(Error::conflict(ConflictKind::ToolOutOfTurn, what, hint));
     }
     let mut after = Progress::clone(before);
     after.log(tool.clone());

@@ -125,9 +125,7 @@ impl Progress {
 
     /// Adds what models used.
     pub(crate) fn count(&mut self, usage: Usage) {
-        let Usage { prompt_tokens, completion_tokens } = &mut self.usage;
-        *prompt_tokens = prompt_tokens.saturating_add(usage.prompt_tokens);
-        *completion_tokens = completion_tokens.saturating_add(usage.completion_tokens);
+        self.usage.add(usage);
     }
 
     /// Adapts to changed steps: a step that was removed is no longer active.

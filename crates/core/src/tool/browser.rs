@@ -11,7 +11,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     rights::Share,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
     view::View,
 };
 
@@ -44,7 +44,6 @@ pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
         });
         (properties, json!(["tabName", "inspectionType"]))
     },
-    variable: None,
 };
 
 /// Shows another page in a tab.
@@ -58,7 +57,6 @@ pub(crate) static DEBUG_NAVIGATE: OwnTool = OwnTool {
         let properties = json!({"url": url(), "tabName": tab(), "reason": reason()});
         (properties, json!(["url", "tabName", "reason"]))
     },
-    variable: None,
 };
 
 /// Does something in a tab.
@@ -87,7 +85,6 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
             "tabName": tab(), "reason": reason()});
         (properties, json!(["tabName", "reason"]))
     },
-    variable: None,
 };
 
 /// Opens a tab.
@@ -98,7 +95,6 @@ pub(crate) static DEBUG_OPEN_TAB: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Open(parse(arguments)?))),
     is_for: may_use,
     arguments: || (json!({"url": url(), "tabName": tab()}), json!(["url", "tabName"])),
-    variable: None,
 };
 
 /// Closes a tab.
@@ -115,7 +111,6 @@ pub(crate) static DEBUG_CLOSE_TAB: OwnTool = OwnTool {
     }),
     is_for: may_use,
     arguments: || (json!({"tabName": tab()}), json!(["tabName"])),
-    variable: None,
 };
 
 /// Sends a scout.
@@ -139,7 +134,6 @@ pub(crate) static DEPLOY_SCOUT: OwnTool = OwnTool {
             `summary`, `selectors` with `name` and `selector`, and `notes`."});
         (json!({"instruction": instruction, "url": url(), "tabName": tab, "shape": shape}), json!(["instruction"]))
     },
-    variable: None,
 };
 
 /// The names of the tools that need a browser.
@@ -168,11 +162,6 @@ pub fn opens_page(tool: &str) -> bool {
 /// A call that changes what the browser shows: it is for the user and the manager.
 fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
     if may_use(view) { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
-}
-
-fn forbidden(view: &View<'_>, what: &'static str) -> Error {
-    let who = view.agent().map(ToString::to_string).unwrap_or_default();
-    Error::Forbidden { who, what, hint: "ask the manager or the user" }
 }
 
 fn may_use(view: &View<'_>) -> bool {

@@ -25,7 +25,6 @@ pub(crate) static READ_CONTEXT_SET: OwnTool = OwnTool {
     }),
     is_for: |_| true,
     arguments: || (json!({"name": {"type": "string", "description": "The name of the set."}}), json!(["name"])),
-    variable: None,
 };
 
 /// Writes a context set.
@@ -40,7 +39,6 @@ pub(crate) static WRITE_CONTEXT_SET: OwnTool = OwnTool {
         let content = json!({"type": "string", "description": "All that it is to say."});
         (json!({"name": name, "content": content}), json!(["name", "content"]))
     },
-    variable: None,
 };
 
 #[derive(Deserialize)]

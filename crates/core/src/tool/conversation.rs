@@ -37,7 +37,6 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
         let before = json!({"type": "string", "description": "A message: reads older ones."});
         (json!({"limit": limit, "thread": thread, "message_id": id, "before": before}), json!([]))
     },
-    variable: None,
 };
 
 /// Reads one message.
@@ -55,7 +54,6 @@ pub(crate) static READ_MESSAGE: OwnTool = OwnTool {
         let thread = json!({"type": "string", "description": "Your own, or `main`, by default."});
         (json!({"message_id": id, "thread": thread}), json!(["message_id"]))
     },
-    variable: None,
 };
 
 #[derive(Deserialize)]

@@ -26,7 +26,6 @@ pub(crate) static READ_DOCUMENT: OwnTool = OwnTool {
         let collection = json!({"type": "string", "description": "Its collection, if it is in one."});
         (json!({"name": name, "collection": collection}), json!(["name"]))
     },
-    variable: None,
 };
 
 #[derive(Deserialize)]

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::file::{Category, Keyword, Match, Recipient, TaskName};
 use crate::{
     error::Error,
-    id::AgentName,
     rights::Grant,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
     view::View,
 };
 
@@ -111,7 +110,6 @@ pub static FIND_FILES: OwnTool = OwnTool {
         });
         (properties, json!([]))
     },
-    variable: None,
 };
 
 /// Reads a context file.
@@ -125,7 +123,6 @@ pub static READ_FILE: OwnTool = OwnTool {
         let path = json!({"type": "string", "description": "Its path, as `find_files` gives it."});
         (json!({"path": path}), json!(["path"]))
     },
-    variable: None,
 };
 
 /// Adds a context file.
@@ -155,7 +152,6 @@ pub(crate) static ADD_FILE: OwnTool = OwnTool {
         });
         (properties, json!(["name", "for", "request"]))
     },
-    variable: None,
 };
 
 /// Writes the message that hands a task over.
@@ -180,7 +176,6 @@ pub(crate) static DELEGATE: OwnTool = OwnTool {
         });
         (properties, json!(["to", "task"]))
     },
-    variable: None,
 };
 
 /// The names of all of them.
@@ -191,11 +186,7 @@ fn may_write(view: &View<'_>) -> bool {
 }
 
 fn check(view: &View<'_>, what: &'static str) -> Result<(), Error> {
-    if may_write(view) {
-        return Ok(());
-    }
-    let who = view.agent().map(AgentName::to_string).unwrap_or_default();
-    Err(Error::Forbidden { who, what, hint: "ask the manager or the user" })
+    if may_write(view) { Ok(()) } else { Err(forbidden(view, what)) }
 }
 
 fn keywords(description: &str) -> Value {

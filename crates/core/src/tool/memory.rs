@@ -40,7 +40,6 @@ pub(crate) static MEMORY: OwnTool = OwnTool {
         });
         (properties, json!(["command"]))
     },
-    variable: None,
 };
 
 #[derive(Deserialize)]

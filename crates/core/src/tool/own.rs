@@ -79,41 +79,48 @@ const READ_TOOLS: &[&str] = &[
 ];
 
 /// The tools that a director works with.
-pub(crate) const DIRECTOR_TOOLS: &[&str] = &[
-    plan::UPDATE_PLAN.name,
-    plan::GET_CURRENT_PLAN.name,
-    workflow::CREATE_NODE.name,
-    workflow::UPDATE_NODE.name,
-    workflow::DELETE_NODE.name,
-    workflow::GET_NODE.name,
-    workflow::GET_NODE_RESULT.name,
-    workflow::TEST_SINGLE_NODE.name,
-    variable::GET_WORKFLOW_VARIABLE.name,
-    variable::SET_VARIABLE.name,
-    variable::CLEAR_VARIABLE.name,
-    variable::CLEAR_ALL_VARIABLES.name,
-    browser::INSPECT_TAB.name,
-    browser::DEBUG_NAVIGATE.name,
-    browser::DEBUG_ACTION.name,
-    browser::DEBUG_OPEN_TAB.name,
-    browser::DEBUG_CLOSE_TAB.name,
-    browser::DEPLOY_SCOUT.name,
-    context_set::READ_CONTEXT_SET.name,
-    document::READ_DOCUMENT.name,
-    conversation::READ_MESSAGES.name,
-    conversation::READ_MESSAGE.name,
-    recall::RECALL.name,
-    recall::SEARCH.name,
-    file::FIND_FILES.name,
-    file::READ_FILE.name,
+pub(crate) static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let own = [
+        plan::UPDATE_PLAN.name,
+        plan::GET_CURRENT_PLAN.name,
+        workflow::CREATE_NODE.name,
+        workflow::UPDATE_NODE.name,
+        workflow::DELETE_NODE.name,
+        workflow::GET_NODE.name,
+        workflow::GET_NODE_RESULT.name,
+        workflow::TEST_SINGLE_NODE.name,
+        variable::GET_WORKFLOW_VARIABLE.name,
+        variable::SET_VARIABLE.name,
+        variable::CLEAR_VARIABLE.name,
+        variable::CLEAR_ALL_VARIABLES.name,
+        browser::INSPECT_TAB.name,
+        browser::DEBUG_NAVIGATE.name,
+        browser::DEBUG_ACTION.name,
+        browser::DEBUG_OPEN_TAB.name,
+        browser::DEBUG_CLOSE_TAB.name,
+        browser::DEPLOY_SCOUT.name,
+    ];
+    own.into_iter().chain(READ_TOOLS.iter().copied()).collect()
+});
+
+/// The tools whose arguments have what becomes the value of a variable, each with what shows it.
+const SETTING: &[(&str, fn(&mut Value, &mut dyn InputVisitor))] = &[
+    (variable::SET_VARIABLE.name, variable::show),
+    (workflow::CREATE_NODE.name, workflow::show),
+    (workflow::UPDATE_NODE.name, workflow::show),
 ];
+
+/// Whether a tool's arguments have what becomes the value of a variable.
+pub(crate) fn sets_variable(tool: &str) -> bool {
+    SETTING.iter().any(|(name, _)| *name == tool)
+}
 
 /// The tools of the bundle with this name.
 fn bundle(name: &str) -> Option<&'static [&'static str]> {
     match name {
         READ => Some(READ_TOOLS),
         ALL => Some(ALL_TOOLS.as_slice()),
-        DIRECTOR => Some(DIRECTOR_TOOLS),
+        DIRECTOR => Some(DIRECTOR_TOOLS.as_slice()),
         _ => None,
     }
 }
@@ -278,8 +285,7 @@ impl ToolCall {
 
 /// Shows the arguments of a call of the tool `name`. Models give them as an object, or as the text of one.
 fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
-    let variable = own_tool(name).ok().and_then(|tool| tool.variable);
-    let Some(variable) = variable else {
+    let Some((_, show)) = SETTING.iter().find(|(tool, _)| *tool == name) else {
         return match arguments {
             Value::String(text) => visitor.answer(text),
             arguments => visitor.json(arguments),
@@ -288,7 +294,7 @@ fn input(name: &str, arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(&quote_inexact(text)).ok());
     let is_text = parsed.is_some();
     let mut object = parsed.unwrap_or_else(|| std::mem::take(arguments));
-    variable(&mut object, visitor);
+    show(&mut object, visitor);
     visitor.json(&mut object);
     *arguments = if is_text { Value::String(object.to_string()) } else { object };
 }

@@ -18,7 +18,6 @@ pub(crate) static UPDATE_PLAN: OwnTool = OwnTool {
     description: "Update the current workflow plan. It replaces the whole plan: give all of it.",
     idempotent: false,
     execution: ToolExecution::Command(update),
-    variable: None,
     is_for: |view| view.is_in_charge(),
     arguments: || {
         let reason = json!({"type": "string", "description": "Why the plan is being updated."});
@@ -40,7 +39,6 @@ pub(crate) static GET_CURRENT_PLAN: OwnTool = OwnTool {
         let plan = plan.map_err(|error| Error::invalid("", error.to_string()))?;
         Ok(Read::Text(Text::Inline(plan.into()), view.state.plan.as_ref().map(|held| held.seq)))
     }),
-    variable: None,
     is_for: |view| view.may_see(Share::Plan),
     arguments: || (json!({}), json!([])),
 };

@@ -51,7 +51,6 @@ pub(crate) static RECALL: OwnTool = OwnTool {
         });
         (properties, json!(["query"]))
     },
-    variable: None,
 };
 
 /// Finds where words stand.
@@ -69,7 +68,6 @@ pub(crate) static SEARCH: OwnTool = OwnTool {
         let q = json!({"type": "string", "description": "The words."});
         (json!({"q": q, "limit": limit_schema()}), json!(["q"]))
     },
-    variable: None,
 };
 
 #[derive(Deserialize)]

@@ -34,7 +34,6 @@ pub(crate) static GET_WORKFLOW_VARIABLE: OwnTool = OwnTool {
             "description": "In place of a name: the number of the node whose variables are read."});
         (json!({"variableName": name, "nodeId": node}), json!([]))
     },
-    variable: None,
 };
 
 /// Sets a variable.
@@ -49,7 +48,6 @@ pub(crate) static SET_VARIABLE: OwnTool = OwnTool {
         let value = json!({"description": "Its value."});
         (json!({"variableName": name, "value": value, "reason": reason()}), json!(["variableName", "value", "reason"]))
     },
-    variable: Some(show),
 };
 
 /// Clears a variable.
@@ -63,7 +61,6 @@ pub(crate) static CLEAR_VARIABLE: OwnTool = OwnTool {
         let name = json!({"type": "string", "description": "The name of the variable."});
         (json!({"variableName": name, "reason": reason()}), json!(["variableName", "reason"]))
     },
-    variable: None,
 };
 
 /// Clears all variables.
@@ -74,7 +71,6 @@ pub(crate) static CLEAR_ALL_VARIABLES: OwnTool = OwnTool {
     execution: ToolExecution::Command(clear_all),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"reason": reason()}), json!(["reason"])),
-    variable: None,
 };
 
 #[derive(Deserialize)]
@@ -163,7 +159,7 @@ fn clear_all(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<St
 }
 
 /// Shows the value that is set. Models give JSON as a text, too: where secrets are in it, the value is that JSON.
-fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
+pub(super) fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let named = arguments.get("variableName").and_then(Value::as_str).unwrap_or_default();
     let name = named.parse::<VariableName>().map_or_else(|_| named.to_owned(), |name| name.to_string());
     let Some(value) = arguments.get_mut("value") else { return };

@@ -14,7 +14,7 @@ use crate::{
     number,
     rights::Share,
     text::Text,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
 };
 
 /// Makes a node.
@@ -25,7 +25,6 @@ pub(crate) static CREATE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Command(create),
     is_for: |view| view.is_in_charge(),
     arguments: || (content("The last where it is left out."), json!(["type"])),
-    variable: Some(show),
 };
 
 /// Changes or moves a node.
@@ -44,7 +43,6 @@ pub(crate) static UPDATE_NODE: OwnTool = OwnTool {
         }
         (properties, json!(["nodeId"]))
     },
-    variable: Some(show),
 };
 
 /// Deletes a node.
@@ -55,7 +53,6 @@ pub(crate) static DELETE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Command(delete),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"nodeId": node_id(), "reason": reason()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Reads a node.
@@ -72,7 +69,6 @@ pub(crate) static GET_NODE: OwnTool = OwnTool {
     }),
     is_for: |view| view.may_see(Share::Workflow),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Reads the result of a node.
@@ -90,7 +86,6 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
     }),
     is_for: |view| view.may_see(Share::Workflow),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 /// Executes a node alone.
@@ -102,16 +97,13 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| {
         let Which { node_id } = parse(arguments)?;
         if !view.is_in_charge() {
-            let who = view.agent().map(ToString::to_string).unwrap_or_default();
-            let (what, hint) = ("execute the workflow", "ask the manager or the user");
-            return Err(Error::Forbidden { who, what, hint });
+            return Err(forbidden(view, "execute the workflow"));
         }
         view.node(node_id)?;
         Ok(Read::TestNode(node_id))
     }),
     is_for: |view| view.is_in_charge(),
     arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
-    variable: None,
 };
 
 #[derive(Deserialize)]
@@ -213,7 +205,7 @@ fn delete(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<Strin
 }
 
 /// Shows the configuration, in which there may be secrets.
-fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
+pub(super) fn show(arguments: &mut Value, visitor: &mut dyn InputVisitor) {
     let id = arguments.get("nodeId").and_then(node_in);
     if let Some(config) = arguments.get_mut("config") {
         visitor.variable(&in_config(id), None, config);

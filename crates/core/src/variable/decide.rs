@@ -10,6 +10,7 @@ use super::{
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     entry::{Actor, Hash},
+    erasure::check_reason,
     error::{Error, Fault},
     id::{VariableName, is_of_call},
     input::InputVisitor,
@@ -17,9 +18,6 @@ use crate::{
     rights::Right,
     text::{self, Text},
 };
-
-/// How many characters a reason has at most.
-const REASON_CHARS: usize = 1000;
 
 /// How many origins a variable has at most.
 const ORIGINS: usize = 20;
@@ -50,7 +48,7 @@ impl Command for SetVariable {
             let problem = "names of secrets in calls begin with `call:`: use another name";
             return Err(Error::invalid("/name", problem).into());
         }
-        let reason = checked(reason)?;
+        check_reason(reason)?;
         let marked = decision.state.variables.mark(name, *secret);
         let sealed = decision.sealed(name.as_str());
         let origins = match (origins, decision.state.variables.get(name)) {
@@ -75,7 +73,7 @@ impl Command for SetVariable {
             marked,
             origins,
             sealed,
-            reason,
+            reason: reason.clone(),
         });
         Ok(())
     }
@@ -105,13 +103,13 @@ impl Command for ClearVariable {
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let reason = checked(&self.reason)?;
+        check_reason(&self.reason)?;
         let is_user = decision.by == Actor::User;
         let is_known = is_user && decision.state.secrets.newest(self.name.as_str()).is_some();
         if decision.state.variables.get(&self.name).is_none() && !is_known {
             return Err(Error::not_found("variable", &self.name).into());
         }
-        decision.record(Cleared { name: Some(self.name.clone()), reason });
+        decision.record(Cleared { name: Some(self.name.clone()), reason: self.reason.clone() });
         Ok(())
     }
 
@@ -129,10 +127,10 @@ impl Command for ClearVariables {
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let reason = checked(&self.reason)?;
+        check_reason(&self.reason)?;
         let is_known = decision.by == Actor::User && !decision.state.secrets.is_empty();
         if decision.state.variables.iter().next().is_some() || is_known {
-            decision.record(Cleared { name: None, reason });
+            decision.record(Cleared { name: None, reason: self.reason.clone() });
         }
         Ok(())
     }
@@ -156,15 +154,4 @@ fn check_sealed(name: &VariableName, found: &FoundSecrets, sealed: Option<Hash>)
     };
     let faults: Vec<_> = found.placeholders.iter().filter(|_| sealed.is_none()).map(fault).collect();
     if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
-}
-
-/// A reason with something in it, of at most [`REASON_CHARS`] characters.
-fn checked(reason: &Arc<str>) -> Result<Arc<str>, Error> {
-    if reason.trim().is_empty() {
-        return Err(Error::invalid("/reason", "say why in at least one word"));
-    }
-    if reason.chars().nth(REASON_CHARS).is_some() {
-        return Err(Error::invalid("/reason", format!("use at most {REASON_CHARS} characters")));
-    }
-    Ok(reason.clone())
 }

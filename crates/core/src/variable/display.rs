@@ -24,7 +24,7 @@ pub fn display(value: &Value) -> String {
         Value::Object(fields) if fields.is_empty() => "{} (empty)".to_owned(),
         value => {
             let mut whole = Line::default();
-            match (whole.bare(value), value) {
+            match (whole.json(value, true), value) {
                 (Ok(()), _) => whole.text,
                 (Err(Full), Value::Array(all)) => display_array(all),
                 (Err(Full), _) => whole.text + "...",
@@ -58,7 +58,7 @@ fn display_array(all: &[Value]) -> String {
     // What does not fit is cut.
     let _ = line
         .add(&format!("[Array of {} results - first: ", all.len()))
-        .and_then(|()| all.first().map_or(Ok(()), |first| line.json(first)));
+        .and_then(|()| all.first().map_or(Ok(()), |first| line.json(first, false)));
     line.text + "..."
 }
 
@@ -93,37 +93,20 @@ impl Line {
         Ok(())
     }
 
-    /// Writes a value with the bare keys of objects.
-    fn bare(&mut self, value: &Value) -> Result<(), Full> {
+    /// Writes a value as JSON; where `is_bare`, keys that need no quotes have none, but within lists.
+    fn json(&mut self, value: &Value, is_bare: bool) -> Result<(), Full> {
         match value {
             Value::Object(fields) => {
                 self.add("{")?;
                 for (at, (key, inner)) in fields.iter().enumerate() {
                     self.add(if at == 0 { "" } else { ", " })?;
-                    if is_identifier(key) {
+                    if is_bare && is_identifier(key) {
                         self.add(key)?
                     } else {
                         self.quoted(key)?
                     }
                     self.add(": ")?;
-                    self.bare(inner)?;
-                }
-                self.add("}")
-            }
-            value => self.json(value),
-        }
-    }
-
-    /// Writes a value as JSON.
-    fn json(&mut self, value: &Value) -> Result<(), Full> {
-        match value {
-            Value::Object(fields) => {
-                self.add("{")?;
-                for (at, (key, inner)) in fields.iter().enumerate() {
-                    self.add(if at == 0 { "" } else { ", " })?;
-                    self.quoted(key)?;
-                    self.add(": ")?;
-                    self.json(inner)?;
+                    self.json(inner, is_bare)?;
                 }
                 self.add("}")
             }
@@ -131,7 +114,7 @@ impl Line {
                 self.add("[")?;
                 for (at, inner) in all.iter().enumerate() {
                     self.add(if at == 0 { "" } else { ", " })?;
-                    self.json(inner)?;
+                    self.json(inner, false)?;
                 }
                 self.add("]")
             }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Origin, Variable, Variables, display};
@@ -12,7 +12,7 @@ use crate::{
     entry::{Actor, Hash, Header},
     error::Error,
     fact::{
-        Description, ERASED, Earlier, Fact, Seen, Sentence, erase_json, erase_words, json, json_text, sealed, text,
+        Description, ERASED, Earlier, Fact, MeantFor, Sentence, erase_json, erase_words, json, json_text, sealed, text,
     },
     id::{NodeId, Seq, VariableName},
     recall::{Recallable, Source},
@@ -56,7 +56,7 @@ pub struct Set {
     /// Its name.
     pub name: VariableName,
     /// Its value, with `[hidden]` in the place of each secret; absent where it is long.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::json::given", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// The JSON text of a long value, which stands beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,11 +88,6 @@ pub struct Cleared {
     pub(super) reason: Arc<str>,
 }
 
-/// Reads what is there, and may be `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
 fn subject(name: Option<&VariableName>) -> String {
     name.map_or_else(|| ALL.to_owned(), |name| format!("{VARIABLE}{name}"))
 }
@@ -109,12 +104,10 @@ impl Fact for Set {
 
     const SOURCE: Option<Source> = Some(Source::Variable);
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Variables);
+
     fn subject(&self) -> String {
         subject(Some(&self.name))
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Variables)
     }
 
     fn erase(data: &mut Value) {
@@ -154,10 +147,6 @@ impl Fact for Set {
         Some(view.variable(&name).ok()?.seq)
     }
 
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
-    }
-
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
         let name = subject.strip_prefix(VARIABLE)?.parse().ok()?;
         view.variable(&name).ok().map(|_| view.state.audience_of(Share::Variables))
@@ -174,12 +163,10 @@ impl Fact for Cleared {
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Variables);
+
     fn subject(&self) -> String {
         subject(self.name.as_ref())
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Variables)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -191,9 +178,5 @@ impl Fact for Cleared {
         if header.by == Actor::User {
             state.secrets.forget_each(self.name.as_ref().map(VariableName::as_str), header.seq);
         }
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        if view.may_see(Share::Variables) && view.was_meant(header) { Seen::fact(&self) } else { None }
     }
 }

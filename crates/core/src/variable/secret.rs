@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::display::{HIDDEN, is_placeholder};
-use crate::{error::Error, id::is_control, text::first_chars};
+use crate::{error::Error, id::is_control, json::pointer_token, text::first_chars};
 
 /// What the name of a secret ends with.
 const SECRETS: [&str; 13] = [
@@ -183,7 +183,7 @@ impl Path<'_> {
     fn pointer(&self) -> String {
         match self {
             Self::Whole => String::new(),
-            Self::Key(outer, key) => format!("{}/{}", outer.pointer(), key.replace('~', "~0").replace('/', "~1")),
+            Self::Key(outer, key) => format!("{}/{}", outer.pointer(), pointer_token(key)),
             Self::Index(outer, at) => format!("{}/{at}", outer.pointer()),
         }
     }

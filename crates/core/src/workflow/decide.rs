@@ -132,12 +132,9 @@ impl Command for DeleteNode {
         });
         let referring: Vec<_> = referring.collect();
         if !referring.is_empty() {
-            return Err(Error::Conflict {
-                kind: ConflictKind::NodeInUse,
-                what: format!("other nodes refer to {}: {}", self.id, referring.join(", ")),
-                hint: "change these nodes first, or replace the whole workflow",
-            }
-            .into());
+            let what = format!("other nodes refer to {}: {}", self.id, referring.join(", "));
+            let hint = "change these nodes first, or replace the whole workflow";
+            return Err(Error::conflict(ConflictKind::NodeInUse, what, hint).into());
         }
         delete(decision, &[self.id], version, self.reason.as_ref())
     }
@@ -189,11 +186,8 @@ pub(super) fn begin(
         return Err(Error::invalid("/reason", format!("use at most {INLINE_BYTES} bytes")));
     }
     if let Some(expected) = expected_version.filter(|expected| *expected != version) {
-        return Err(Error::Conflict {
-            kind: ConflictKind::StaleWorkflow,
-            what: format!("/expected_version: the workflow has version {version} by now, not {expected}"),
-            hint: "read the workflow, and change that version",
-        });
+        let what = format!("/expected_version: the workflow has version {version} by now, not {expected}");
+        return Err(Error::conflict(ConflictKind::StaleWorkflow, what, "read the workflow, and change that version"));
     }
     Ok(version.saturating_add(1))
 }

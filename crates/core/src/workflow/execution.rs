@@ -17,7 +17,7 @@ pub(super) use self::decide::at_rest;
 use super::{PutResult, Workflow};
 use crate::{
     entry::Actor,
-    id::{ExecutionId, NodeId},
+    id::{ExecutionId, NodeId, words},
     number,
     time::Timestamp,
 };
@@ -67,21 +67,23 @@ pub struct Execution {
     pub finished_at: Option<Timestamp>,
 }
 
-/// Where an execution is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ExecutionStatus {
-    /// It is under way.
-    Running,
-    /// It came to the end.
-    Completed,
-    /// A node failed, or a limit was reached.
-    Failed,
-    /// Somebody ended it.
-    Cancelled,
-    /// Whoever executed it is gone.
-    Interrupted,
+words! {
+    /// Where an execution is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum ExecutionStatus {
+        /// It is under way.
+        Running = "running",
+        /// It came to the end.
+        Completed = "completed",
+        /// A node failed, or a limit was reached.
+        Failed = "failed",
+        /// Somebody ended it.
+        Cancelled = "cancelled",
+        /// Whoever executed it is gone.
+        Interrupted = "interrupted",
+    }
 }
 
 /// The limits of an execution. At a limit it fails.
@@ -106,19 +108,6 @@ pub struct ExecutionLimits {
 impl Default for ExecutionLimits {
     fn default() -> Self {
         Self { node_runs: 1000, node_seconds: 300, seconds: 3600 }
-    }
-}
-
-impl ExecutionStatus {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
-        }
     }
 }
 

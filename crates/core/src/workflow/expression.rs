@@ -9,7 +9,7 @@ use minijinja::{
 };
 use serde_json::{Map, Value};
 
-use super::values::Values;
+use super::Values;
 use crate::{id::NodeId, json::MAX_DEPTH};
 
 /// How much work an expression may be: about one for each operation, and for 64 bytes of what it makes.

@@ -8,15 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    HeldNode, Node, NodeStatus, Workflow,
-    seal::SealedPart,
-    sight::{seen, visible_node},
-};
+use super::{HeldNode, Node, NodeStatus, Workflow, seal::SealedPart, sight::visible_node};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, json, sealed, text},
+    fact::{Description, Earlier, Fact, MeantFor, Repeats, Sentence, TextField, json, sealed, text},
     id::NodeId,
     rights::Share,
     state::State,
@@ -108,12 +104,10 @@ impl Fact for Updated {
         ..Description::of(&[text("name"), text("description"), text("reason")])
     };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         SUBJECT.to_owned()
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -124,10 +118,6 @@ impl Fact for Updated {
             // A stable sort: without an order all stay where they are.
             workflow.nodes.sort_by_key(|held| place(held.node.id).unwrap_or(usize::MAX));
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 
     fn visible_to(view: &View<'_>, _: &str) -> Option<Audience> {
@@ -145,12 +135,10 @@ impl Fact for NodeCreated {
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         subject(self.0.node.id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -158,10 +146,6 @@ impl Fact for NodeCreated {
         state.learn_of_node(sealed.as_ref(), header);
         let held = HeldNode { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
         change(state, version, header, |workflow| workflow.insert(position, held));
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
@@ -177,12 +161,10 @@ impl Fact for NodeUpdated {
     const DESCRIPTION: Description =
         Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         subject(self.0.node.id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -193,10 +175,6 @@ impl Fact for NodeUpdated {
                 workflow.insert(position, HeldNode { node, seq: header.seq, ..before });
             }
         });
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
@@ -211,12 +189,10 @@ impl Fact for NodeDeleted {
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Deleted, ..Description::of(&[text("reason")]) };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         subject(self.id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn apply(self, state: &mut State, header: &Header) {
@@ -225,9 +201,5 @@ impl Fact for NodeDeleted {
             workflow.gone.insert(self.id);
         });
         state.forget_node(self.id, header);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 }

@@ -10,7 +10,7 @@ use super::{
     expression::names,
     work::{Said, texts},
 };
-use crate::id::{NodeId, VariableName};
+use crate::id::{NodeId, VariableName, words};
 
 /// A relation between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,27 +24,18 @@ pub struct Edge {
     pub kind: EdgeKind,
 }
 
-/// How a node relates to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowEdgeKind))]
-#[serde(rename_all = "snake_case")]
-pub enum EdgeKind {
-    /// The other comes right after it.
-    Next,
-    /// It reads a variable of the other.
-    Reads,
-    /// It names the other, to go on there.
-    Route,
-}
-
-impl EdgeKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Next => "next",
-            Self::Reads => "reads",
-            Self::Route => "route",
-        }
+words! {
+    /// How a node relates to another.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkflowEdgeKind))]
+    #[serde(rename_all = "snake_case")]
+    pub enum EdgeKind {
+        /// The other comes right after it.
+        Next = "next",
+        /// It reads a variable of the other.
+        Reads = "reads",
+        /// It names the other, to go on there.
+        Route = "route",
     }
 }
 

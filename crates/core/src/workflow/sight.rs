@@ -3,9 +3,7 @@
 use super::{Document, Shown, Workflow, execution::Execution};
 use crate::{
     audience::Audience,
-    entry::Header,
     error::Error,
-    fact::{Fact, Seen},
     id::{ExecutionId, NodeId, Seq},
     rights::Share,
     view::View,
@@ -48,11 +46,6 @@ impl View<'_> {
         let found = self.workflow().ok().and_then(|workflow| workflow.execution(id));
         found.cloned().ok_or_else(|| Error::not_found("execution", id))
     }
-}
-
-/// What `fact` looks like to `view`.
-pub(super) fn seen<F: Fact>(fact: &F, view: &View<'_>, header: &Header) -> Option<Seen> {
-    if view.may_see(Share::Workflow) && view.was_meant(header) { Seen::fact(fact) } else { None }
 }
 
 /// Who may see the node that entries with this subject are about.

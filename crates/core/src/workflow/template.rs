@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::values::Values;
+use super::Values;
 use crate::{id::VariableName, prompt::escape::page_text};
 
 /// What begins and ends a template.

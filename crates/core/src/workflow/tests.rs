@@ -69,7 +69,7 @@ fn pointers<T: std::fmt::Debug>(refused: Result<T, Error>) -> Vec<String> {
     faults.into_iter().map(|fault| fault.pointer).collect()
 }
 
-fn conflict<T: std::fmt::Debug>(refused: Result<T, Error>) -> ConflictKind {
+pub(super) fn conflict<T: std::fmt::Debug>(refused: Result<T, Error>) -> ConflictKind {
     let Err(Error::Conflict { kind, .. }) = refused else { panic!("{refused:?}") };
     kind
 }

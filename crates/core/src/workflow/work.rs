@@ -16,7 +16,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{Node, expression, template, values::Values};
+use super::{Node, Values, expression, template};
 use crate::{
     error::{Error, Fault},
     id::{NodeId, VariableName},

@@ -3,7 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use callboard_api as api;
 use callboard_core::{
-    context_set::{DeleteSet, HeldSet, PutSet, SetView, hidden_from_agents},
+    context_set::{DeleteSet, HeldSet, PutSet, SetView},
     id::{SessionId, SetName},
     text::Text,
     view::View,
@@ -107,7 +107,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// What `view` shows of a set.
     pub(crate) fn of(seen: SetView<'_>, view: &View<'_>) -> Self {
-        let HeldSet { set, updated_at, .. } = seen.held();
+        let HeldSet { set, sight, updated_at, .. } = seen.held();
         let form = set.form.as_ref().map(|form| api::Form {
             name: set.name.clone(),
             fields: form.fields.clone(),
@@ -119,7 +119,7 @@ impl Seen {
             name: set.name.clone(),
             content: None,
             visible_to: set.visible_to.clone(),
-            hidden_from_agents: hidden_from_agents(seen.held(), &view.state.team).cloned().collect(),
+            hidden_from_agents: view.state.team.hidden_from(&sight.audience).cloned().collect(),
             enabled: set.enabled,
             form: form.filter(|_| is_whole),
             tokens: set.tokens,

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde::de::IgnoredAny;
 
-use crate::{exact::text_bytes, variable::is_secret_name};
+use crate::{exact::text_bytes, json::pointer_token, variable::is_secret_name};
 
 /// How many bytes the JSON pointers of all places in a text have at most.
 const MOST_POINTERS: usize = 1024 * 1024;
@@ -74,7 +74,7 @@ pub(super) fn places(text: &str) -> Vec<Place> {
                 }
                 let written = text.get(begin..at).unwrap_or_default();
                 let name: String = serde_json::from_str(written).unwrap_or_else(|_| written.to_owned());
-                let token = name.replace('~', "~0").replace('/', "~1");
+                let token = pointer_token(&name);
                 if is_secret_name(&name) {
                     let is_between = |byte: &&u8| byte.is_ascii_whitespace() || **byte == b':';
                     let start = at + bytes.iter().skip(at).take_while(is_between).count();

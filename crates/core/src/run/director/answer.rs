@@ -24,7 +24,7 @@ pub(in crate::run) fn answer(
     if calls.is_empty() {
         return Ok(ReplyOutcome { completed: true, ..spoken(Duty::Build.into()) });
     }
-    let caller = Caller { agent: director, thread: Some(main), own_tools: Some(DIRECTOR_TOOLS) };
+    let caller = Caller { agent: director, thread: Some(main), own_tools: Some(DIRECTOR_TOOLS.as_slice()) };
     let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
     Ok(ReplyOutcome { idle: all_refused, copied_from, ..spoken(wait.map_or_else(|| Duty::Build.into(), Due::from)) })
 }

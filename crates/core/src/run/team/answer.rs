@@ -10,7 +10,7 @@ use crate::{
     conversation::{self, Criteria, NewMessage, Role},
     decision::{DecisionBuilder, Undecided},
     directive::Received,
-    directive::{self, Directive, FormRequest, Reading, Recipient},
+    directive::{self, Directive, FormRequest, Reading, Recipient, read::whole},
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
@@ -70,10 +70,10 @@ fn direct(decision: &mut DecisionBuilder<'_>, reply: &TurnReply, is_repair: bool
     let Reading { directive, mut faults, unparsed } = directive::read::read_text(&reply.text, &decision.state.team);
     faults.extend(directive::read::contradictions(&directive));
     if reply.cut_off {
-        faults.push(fault("the answer was cut off at the length it may have: say it in fewer words"));
+        faults.push(whole("the answer was cut off at the length it may have: say it in fewer words"));
     }
     if faults.is_empty() && says_nothing(&directive) {
-        faults.push(fault("say what is next: a message to somebody, an update, or that the work is complete"));
+        faults.push(whole("say what is next: a message to somebody, an update, or that the work is complete"));
     }
     if !faults.is_empty() && !is_repair {
         let note = "[shortened here: the whole of it is in the journal]";
@@ -96,10 +96,6 @@ const SAID_BYTES: usize = 16 * 1024;
 
 fn says_nothing(directive: &Directive) -> bool {
     directive.message.is_none() && directive.sets.is_empty() && !directive.workflow_complete
-}
-
-fn fault(problem: &str) -> Fault {
-    Fault { pointer: String::new(), problem: problem.to_owned() }
 }
 
 /// Sends the directive's message to its recipient. Returns what is due then. Contradictory directives were sent back before;
@@ -139,7 +135,7 @@ fn route(
                 Ok((ReplyOutcome::due(Wait::User { form: form.clone() }), said, form))
             }
             Err(error) => {
-                faults.push(fault(&format!("the form is left out: {error}")));
+                faults.push(whole(&format!("the form is left out: {error}")));
                 let request = shortened(&request, SAID_BYTES, note);
                 Ok((ReplyOutcome::due(Duty::Form { request }), said, None))
             }

@@ -87,7 +87,7 @@ impl Command for StartNode {
     const RIGHT: Right = Right::system("record what happens in an execution");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         decision.state.workflow.get(self.node).ok_or_else(|| Error::not_found("node", self.node))?;
         decision.record(NodeStarted { execution: self.execution.clone(), id: self.node });
         Ok(())
@@ -103,7 +103,7 @@ impl Command for FinishNode {
     const RIGHT: Right = Right::system("record what happens in an execution");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         let is_started = |execution: &Execution| execution.running.contains(&self.result.id);
         if !decision.state.workflow.at_work().is_some_and(is_started) {
             return Err(Error::not_found("node under way", self.result.id).into());
@@ -129,7 +129,7 @@ impl Command for FinishExecution {
     const NEEDS_WORDS: bool = false;
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        under_way(decision, &self.execution)?;
+        running(decision, &self.execution)?;
         let Self { execution, status, reason, failed, skipped } = self.clone();
         let reason = reason.map(shortened);
         decision.record(Finished { execution, status, reason, failed, skipped });
@@ -163,16 +163,8 @@ impl Command for CancelExecution {
 /// Refuses what cannot be done while the workflow is executed.
 pub(in crate::workflow) fn at_rest(at_work: Option<&Execution>) -> Result<(), Error> {
     let Some(execution) = at_work else { return Ok(()) };
-    Err(Error::Conflict {
-        kind: ConflictKind::ExecutionUnfinished,
-        what: format!("the execution {} of the workflow is under way", execution.id),
-        hint: "wait for it, or cancel it",
-    })
-}
-
-/// The same for whoever executes it.
-fn under_way(decision: &DecisionBuilder<'_>, id: &ExecutionId) -> Result<(), Error> {
-    running(decision, id)
+    let what = format!("the execution {} of the workflow is under way", execution.id);
+    Err(Error::conflict(ConflictKind::ExecutionUnfinished, what, "wait for it, or cancel it"))
 }
 
 /// Refuses an execution that is not there, or has ended.
@@ -182,11 +174,8 @@ fn running(decision: &DecisionBuilder<'_>, id: &ExecutionId) -> Result<(), Error
     if execution.is_running() {
         return Ok(());
     }
-    Err(Error::Conflict {
-        kind: ConflictKind::ExecutionEnded,
-        what: format!("the execution {id} is {}", execution.status.as_str()),
-        hint: "start another one",
-    })
+    let what = format!("the execution {id} is {}", execution.status.as_str());
+    Err(Error::conflict(ConflictKind::ExecutionEnded, what, "start another one"))
 }
 
 impl ExecutionLimits {

@@ -6,14 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Execution, ExecutionLimits, ExecutionStatus, KEPT};
 use crate::{
-    audience::Audience,
     entry::Header,
-    fact::{Description, Fact, Seen, Sentence, text},
+    fact::{Description, Fact, MeantFor, Sentence, text},
     id::{ExecutionId, NodeId},
     rights::Share,
     state::State,
-    view::View,
-    workflow::{NodeStatus, Workflow, sight::seen},
+    workflow::{NodeStatus, Workflow},
 };
 
 /// An execution began.
@@ -85,16 +83,10 @@ macro_rules! of_execution {
     ($texts:expr) => {
         const DESCRIPTION: Description = Description::of($texts);
 
+        const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
         fn subject(&self) -> String {
             subject(&self.execution)
-        }
-
-        fn audience(&self, before: &State) -> Audience {
-            before.audience_of(Share::Workflow)
-        }
-
-        fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-            seen(&self, view, header)
         }
     };
 }

@@ -6,14 +6,14 @@ use super::{
     *,
 };
 use crate::{
-    error::{ConflictKind, Error},
+    error::ConflictKind,
     rights::Share,
     state::State,
     testing::Board,
     variable::SetVariable,
     view::View,
     viewer::Viewer,
-    workflow::{CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, work::Goal},
+    workflow::{CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, tests::conflict, work::Goal},
 };
 
 fn create(kind: &str, config: Value) -> CreateNode {
@@ -45,11 +45,6 @@ fn finish(execution: &ExecutionId, status: ExecutionStatus) -> FinishExecution {
 
 fn statuses(board: &Board) -> Vec<&'static str> {
     board.state.workflow.nodes.iter().map(|held| held.status.as_str()).collect()
-}
-
-fn conflict<T: std::fmt::Debug>(refused: Result<T, Error>) -> ConflictKind {
-    let Err(Error::Conflict { kind, .. }) = refused else { panic!("{refused:?}") };
-    kind
 }
 
 #[test]

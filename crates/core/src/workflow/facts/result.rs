@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, Seen, Sentence, erase_json, json, json_text, sealed},
+    fact::{Description, Earlier, Fact, MeantFor, Sentence, erase_json, json, json_text, sealed},
     id::NodeId,
     rights::Share,
     state::State,
     text::Text,
     view::View,
-    workflow::{
-        NodeStatus,
-        seal::SealedPart,
-        sight::{seen, visible_node},
-    },
+    workflow::{NodeStatus, seal::SealedPart, sight::visible_node},
 };
 
 /// A node was executed, and this is what it gave.
@@ -29,7 +25,7 @@ pub struct ResultRecorded {
     /// What happened to it.
     pub status: NodeStatus,
     /// What it gave, with `[hidden]` in the place of each secret; absent where it is long.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::json::given", skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The JSON text of a long result, which stands beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,11 +33,6 @@ pub struct ResultRecorded {
     /// What was sealed of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::workflow) sealed: Option<SealedPart>,
-}
-
-/// Reads what is there, and may be `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 impl Fact for ResultRecorded {
@@ -54,12 +45,10 @@ impl Fact for ResultRecorded {
         ..Description::of(&[json("result"), json_text("long_result"), sealed("sealed.sha256")])
     };
 
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
     fn subject(&self) -> String {
         format!("result:{}", self.id)
-    }
-
-    fn audience(&self, before: &State) -> Audience {
-        before.audience_of(Share::Workflow)
     }
 
     fn erase(data: &mut Value) {
@@ -73,10 +62,6 @@ impl Fact for ResultRecorded {
             (held.status, held.result) = (self.status, Some(header.seq));
         }
         workflow.note_result(self.id, self.status);
-    }
-
-    fn project(self, view: &View<'_>, header: &Header) -> Option<Seen> {
-        seen(&self, view, header)
     }
 
     fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
