@@ -103,8 +103,11 @@ pub(crate) static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(||
     own.into_iter().chain(READ_TOOLS.iter().copied()).collect()
 });
 
+/// Shows what becomes the value of a variable in the arguments of a tool.
+type Show = fn(&mut Value, &mut dyn InputVisitor);
+
 /// The tools whose arguments have what becomes the value of a variable, each with what shows it.
-const SETTING: &[(&str, fn(&mut Value, &mut dyn InputVisitor))] = &[
+const SETTING: &[(&str, Show)] = &[
     (variable::SET_VARIABLE.name, variable::show),
     (workflow::CREATE_NODE.name, workflow::show),
     (workflow::UPDATE_NODE.name, workflow::show),
