@@ -145,6 +145,26 @@ test("what people and models wrote is text", async () => {
   expect(await page.title()).not.toContain("broken");
 });
 
+test("what becomes a secret leaves the pages that are open", async () => {
+  const open = new Story(harness.api, "open");
+  await open.call("POST", "", { id: "open", agents: [{ name: "lead", role: "manager" }] });
+  const key = "pool-key-4711";
+  await open.set("Keys", `The key is ${key}.`, "all");
+  await open.set("Keys", `The key is ${key}, until Friday.`, "all");
+  await open.say("main", "user", { role: "user", content: `${"word ".repeat(200_000)} ${key}` });
+  const talk = await harness.open("sessions/open/conversation");
+  await untilLive(talk);
+  await press(talk.getByRole("button", { name: /^Show all of/ }), talk.getByText(key));
+  const sets = await harness.open("sessions/open/context-sets?set=Keys");
+  await untilLive(sets);
+  const inspector = sets.getByRole("complementary", { name: "Keys" });
+  await inspector.getByRole("button", { name: "v2 · new text" }).click();
+  await inspector.getByText(`The key is ${key}.`, { exact: true }).waitFor();
+  await open.within("PUT", "/variables/pool_key", { value: key, secret: true, reason: "nobody else may know it" });
+  await inspector.getByText("The key is [hidden].", { exact: true }).waitFor();
+  for (const page of [talk, sets]) await expect.poll(() => page.content()).not.toContain(key);
+});
+
 test("a message is sent with the keyboard, to those whom the page named", async () => {
   const page = await harness.open("sessions/outage/conversation?thread=agent:critic");
   await page.getByText("seen by critic, lead").waitFor();

@@ -4,9 +4,13 @@ import { untrack } from "svelte";
 
 import { Problem } from "../api/problem";
 import type { Entry } from "../api/types";
+import { isRewriting } from "./journal";
 import { useSession } from "./session.svelte";
 
-/** Which entries matter: beginnings of their types, such as `plan.`, or a function that decides. */
+/**
+ * Which entries matter: beginnings of their types, such as `plan.`, or a function that decides. Those that hide words of
+ * earlier ones always do.
+ */
 export type Affects = string[] | ((entry: Entry) => boolean);
 
 export interface Live<T> {
@@ -84,7 +88,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
       }, TOGETHER);
     };
     const ends = [
-      session.onEntry((entry) => void (matters(entry) && changed())),
+      session.onEntry((entry) => void ((isRewriting(entry) || matters(entry)) && changed())),
       session.onUnstored((type) => void (isAffected(affects, type) && changed())),
     ];
     return () => {

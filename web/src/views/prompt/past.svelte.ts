@@ -2,6 +2,7 @@
 
 import type { Audience, Entry } from "../../api/types";
 import { sees } from "../../design/audience";
+import { isRewriting } from "../../session/journal";
 import { useSession } from "../../session/session.svelte";
 import { live, type Live } from "../../session/live.svelte";
 
@@ -91,18 +92,25 @@ function shows(entry: Entry, seq: number): boolean {
   return ranges.some(([first, last]) => first <= seq && seq <= last);
 }
 
-/** The past, read once; what is new is added as it comes. */
+/** The past, read once; what is new is added as it comes. Where words of it were hidden, it is read again. */
 export function past(): Live<Past> {
   const session = useSession();
   let entries: Entry[] = [];
+  let isOutOfDate = false;
   return live(
     async (signal) => {
-      const query = { types: TYPES.join(","), after: entries.at(-1)?.seq ?? 0 };
+      if (isOutOfDate) entries = [];
+      isOutOfDate = false;
+      const known = entries;
+      const query = { types: TYPES.join(","), after: known.at(-1)?.seq ?? 0 };
       const page = await session.api.get("/v1/sessions/{session}/journal", { query, signal });
       signal.throwIfAborted();
-      entries = [...entries, ...(page.entries as Entry[])];
+      entries = [...known, ...(page.entries as Entry[])];
       return new Past(entries);
     },
-    (entry) => TYPES.includes(entry.type),
+    (entry) => {
+      isOutOfDate ||= isRewriting(entry);
+      return TYPES.includes(entry.type);
+    },
   );
 }
