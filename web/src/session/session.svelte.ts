@@ -85,11 +85,12 @@ export class LiveSession {
     this.problem = undefined;
     try {
       await this.readInfo();
-      await this.readRun();
     } catch (error) {
       if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
       return;
     }
+    // Without it there is enough to show, and it is read again once the stream is open.
+    await this.refreshRun();
     if (this.aborter.signal.aborted) return;
     this.last = this.head;
     const url = () => this.api.url("/v1/sessions/{session}/events", {}, { after: this.last });
@@ -109,6 +110,8 @@ export class LiveSession {
       refused: (problem) => {
         this.connection = "refused";
         this.problem = problem;
+        // Of a session that is gone, nothing stays on the screen.
+        if (problem.status === 404) this.forget();
       },
     });
   }
@@ -118,8 +121,7 @@ export class LiveSession {
     this.stream?.close();
     this.entryListeners.clear();
     this.deltaListeners.clear();
-    this.info = undefined;
-    this.run = undefined;
+    this.forget();
   }
 
   /** Tries now to get back to the server. */
@@ -148,6 +150,11 @@ export class LiveSession {
   /** Reads how the run is now: after one has changed it, for the stream may tell of it later. */
   refreshRun(): Promise<void> {
     return this.refresh(() => this.readRun());
+  }
+
+  private forget(): void {
+    this.info = undefined;
+    this.run = undefined;
   }
 
   private hearEvent(type: string, data: string): void {
