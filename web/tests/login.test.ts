@@ -23,6 +23,13 @@ test("the page asks for the token, says when it is wrong, and keeps it nowhere",
   await field.fill("wrong");
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("textbox", { name: "Token" }).and(page.locator("[aria-invalid=true]")).waitFor();
+  // A browser that keeps no cookie is told so, not asked again without a word.
+  await page.route("**/v1/me", (route) => route.fulfill({ status: 401, json: { detail: "no token came" } }), {
+    times: 1,
+  });
+  await field.fill(TOKEN);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("no token came").waitFor();
   await field.fill(TOKEN);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
