@@ -27,7 +27,6 @@ export class LiveSession {
   /** The newest entry that is on the screen. */
   head = $state(0);
   connection = $state<Connection>("connecting");
-  nextAttempt = $state(0);
   problem = $state.raw<Problem>();
 
   private stream: EventStream | undefined;
@@ -103,9 +102,8 @@ export class LiveSession {
         this.problem = undefined;
         void this.refresh(() => Promise.all([this.readInfo(), this.readRun()]));
       },
-      lost: (nextAttempt) => {
+      lost: () => {
         this.connection = "lost";
-        this.nextAttempt = nextAttempt;
       },
       refused: (problem) => {
         this.connection = "refused";

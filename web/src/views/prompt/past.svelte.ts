@@ -18,7 +18,6 @@ export interface SetThen {
   name: string;
   visible_to: Audience;
   enabled: boolean;
-  tokens: number;
   /** The entry that wrote it last, and which version that was. */
   entry: Entry;
   version: number;
@@ -35,9 +34,9 @@ export class Past {
       const name = nameOf(entry);
       if (entry.type === "context_set.deleted") sets.delete(name);
       if (entry.type !== "context_set.updated") continue;
-      const { visible_to, enabled, tokens } = entry.data as unknown as SetThen;
+      const { visible_to, enabled } = entry.data as unknown as SetThen;
       const version = (sets.get(name)?.version ?? 0) + 1;
-      sets.set(name, { name, visible_to, enabled, tokens: tokens ?? 0, entry, version });
+      sets.set(name, { name, visible_to, enabled, entry, version });
     }
     return [...sets.values()];
   }
