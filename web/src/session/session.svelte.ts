@@ -56,6 +56,11 @@ export class LiveSession {
     return this.info?.agents ?? [];
   }
 
+  /** Those of whom the viewer is told what they see: an agent of itself alone, unless it is in charge. */
+  get sighted(): Agent[] {
+    return this.isInCharge ? this.agents : this.agents.filter((agent) => agent.name === this.viewer);
+  }
+
   get manager(): Agent | undefined {
     return this.agents.find((agent) => agent.role === "manager");
   }
