@@ -57,6 +57,7 @@ test("a tool call is one line that unfolds to its result", async () => {
   const call = page.getByRole("button", { name: /search_logs/ });
   await call.filter({ hasText: "312 lines" }).waitFor();
   await press(call, page.getByText("checkout-6 WARN pool exhausted").first());
+  expect(await faultsOf(page)).toEqual([]);
 });
 
 test("what was unfolded stays so when its row has left the page, and after a look at another view", async () => {

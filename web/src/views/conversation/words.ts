@@ -3,9 +3,6 @@
 import { count } from "../../format";
 import type { MessageItem } from "./entries";
 
-/** Results are shown so far; the rest of them on demand. */
-export const SHOWN = 4_000;
-
 export const nameOf = (author: string): string => (author === "user" ? "You" : author);
 
 /** To whom a message was said: `to critic`, `to you`, or in which thread. */
