@@ -207,11 +207,6 @@ export class LiveSession {
   }
 }
 
-/** Whether a run has ended. */
-export function isOver(run: Run): boolean {
-  return ["completed", "failed", "cancelled"].includes(run.status);
-}
-
 export function provideSession(session: LiveSession): void {
   setContext(KEY, session);
 }
