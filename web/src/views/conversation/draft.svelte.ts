@@ -47,8 +47,9 @@ export class FormDraft extends Attempt {
 
   /** What is wrong with the answer to one field; of the whole form without a field. */
   problemOf(field?: string): Problem | undefined {
-    const at = this.problem?.field?.match(/^\/answers\/(.+)$/)?.[1];
-    return at === field ? this.problem : undefined;
+    const [, at] = /^\/answers\/(.+)$/.exec(this.problem?.field ?? "") ?? [];
+    // In a JSON pointer a slash and a tilde are written otherwise.
+    return at?.replaceAll("~1", "/").replaceAll("~0", "~") === field ? this.problem : undefined;
   }
 
   async submit(form: NonNullable<ContextSet["form"]>): Promise<void> {
