@@ -116,6 +116,7 @@ test("what is open closes one after the other, and the focus goes back to what o
     () => question.getByRole("button", { name: "Close" }).click(),
   ]) {
     await actions.press("Enter");
+    await page.getByRole("menuitem", { name: "Delete…" }).and(focused).waitFor();
     await page.keyboard.press("Enter");
     await question.waitFor();
     await close();
