@@ -5,6 +5,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { Attempt } from "../../api/attempt.svelte";
 import type { Problem } from "../../api/problem";
 import type { ContextSet } from "../../api/types";
+import { keepForReload } from "../../session/reload";
 import type { LiveSession } from "../../session/session.svelte";
 import { answerOf, type FormFieldOf, type Given } from "./form";
 
@@ -42,7 +43,7 @@ export class FormDraft extends Attempt {
 
   set(field: string, value: Given): void {
     this.given.set(field, value);
-    sessionStorage.setItem(this.key, JSON.stringify(Object.fromEntries(this.given)));
+    keepForReload(this.key, JSON.stringify(Object.fromEntries(this.given)));
   }
 
   /** What is wrong with the answer to one field; of the whole form without a field. */
@@ -57,7 +58,7 @@ export class FormDraft extends Attempt {
       const body = { answers: answers(form.fields, this.given) };
       await this.session.api.post("/v1/sessions/{session}/forms/{name}", { path: { name: this.name }, body });
       this.given.clear();
-      sessionStorage.removeItem(this.key);
+      keepForReload(this.key, "");
     });
   }
 
