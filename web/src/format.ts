@@ -6,7 +6,6 @@ const share = new Intl.NumberFormat(undefined, { style: "percent", maximumFracti
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" });
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -62,9 +61,6 @@ export function time(at: string, now: Date = new Date()): string {
 
 /** The whole date and time, to be shown on hover. */
 export const fullTime = (at: string): string => full.format(new Date(at));
-
-/** `Monday, 23 November 2026` */
-export const date = (at: string): string => longDay.format(new Date(at));
 
 /** `5 min ago`, `in 6 days` */
 export function fromNow(at: string, now: number = Date.now()): string {

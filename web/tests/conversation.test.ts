@@ -57,6 +57,7 @@ test("a tool call is one line that unfolds to its result", async () => {
   const call = page.getByRole("button", { name: /search_logs/ });
   await call.filter({ hasText: "312 lines" }).waitFor();
   await press(call, page.getByText("checkout-6 WARN pool exhausted").first());
+  expect(await faultsOf(page)).toEqual([]);
 });
 
 test("what was unfolded stays so when its row has left the page, and after a look at another view", async () => {
@@ -143,6 +144,26 @@ test("what people and models wrote is text", async () => {
   expect(await said.getByRole("link", { name: "go" }).count()).toBe(0);
   await article(page, HOSTILE.style).waitFor();
   expect(await page.title()).not.toContain("broken");
+});
+
+test("what becomes a secret leaves the pages that are open", async () => {
+  const open = new Story(harness.api, "open");
+  await open.call("POST", "", { id: "open", agents: [{ name: "lead", role: "manager" }] });
+  const key = "pool-key-4711";
+  await open.set("Keys", `The key is ${key}.`, "all");
+  await open.set("Keys", `The key is ${key}, until Friday.`, "all");
+  await open.say("main", "user", { role: "user", content: `${"word ".repeat(200_000)} ${key}` });
+  const talk = await harness.open("sessions/open/conversation");
+  await untilLive(talk);
+  await press(talk.getByRole("button", { name: /^Show all of/ }), talk.getByText(key));
+  const sets = await harness.open("sessions/open/context-sets?set=Keys");
+  await untilLive(sets);
+  const inspector = sets.getByRole("complementary", { name: "Keys" });
+  await inspector.getByRole("button", { name: "v2 · new text" }).click();
+  await inspector.getByText(`The key is ${key}.`, { exact: true }).waitFor();
+  await open.within("PUT", "/variables/pool_key", { value: key, secret: true, reason: "nobody else may know it" });
+  await inspector.getByText("The key is [hidden].", { exact: true }).waitFor();
+  for (const page of [talk, sets]) await expect.poll(() => page.content()).not.toContain(key);
 });
 
 test("a message is sent with the keyboard, to those whom the page named", async () => {

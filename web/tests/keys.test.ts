@@ -30,7 +30,7 @@ test("from the list of sessions through the views, with single letters", async (
   await cells.first().focus();
   await press("ArrowDown", "ArrowRight", "Enter");
   const question = page.getByRole("dialog", { name: "Customers affected for researcher" });
-  await question.getByRole("button", { name: "Show to researcher" }).waitFor();
+  await question.getByRole("button", { name: "Show to researcher" }).and(page.locator(":focus")).waitFor();
   await press("Escape");
   await question.waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent?.trim())).toBe("hidden");
@@ -100,6 +100,38 @@ test("eyes, a message and the palette have keys, and letters can be switched off
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Go to" }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/sessions/outage/context-sets");
+});
+
+test("what is open closes one after the other, and the focus goes back to what opened it", async () => {
+  const page = await harness.open("sessions/outage/context-sets");
+  const focused = page.locator(":focus");
+  const brief = page.getByRole("button", { name: "Brief", exact: true });
+  await brief.click();
+  const inspector = page.getByRole("complementary", { name: "Brief" });
+  const actions = inspector.getByRole("button", { name: "Actions for Brief" });
+  const question = page.getByRole("dialog", { name: "Delete Brief" });
+  for (const close of [
+    () => page.keyboard.press("Escape"),
+    () => question.getByRole("button", { name: "Cancel" }).click(),
+    () => question.getByRole("button", { name: "Close" }).click(),
+  ]) {
+    await actions.press("Enter");
+    await page.getByRole("menuitem", { name: "Delete…" }).and(focused).waitFor();
+    await page.keyboard.press("Enter");
+    await question.waitFor();
+    await close();
+    await question.waitFor({ state: "detached" });
+    await actions.and(focused).waitFor();
+  }
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Go to" });
+  await palette.waitFor();
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "detached" });
+  await actions.and(focused).waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+  await brief.and(focused).waitFor();
 });
 
 test("a text that is selected is asked why", async () => {

@@ -43,6 +43,25 @@ test("what another client changes is seen at once, and a lost connection comes b
   await page.getByText("Connection lost.").waitFor({ state: "detached" });
 });
 
+test("a session that is deleted while it is open leaves the page", async () => {
+  const short = new Story(harness.api, "short");
+  await short.call("POST", "", { id: "short", agents: [{ name: "lead", role: "manager" }] });
+  await short.set("Brief", "Known for a while.", "all");
+  const page = await harness.open("sessions/short/context-sets?set=Brief");
+  await page.getByText("Known for a while.").first().waitFor();
+  await page.getByText(/Live\s+#\d+/).waitFor();
+  await short.within("DELETE", "");
+  await page.getByText("No such session").waitFor();
+  expect(await page.content()).not.toContain("Known for a while.");
+});
+
+test("a session is shown and followed where its run cannot be read at first", async () => {
+  const page = await harness.open("");
+  await page.route("**/v1/sessions/outage/runs", (route) => route.abort(), { times: 1 });
+  await page.goto(`${harness.url}/sessions/outage/conversation`);
+  await page.getByText(/Live\s+#\d+/).waitFor();
+});
+
 test("what is hidden from an agent is nowhere in its page", async () => {
   const page = await harness.open("sessions/outage/context-sets");
   const answers: Promise<string>[] = [];

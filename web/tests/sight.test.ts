@@ -1,14 +1,12 @@
 /** What agents see: prompts, their sizes, and recall, by what a person can name on the page. */
 
-import { readFile } from "node:fs/promises";
-
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { faultsOf } from "./axe";
 import { Harness } from "./harness";
 import { SECRET_DEADLINE, Story } from "./story";
 
-const axe = await readFile(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 let harness: Harness;
 let story: Story;
 
@@ -27,15 +25,6 @@ const CRITIC = "agent=critic&thread=agent:critic";
 
 async function textIs(page: Page, text: unknown): Promise<void> {
   await expect.poll(() => region(page).textContent()).toBe(text);
-}
-
-/** What axe finds on a page. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: typeof import("axe-core") }).axe.run();
-    return violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
-  });
 }
 
 test("a prompt is shown exactly, moves with the journal, and comes back after a reload", async () => {
@@ -215,6 +204,6 @@ test.each([
     const page = await harness.open(`sessions/outage/${path}`, { colorScheme, viewport: { width, height: 800 } });
     await page.getByText(shown, { exact: false }).first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    expect(await faults(page), path).toEqual([]);
+    expect(await faultsOf(page), path).toEqual([]);
   }
 });

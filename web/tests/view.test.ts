@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { faultsOf } from "./axe";
 import { Harness } from "./harness";
 import { Story } from "./story";
 
@@ -95,6 +96,14 @@ test("the palette goes to what has a name, and does what the page can", async ()
     const places = page.getByRole("listbox", { name: "Places" });
     await places.getByRole("option", { name: option, exact: true }).click();
   };
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Go to" }).fill("board meets on Friday");
+  await page
+    .getByRole("option", { name: /The board meets/ })
+    .first()
+    .waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Escape");
   await go("researcher", "agent:researcher");
   await page.waitForURL(/conversation\?thread=agent/);
   await go("of checkout", "node_2: Those of checkout");

@@ -48,3 +48,13 @@ export class Problem extends Error {
     });
   }
 }
+
+/** What a call answers; `null` where the thing is not there, or not for the caller to see. */
+export async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return null;
+    throw error;
+  }
+}

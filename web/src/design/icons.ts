@@ -43,7 +43,6 @@ export const ICONS = {
   upload: "M8 10.5V3M5 5.5L8 2.5l3 3M3 13.5h10",
   trash: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9",
   edit: "M3 13l.8-3.2L10.5 3l2.5 2.5-6.8 6.7z",
-  moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5z",
 } as const;
 
 export type IconName = keyof typeof ICONS;

@@ -23,7 +23,7 @@ export function amounts(): { of(view: View): string | undefined } {
           await whenIdle();
           return read(signal);
         },
-        [...affects, "agent.", "entry.erased"],
+        [...affects, "agent."],
       ),
     ] as const;
   const said = new Map([

@@ -38,6 +38,11 @@ async function ask(session: LiveSession, query: Query, signal?: AbortSignal): Pr
   return page as Page;
 }
 
+/** Whether an entry says that words of earlier ones are hidden, or there again: what was read before is out of date. */
+export function isRewriting({ type }: Entry): boolean {
+  return ["entry.erased", "secret.hidden", "secret.restored"].includes(type);
+}
+
 /** Entries from `after` on, the oldest first. */
 export async function readEntries(
   session: LiveSession,

@@ -4,9 +4,13 @@ import { untrack } from "svelte";
 
 import { Problem } from "../api/problem";
 import type { Entry } from "../api/types";
+import { isRewriting } from "./journal";
 import { useSession } from "./session.svelte";
 
-/** Which entries matter: beginnings of their types, such as `plan.`, or a function that decides. */
+/**
+ * Which entries matter: beginnings of their types, such as `plan.`, or a function that decides. Those that hide words of
+ * earlier ones always do.
+ */
 export type Affects = string[] | ((entry: Entry) => boolean);
 
 export interface Live<T> {
@@ -16,6 +20,8 @@ export interface Live<T> {
   readonly error: Problem | undefined;
   /** Whether there is nothing to show yet. */
   readonly loading: boolean;
+  /** Whether it is being loaded, for the first time or again. */
+  readonly busy: boolean;
   /** Loads now. */
   reload(): void;
 }
@@ -37,7 +43,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
   let error = $state.raw<Problem>();
   let loading = $state(true);
   let asked = $state(0);
-  let isUnderWay = false;
+  let isUnderWay = $state(false);
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -84,7 +90,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
       }, TOGETHER);
     };
     const ends = [
-      session.onEntry((entry) => void (matters(entry) && changed())),
+      session.onEntry((entry) => void ((isRewriting(entry) || matters(entry)) && changed())),
       session.onUnstored((type) => void (isAffected(affects, type) && changed())),
     ];
     return () => {
@@ -109,8 +115,17 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
     get loading() {
       return loading;
     },
+    get busy() {
+      return isUnderWay;
+    },
     reload: () => void (asked += 1),
   };
+}
+
+/** Waits so long, so that there is one call for what was typed, and not one for each letter. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  signal.throwIfAborted();
 }
 
 /** Whether an entry or event of this type matters by the beginning of its type. */

@@ -27,7 +27,6 @@ export class LiveSession {
   /** The newest entry that is on the screen. */
   head = $state(0);
   connection = $state<Connection>("connecting");
-  nextAttempt = $state(0);
   problem = $state.raw<Problem>();
 
   private stream: EventStream | undefined;
@@ -55,6 +54,11 @@ export class LiveSession {
   /** The team in its order of joining. */
   get agents(): Agent[] {
     return this.info?.agents ?? [];
+  }
+
+  /** Those of whom the viewer is told what they see: an agent of itself alone, unless it is in charge. */
+  get sighted(): Agent[] {
+    return this.isInCharge ? this.agents : this.agents.filter((agent) => agent.name === this.viewer);
   }
 
   get manager(): Agent | undefined {
@@ -85,11 +89,12 @@ export class LiveSession {
     this.problem = undefined;
     try {
       await this.readInfo();
-      await this.readRun();
     } catch (error) {
       if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
       return;
     }
+    // Without it there is enough to show, and it is read again once the stream is open.
+    await this.refreshRun();
     if (this.aborter.signal.aborted) return;
     this.last = this.head;
     const url = () => this.api.url("/v1/sessions/{session}/events", {}, { after: this.last });
@@ -102,13 +107,14 @@ export class LiveSession {
         this.problem = undefined;
         void this.refresh(() => Promise.all([this.readInfo(), this.readRun()]));
       },
-      lost: (nextAttempt) => {
+      lost: () => {
         this.connection = "lost";
-        this.nextAttempt = nextAttempt;
       },
       refused: (problem) => {
         this.connection = "refused";
         this.problem = problem;
+        // Of a session that is gone, nothing stays on the screen.
+        if (problem.status === 404) this.forget();
       },
     });
   }
@@ -118,8 +124,7 @@ export class LiveSession {
     this.stream?.close();
     this.entryListeners.clear();
     this.deltaListeners.clear();
-    this.info = undefined;
-    this.run = undefined;
+    this.forget();
   }
 
   /** Tries now to get back to the server. */
@@ -148,6 +153,11 @@ export class LiveSession {
   /** Reads how the run is now: after one has changed it, for the stream may tell of it later. */
   refreshRun(): Promise<void> {
     return this.refresh(() => this.readRun());
+  }
+
+  private forget(): void {
+    this.info = undefined;
+    this.run = undefined;
   }
 
   private hearEvent(type: string, data: string): void {
@@ -195,11 +205,6 @@ export class LiveSession {
     // The newest stands first. No run is started before the one before it has ended.
     this.run = runs[0];
   }
-}
-
-/** Whether a run has ended. */
-export function isOver(run: Run): boolean {
-  return ["completed", "failed", "cancelled"].includes(run.status);
 }
 
 export function provideSession(session: LiveSession): void {

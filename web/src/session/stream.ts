@@ -8,8 +8,8 @@ export interface Listener {
   event(type: string, data: string): void;
   /** The stream is open. */
   connected(): void;
-  /** The stream broke off; the next attempt is at this time (milliseconds). */
-  lost(nextAttempt: number): void;
+  /** The stream broke off, and is tried again. */
+  lost(): void;
   /** The server refuses the stream, so no further attempt is made. */
   refused(problem: Problem): void;
 }
@@ -89,7 +89,7 @@ export class EventStream {
     // Some randomness, so that the pages that a server lost do not all come back at once.
     const pause = this.pause * (0.75 + Math.random() / 2);
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
-    this.listener.lost(Date.now() + pause);
+    this.listener.lost();
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pause);
       this.waking = () => {

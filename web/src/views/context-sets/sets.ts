@@ -12,14 +12,7 @@ export interface SetChange {
 
 /** All sets that the viewer sees anything of. */
 export async function readSets(session: LiveSession, signal: AbortSignal): Promise<ContextSet[]> {
-  const sets: ContextSet[] = [];
-  for (let cursor: string | null | undefined = ""; cursor !== null && cursor !== undefined;) {
-    const query: { cursor?: string } = cursor === "" ? {} : { cursor };
-    const page = await session.api.get("/v1/sessions/{session}/context-sets", { query, signal });
-    sets.push(...page.context_sets);
-    cursor = page.next_cursor;
-  }
-  return sets;
+  return (await session.api.get("/v1/sessions/{session}/context-sets", { signal })).context_sets;
 }
 
 /** Writes a set; what `change` leaves out stays as it is now. */

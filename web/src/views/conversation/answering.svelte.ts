@@ -10,7 +10,6 @@ export interface Answer {
   text: string;
   /** Whether it is there from its first word. */
   isWhole: boolean;
-  since: string;
 }
 
 /** Pieces that come within so many milliseconds are shown together. */
@@ -53,7 +52,7 @@ export class Answering {
     const key = `${run} ${turn}`;
     const there = this.under.get(key);
     if (there) return there;
-    const answer = { key, run, agent, text: "", isWhole, since: new Date().toISOString() };
+    const answer = { key, run, agent, text: "", isWhole };
     this.under.set(key, answer);
     this.told = `${agent} is answering`;
     this.later();

@@ -5,6 +5,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { Attempt } from "../../api/attempt.svelte";
 import type { Problem } from "../../api/problem";
 import type { ContextSet } from "../../api/types";
+import { keepForReload } from "../../session/reload";
 import type { LiveSession } from "../../session/session.svelte";
 import { answerOf, type FormFieldOf, type Given } from "./form";
 
@@ -42,13 +43,14 @@ export class FormDraft extends Attempt {
 
   set(field: string, value: Given): void {
     this.given.set(field, value);
-    sessionStorage.setItem(this.key, JSON.stringify(Object.fromEntries(this.given)));
+    keepForReload(this.key, JSON.stringify(Object.fromEntries(this.given)));
   }
 
   /** What is wrong with the answer to one field; of the whole form without a field. */
   problemOf(field?: string): Problem | undefined {
-    const at = this.problem?.field?.match(/^\/answers\/(.+)$/)?.[1];
-    return at === field ? this.problem : undefined;
+    const [, at] = /^\/answers\/(.+)$/.exec(this.problem?.field ?? "") ?? [];
+    // In a JSON pointer a slash and a tilde are written otherwise.
+    return at?.replaceAll("~1", "/").replaceAll("~0", "~") === field ? this.problem : undefined;
   }
 
   async submit(form: NonNullable<ContextSet["form"]>): Promise<void> {
@@ -56,7 +58,7 @@ export class FormDraft extends Attempt {
       const body = { answers: answers(form.fields, this.given) };
       await this.session.api.post("/v1/sessions/{session}/forms/{name}", { path: { name: this.name }, body });
       this.given.clear();
-      sessionStorage.removeItem(this.key);
+      keepForReload(this.key, "");
     });
   }
 

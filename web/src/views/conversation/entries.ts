@@ -29,7 +29,7 @@ export interface Call {
   id: string;
   name: string;
   arguments: unknown;
-  result?: { seq: number; at: string; text: string };
+  result?: { seq: number; text: string };
 }
 
 interface Common {
@@ -180,7 +180,7 @@ function messageOf(entry: Entry, shown: Shown, calls: Map<string, Call>): Messag
   const text = textOf(said.content);
   if (said.role === "TOOL") {
     const call = calls.get(`${said.thread_id}\n${said.tool_call_id ?? ""}`);
-    if (call) call.result = { seq: entry.seq, at: entry.at, text };
+    if (call) call.result = { seq: entry.seq, text };
     if (call || !shown.tools) return undefined;
   }
   const made = (said.tool_calls ?? []).map((call): Call => ({ ...call, arguments: call.arguments }));

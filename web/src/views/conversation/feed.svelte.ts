@@ -7,6 +7,7 @@ import { untrack } from "svelte";
 
 import { Problem } from "../../api/problem";
 import type { Entry } from "../../api/types";
+import { isRewriting } from "../../session/journal";
 import type { LiveSession } from "../../session/session.svelte";
 import { SIDE_TYPES, TYPES } from "./entries";
 
@@ -219,8 +220,8 @@ export class Feed {
   }
 
   private hear(entry: Entry): void {
-    // What was erased, and what an agent may no longer see or now may, changes entries that are there.
-    const isChange = entry.type === "entry.erased" || entry.type === "thread.deleted";
+    // Words that were hidden, and what an agent may no longer see or now may, change entries that are there.
+    const isChange = isRewriting(entry) || entry.type === "thread.deleted";
     const isSight = !this.session.isUser && /^(thread\.updated|agent\.)/.test(entry.type);
     if (isChange || isSight) return void this.again();
     if (!TYPES.includes(entry.type)) return;

@@ -33,8 +33,17 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
+/** Quotes or lists within each other by the thousand are no Markdown that could be read: they stay as they are. */
+export function htmlOf(text: string): string {
+  try {
+    return markdown.parse(text, { async: false });
+  } catch {
+    return `<pre>${escaped(text)}</pre>`;
+  }
+}
+
 export function fromMarkdown(text: string): DocumentFragment {
-  const made = DOMPurify.sanitize(markdown.parse(text, { async: false }), ALLOWED);
+  const made = DOMPurify.sanitize(htmlOf(text), ALLOWED);
   for (const link of made.querySelectorAll("a")) {
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";

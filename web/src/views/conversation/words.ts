@@ -1,10 +1,7 @@
 /** Words about messages. */
 
-import { count, number } from "../../format";
+import { count } from "../../format";
 import type { MessageItem } from "./entries";
-
-/** Results are shown so far; the rest of them on demand. */
-export const SHOWN = 4_000;
 
 export const nameOf = (author: string): string => (author === "user" ? "You" : author);
 
@@ -33,15 +30,3 @@ export function shortArguments(given: unknown): string {
   const all = Object.entries(given).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return `(${all.join(", ")})`;
 }
-
-/** Milliseconds as `0.4 s`. */
-export function took(from: string, to: string): string {
-  const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
-  return seconds > 0 ? `${number(Math.round(seconds * 10) / 10)} s` : "";
-}
-
-/** An amount of money in the reader's locale. */
-export const money = (cost: { amount: number; currency: string }): string =>
-  new Intl.NumberFormat(undefined, { style: "currency", currency: cost.currency, maximumSignificantDigits: 3 }).format(
-    cost.amount,
-  );

@@ -1,6 +1,6 @@
 /** The plan: its versions, what changed between them, and writing it. */
 
-import { Problem } from "../../api/problem";
+import { orNull, Problem } from "../../api/problem";
 import type { components } from "../../api/schema";
 import type { LiveSession } from "../../session/session.svelte";
 
@@ -57,13 +57,7 @@ export async function newestPlan(session: LiveSession, signal: AbortSignal): Pro
 }
 
 async function readVersions(session: LiveSession, signal: AbortSignal): Promise<Version[]> {
-  try {
-    return (await session.api.get("/v1/sessions/{session}/plan/versions", { signal })).versions;
-  } catch (error) {
-    // To one who may not see the plan, there is none.
-    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return [];
-    throw error;
-  }
+  return (await orNull(session.api.get("/v1/sessions/{session}/plan/versions", { signal })))?.versions ?? [];
 }
 
 /** A task changed meanwhile, so what one did would undo what another did. */

@@ -1,6 +1,7 @@
 /** Prompts as they are wished for: one call at a time, and what was wished for last is what comes next. */
 
 import { Problem } from "../../api/problem";
+import { isRewriting } from "../../session/journal";
 import type { LiveSession } from "../../session/session.svelte";
 import { useSession } from "../../session/session.svelte";
 import type { Prompt } from "./pieces";
@@ -95,10 +96,10 @@ export function ask(wish: () => Wish | undefined): Asked {
     }
     if (next && !isAsking) void work();
   });
-  // Words that were erased are not kept here either.
+  // Words that were hidden since are not kept here either.
   $effect(() =>
     session.onEntry((entry) => {
-      if (entry.type !== "entry.erased") return;
+      if (!isRewriting(entry)) return;
       kept.clear();
       again += 1;
     }),

@@ -42,8 +42,7 @@ export class Choices {
 
   /** The agents whose prompts the viewer may look at. */
   get agents(): string[] {
-    const { viewer, isInCharge, agents } = this.session;
-    return viewer && !isInCharge ? [viewer] : agents.map((one) => one.name);
+    return this.session.sighted.map((agent) => agent.name);
   }
 
   get agent(): string {

@@ -12,20 +12,36 @@ export type Row =
 /** Rows in the order of the prompts. What is the same stands together, and so do messages that only one of them has. */
 export function align(left: Piece[], right: Piece[]): Row[] {
   const rows: Row[] = [];
-  let [at, to] = [0, 0];
-  for (const { value, added, removed } of diffArrays(left, right, {
-    comparator: (one, other) => one.key === other.key,
-  })) {
-    for (let step = 0; step < value.length; step += 1) {
-      const [before, after] = [left[at], right[to]];
-      if (!added) at += 1;
-      if (!removed) to += 1;
-      if (removed && before) only(rows, "left", before);
-      else if (added && after) only(rows, "right", after);
-      else if (before && after) both(rows, before, after);
+  const paired = pairsOf(left, right);
+  let next = 0;
+  /** What only the right one has before this piece of both. */
+  const upTo = (key: string | undefined) => {
+    for (let piece = right[next]; piece && piece.key !== key; piece = right[next]) {
+      only(rows, "right", piece);
+      next += 1;
+    }
+  };
+  for (const piece of left) {
+    if (!paired.has(piece.key)) only(rows, "left", piece);
+    else {
+      upTo(piece.key);
+      both(rows, piece, right[next] ?? piece);
+      next += 1;
     }
   }
+  upTo(undefined);
   return rows;
+}
+
+/** The keys of what both have in the same order. What only one has is left out at once: to compare it would take long. */
+function pairsOf(left: Piece[], right: Piece[]): Set<string> {
+  const keys = (pieces: Piece[]) => pieces.map((piece) => piece.key);
+  const [before, after] = [new Set(keys(left)), new Set(keys(right))];
+  const shared = diffArrays(
+    keys(left).filter((key) => after.has(key)),
+    keys(right).filter((key) => before.has(key)),
+  );
+  return new Set(shared.flatMap((part) => (part.added || part.removed ? [] : part.value)));
 }
 
 function both(rows: Row[], left: Piece, right: Piece): void {
@@ -37,7 +53,7 @@ function both(rows: Row[], left: Piece, right: Piece): void {
 
 function only(rows: Row[], kind: "left" | "right", piece: Piece): void {
   const last = rows.at(-1);
-  const isOfGroup = last?.kind === kind && isSaid(piece) && last.pieces.every(isSaid);
+  const isOfGroup = last?.kind === kind && isSaid(piece) && last.pieces.slice(-1).every(isSaid);
   if (isOfGroup) last.pieces.push(piece);
   else rows.push({ kind, pieces: [piece] });
 }

@@ -1,6 +1,5 @@
 /** What is not in a prompt, and why not. */
 
-import type { Audience } from "../../api/types";
 import { sees } from "../../design/audience";
 import { partTitle } from "../../design/parts";
 import type { Past, Since } from "./past.svelte";
@@ -11,7 +10,6 @@ export interface Missing {
   why: "hidden" | "off" | "left out" | "shortened" | "erased";
   /** Since which entry, and by whom, where the journal says so. */
   since: Since | undefined;
-  visible_to?: Audience;
 }
 
 /** Hidden sets are named only where the past is given, which is for the user. */
@@ -20,8 +18,7 @@ export function missingFrom(prompt: Prompt | undefined, past: Past | undefined, 
   const sets = (past?.setsAt(at) ?? []).flatMap((set): Missing[] => {
     if (!set.enabled) return [{ what: set.name, why: "off", since: past?.offSince(set.name, at) }];
     if (sees(set.visible_to, agent)) return [];
-    const since = past?.hiddenSince(set.name, agent, at);
-    return [{ what: set.name, why: "hidden", since, visible_to: set.visible_to }];
+    return [{ what: set.name, why: "hidden", since: past?.hiddenSince(set.name, agent, at) }];
   });
   const cut = prompt.parts.flatMap((part): Missing[] => {
     const omitted = part.omitted ?? [];

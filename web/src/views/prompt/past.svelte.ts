@@ -2,6 +2,7 @@
 
 import type { Audience, Entry } from "../../api/types";
 import { sees } from "../../design/audience";
+import { isRewriting } from "../../session/journal";
 import { useSession } from "../../session/session.svelte";
 import { live, type Live } from "../../session/live.svelte";
 
@@ -17,7 +18,6 @@ export interface SetThen {
   name: string;
   visible_to: Audience;
   enabled: boolean;
-  tokens: number;
   /** The entry that wrote it last, and which version that was. */
   entry: Entry;
   version: number;
@@ -34,9 +34,9 @@ export class Past {
       const name = nameOf(entry);
       if (entry.type === "context_set.deleted") sets.delete(name);
       if (entry.type !== "context_set.updated") continue;
-      const { visible_to, enabled, tokens } = entry.data as unknown as SetThen;
+      const { visible_to, enabled } = entry.data as unknown as SetThen;
       const version = (sets.get(name)?.version ?? 0) + 1;
-      sets.set(name, { name, visible_to, enabled, tokens: tokens ?? 0, entry, version });
+      sets.set(name, { name, visible_to, enabled, entry, version });
     }
     return [...sets.values()];
   }
@@ -91,18 +91,25 @@ function shows(entry: Entry, seq: number): boolean {
   return ranges.some(([first, last]) => first <= seq && seq <= last);
 }
 
-/** The past, read once; what is new is added as it comes. */
+/** The past, read once; what is new is added as it comes. Where words of it were hidden, it is read again. */
 export function past(): Live<Past> {
   const session = useSession();
   let entries: Entry[] = [];
+  let isOutOfDate = false;
   return live(
     async (signal) => {
-      const query = { types: TYPES.join(","), after: entries.at(-1)?.seq ?? 0 };
+      if (isOutOfDate) entries = [];
+      isOutOfDate = false;
+      const known = entries;
+      const query = { types: TYPES.join(","), after: known.at(-1)?.seq ?? 0 };
       const page = await session.api.get("/v1/sessions/{session}/journal", { query, signal });
       signal.throwIfAborted();
-      entries = [...entries, ...(page.entries as Entry[])];
+      entries = [...known, ...(page.entries as Entry[])];
       return new Past(entries);
     },
-    (entry) => TYPES.includes(entry.type),
+    (entry) => {
+      isOutOfDate ||= isRewriting(entry);
+      return TYPES.includes(entry.type);
+    },
   );
 }

@@ -87,3 +87,24 @@ test("pieces of two prompts stand beside each other by what they are", () => {
   expect(amount(rows, "left")).toBe("1 set");
   expect(amount(rows, "right")).toBe("");
 });
+
+test("messages that one of two prompts has alone stand before what both have next", () => {
+  const make = (...seqs: number[]) => {
+    const text = seqs.map((seq) => `${seq % 10}`).join("");
+    const pieces = seqs.map((seq, index) => at("history", index, index + 1, { seq }));
+    return piecesOf({ ...PLAIN, text, pieces } as Prompt);
+  };
+  const rows = align(make(1, 2, 3, 9), make(4, 2, 5, 9, 6));
+  const seqsOf = (row: (typeof rows)[number]) => ("pieces" in row ? row.pieces.map((piece) => piece.seq) : []);
+  expect(rows.map((row) => [row.kind, ...seqsOf(row)])).toEqual([
+    ["left", 1],
+    ["right", 4],
+    ["same", 2],
+    ["left", 3],
+    ["right", 5],
+    ["same", 9],
+    ["right", 6],
+  ]);
+  const many = (from: number) => make(...Array.from({ length: 20_000 }, (_, index) => from + index));
+  expect(align(many(0), many(50_000)).map((row) => row.kind)).toEqual(["left", "right"]);
+});

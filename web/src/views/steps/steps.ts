@@ -5,6 +5,9 @@ import type { components } from "../../api/schema";
 type Step = components["schemas"]["Step"];
 type Condition = components["schemas"]["Condition"];
 
+/** What changes where the team is in its steps. */
+export const AFFECTS = ["step.", "steps.", "sequence.", "tool.", "usage.", "turn.answered", "session."];
+
 export function conditionWords(condition: Condition): string {
   const one = condition as {
     type?: string;

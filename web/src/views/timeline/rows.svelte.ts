@@ -5,7 +5,7 @@ import { SvelteMap } from "svelte/reactivity";
 
 import { Problem } from "../../api/problem";
 import type { Entry } from "../../api/types";
-import { readEntries, readNewest, type Filter } from "../../session/journal";
+import { isRewriting, readEntries, readNewest, type Filter } from "../../session/journal";
 import type { LiveSession } from "../../session/session.svelte";
 
 /** How many entries one call asks for. */
@@ -53,7 +53,7 @@ export class Rows {
 
   /** A new entry came. */
   hear(entry: Entry): void {
-    if (entry.type === "entry.erased") this.forget();
+    if (isRewriting(entry)) this.forget();
     if (this.isWhole) this.reach(entry.seq);
     else void this.fresh();
   }
@@ -119,7 +119,7 @@ export class Rows {
     this.numbers = Array.from({ length: head }, (_, index) => head - index);
   }
 
-  /** What was erased is shown no longer, also not by an answer that is on its way. */
+  /** Words that were hidden are shown no longer, also not by an answer that is on its way. */
   private forget(): void {
     this.aborter.abort();
     this.aborter = new AbortController();

@@ -1,6 +1,6 @@
 /** Variables: reading, setting and clearing them. */
 
-import { Problem } from "../../api/problem";
+import { orNull } from "../../api/problem";
 import type { components } from "../../api/schema";
 import { readEntries } from "../../session/journal";
 import type { Entry } from "../../api/types";
@@ -10,19 +10,7 @@ export type Variable = components["schemas"]["Variable"];
 
 /** All variables as the model sees them; `null` where the viewer may see none. */
 export async function readVariables(session: LiveSession, signal: AbortSignal): Promise<Variable[] | null> {
-  const all: Variable[] = [];
-  try {
-    for (let cursor: string | null | undefined = ""; cursor !== null && cursor !== undefined;) {
-      const query: { cursor?: string } = cursor === "" ? {} : { cursor };
-      const page = await session.api.get("/v1/sessions/{session}/variables", { query, signal });
-      all.push(...page.variables);
-      cursor = page.next_cursor;
-    }
-  } catch (error) {
-    if (error instanceof Problem && (error.status === 403 || error.status === 404)) return null;
-    throw error;
-  }
-  return all;
+  return (await orNull(session.api.get("/v1/sessions/{session}/variables", { signal })))?.variables ?? null;
 }
 
 /** The entries that set variables or cleared them, the oldest first. */

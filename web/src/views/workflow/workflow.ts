@@ -1,6 +1,6 @@
 /** The workflow: its nodes, what relates them, and changing them. */
 
-import { Problem } from "../../api/problem";
+import { orNull } from "../../api/problem";
 import type { components } from "../../api/schema";
 import type { LiveSession } from "../../session/session.svelte";
 
@@ -26,15 +26,6 @@ export const readWorkflow = (session: LiveSession, signal: AbortSignal): Promise
 /** The result of a node's last execution; `null` before there is one. */
 export const readResult = (session: LiveSession, node: string, signal: AbortSignal): Promise<NodeResult | null> =>
   orNull(session.api.get("/v1/sessions/{session}/workflow/nodes/{node}/result", { path: { node }, signal }));
-
-async function orNull<T>(call: Promise<T>): Promise<T | null> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof Problem && (error.status === 404 || error.status === 403)) return null;
-    throw error;
-  }
-}
 
 /** How a node relates to others, in words. The order of the nodes says what comes next. */
 export function relations(node: string, edges: readonly Edge[]): { words: string; node: string }[] {
