@@ -62,7 +62,8 @@ fn defined_in(code: &str) -> Option<&str> {
     let code = code.trim_start();
     let code = code.strip_prefix("pub ").or(code.strip_prefix("pub(crate) "))?;
     let name = KINDS.iter().find_map(|kind| code.strip_prefix(kind))?;
-    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+    // In a macro it is given from outside.
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -78,7 +79,10 @@ mod tests {
         let two = [
             ("crates/a/src/b.rs", "pub struct Found {"),
             ("crates/a/src/c.rs", "//! Finds.\n\n    pub(crate) enum Found<'a> {"),
-            ("crates/a/src/d.rs", "struct Found;\npub struct FoundFile;\npub fn found() {}\nuse b::Found;"),
+            (
+                "crates/a/src/d.rs",
+                "struct Found;\npub struct $a;\npub struct $b;\npub struct $c;\npub struct FoundFile;\npub fn found() {}\nuse b::Found;",
+            ),
             ("crates/a/src/e/tests.rs", "pub struct Found;"),
             ("crates/a/tests/found.rs", "pub struct Found;"),
         ];
