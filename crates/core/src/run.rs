@@ -200,7 +200,7 @@ pub struct Runs {
     /// What each agent was last asked with, in a run or outside of one.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     asked: RedBlackTreeMapSync<AgentName, Asked>,
-    /// With which models agents were asked in each thread: the newest changes, the newest last.
+    /// With which models agents were asked in each thread: the newest changes of each agent, the newest last.
     #[serde(default, skip_serializing_if = "RedBlackTreeMapSync::is_empty")]
     models: RedBlackTreeMapSync<ThreadId, Vec<ModelSince>>,
     /// The newest turn of each agent outside of runs, where it waits for its answer.
@@ -234,7 +234,7 @@ struct ModelSince {
     since: Seq,
 }
 
-/// So many changes of the models in a thread are kept.
+/// So many changes of an agent's model in a thread are kept.
 const MODELS: usize = 16;
 
 impl Runs {
@@ -287,22 +287,28 @@ impl Runs {
         of_agent.find(|one| one.since <= seq)?.model.as_deref()
     }
 
-    /// The entry before which [`model_of`](Self::model_of) may have forgotten models in a thread; `None` where it has not.
-    pub fn models_forgotten_before(&self, thread: &ThreadId) -> Option<Seq> {
-        let models = self.models.get(thread).filter(|models| models.len() == MODELS)?;
-        models.first().map(|first| first.since)
+    /// The entry before which [`model_of`](Self::model_of) may have forgotten models of this agent in a thread; `None` where it has
+    /// not.
+    pub fn models_forgotten_before(&self, agent: &AgentName, thread: &ThreadId) -> Option<Seq> {
+        let mut of_agent = self.models.get(thread)?.iter().filter(|one| one.agent == *agent);
+        let first = of_agent.next()?;
+        (of_agent.count() + 1 == MODELS).then_some(first.since)
     }
 
     /// Notes with which model an agent says what it says in a thread from an entry on.
     fn note_model(&mut self, agent: &AgentName, thread: &ThreadId, model: Option<Arc<str>>, since: Seq) {
         let mut models = self.models.get(thread).cloned().unwrap_or_default();
-        let before = models.iter().rev().find(|one| one.agent == *agent).and_then(|one| one.model.clone());
+        let is_its = |one: &&ModelSince| one.agent == *agent;
+        let before = models.iter().rev().find(is_its).and_then(|one| one.model.clone());
         if before == model {
             return;
         }
+        let is_full = models.iter().filter(is_its).count() == MODELS;
+        let oldest = models.iter().position(|one| is_its(&one));
+        if let Some(oldest) = oldest.filter(|_| is_full) {
+            models.remove(oldest);
+        }
         models.push(ModelSince { agent: agent.clone(), model, since });
-        let forgotten = models.len().saturating_sub(MODELS);
-        models.drain(..forgotten);
         self.models.insert_mut(thread.clone(), models);
     }
 

@@ -37,7 +37,7 @@ pub(super) struct HistoryKey {
     pub(super) media: usize,
     /// The model, which gets back what it thought itself.
     pub(super) model: Option<String>,
-    /// Before which entries models in these threads may be forgotten.
+    /// Before which entries the reader's models in these threads may be forgotten.
     models_forgotten: Vec<Option<Seq>>,
     vocabulary: String,
 }
@@ -49,13 +49,14 @@ impl HistoryKey {
         let sight = |thread: &ThreadId| {
             view.state.threads.get(thread).map(|thread| (thread.sight.clone(), thread.compression.shown()))
         };
+        let forgotten = |thread: &ThreadId| view.state.runs.models_forgotten_before(&agent.name, thread);
         let threads = Source::of(view, &spec.thread).threads;
         Ok(Self {
             reader: agent.name.clone(),
             reads: Reads::of(&offered(view, agent, spec)),
             thread: spec.thread.clone(),
             is_in_charge: view.is_in_charge(),
-            models_forgotten: threads.iter().map(|thread| view.state.runs.models_forgotten_before(thread)).collect(),
+            models_forgotten: threads.iter().map(forgotten).collect(),
             // A text shows nothing of what was thought.
             model: spec.model.clone().filter(|_| spec.format != Format::Text),
             threads: threads.into_iter().map(|thread| (thread.clone(), sight(&thread))).collect(),

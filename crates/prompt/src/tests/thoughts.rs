@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use callboard_core::{
     conversation::{AddMessages, NewMessage, Role, ToolCall},
     count::Tokens,
+    id::Seq,
     prompt::Format,
     run::own::{AnswerTurn, BeginTurn},
     testing::Board,
@@ -40,17 +41,22 @@ fn add_result(board: &mut Board, id: &str) {
     add(board, NewMessage { tool_call_id: Some(id.to_owned()), ..NewMessage::text(Role::Tool, "found") });
 }
 
-/// A turn in which the writer's model calls a tool, and the result.
-fn turn(board: &mut Board, model: Option<&str>, id: &str, thoughts: &[Value]) {
+/// An agent's model is asked in `main`.
+fn ask(board: &mut Board, agent: &str, model: Option<&str>) -> Seq {
     let begin = BeginTurn {
-        agent: "writer".parse().unwrap(),
+        agent: agent.parse().unwrap(),
         thread: "main".parse().unwrap(),
         model: model.map(str::to_owned),
         tools: BTreeSet::new(),
         prompt: board.no_prompt(),
         asker: None,
     };
-    let turn = board.by("writer", begin).unwrap().0;
+    board.by(agent, begin).unwrap().0
+}
+
+/// A turn in which the writer's model calls a tool, and the result.
+fn turn(board: &mut Board, model: Option<&str>, id: &str, thoughts: &[Value]) {
+    let turn = ask(board, "writer", model);
     let answer = AnswerTurn { text: None, messages: vec![call(id, thoughts)], ..AnswerTurn::text(turn, "") };
     board.by("writer", answer).unwrap();
     add_result(board, id);
@@ -173,4 +179,21 @@ fn of_many_changes_of_a_model_the_newest_are_known() {
         assert!(number == 0 || !has((number - 1) / 2 * 2 + 1), "the newest of the other one");
     }
     assert_eq!(serde_json::to_value(&board.state.runs).unwrap()["models"]["main"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn what_others_are_asked_with_makes_nobodys_own_model_forgotten() {
+    let others: Vec<_> = (0..40).map(|number| format!("w{number}")).collect();
+    let mut board = Board::team(&format!("lead writer {}", others.join(" ")));
+    let question = vec![NewMessage::text(Role::User, "Look it up.")];
+    board.user(AddMessages { thread: "main".parse().unwrap(), messages: question }).unwrap();
+    turn(&mut board, CLAUDE, "c1", &[signed("one")]);
+    for other in &others {
+        ask(&mut board, other, OTHER);
+    }
+    let got = |model| thoughts(&board.prompt_for("writer", &spec(&board, model), 3).unwrap());
+    assert_eq!([got(CLAUDE), got(OTHER)], [vec!["one".to_owned()], vec![]]);
+    let forgotten =
+        |agent: &str| board.state.runs.models_forgotten_before(&agent.parse().unwrap(), &"main".parse().unwrap());
+    assert_eq!(["writer", "w39"].map(forgotten), [None, None]);
 }
