@@ -29,6 +29,8 @@ pub(crate) struct MemoryKey {
     thread: ThreadId,
     format: Format,
     provider: Provider,
+    /// The model, which gets back what it thought itself; of a text it is no matter.
+    model: Option<String>,
     style: Style,
     vocabulary: String,
     /// The entry that had last changed what older ones say when the prompt was asked for: also a prompt as of an older entry shows
@@ -60,8 +62,9 @@ pub(crate) struct MadePrompts {
 
 impl MemoryKey {
     pub(crate) fn of(spec: &ResolvedSpec, erased: Seq) -> Self {
-        let ResolvedSpec { agent, thread, format, provider, vocabulary, layout, .. } = spec.clone();
-        Self { agent, thread, format, provider, vocabulary, style: layout.style(), erased }
+        let ResolvedSpec { agent, thread, format, provider, model, vocabulary, layout, .. } = spec.clone();
+        let model = model.filter(|_| format != Format::Text);
+        Self { agent, thread, format, provider, model, vocabulary, style: layout.style(), erased }
     }
 }
 

@@ -155,6 +155,21 @@ async fn i11_what_is_read_for_a_prompt_does_not_grow_with_the_history_and_is_not
     }
 }
 
+#[tokio::test]
+async fn i11_for_models_that_are_asked_by_turns_no_history_is_read_again() {
+    let (store, _board, session) = opened(1_000).await;
+    for turn in 0..3 {
+        run(&session, add("main", vec![message(1)])).await;
+        store.since();
+        for model in ["gpt-4o", "gpt-4.1"] {
+            let model = Some(model.to_owned());
+            session.prompt(&PromptSpec { model, ..query(Format::OpenAi) }).await.unwrap();
+        }
+        let Read { entries, .. } = store.since();
+        assert_eq!(entries == 0, turn > 0, "{entries} entries in turn {turn}");
+    }
+}
+
 /// What is read for pages: the newest, before a place and a time in the middle, of one role; each again after a message.
 async fn pages(messages: usize) -> Vec<(Read, usize)> {
     let (store, _board, session) = opened(messages).await;
