@@ -297,15 +297,16 @@ impl Runs {
 
     /// Notes with which model an agent says what it says in a thread from an entry on.
     fn note_model(&mut self, agent: &AgentName, thread: &ThreadId, model: Option<Arc<str>>, since: Seq) {
-        let mut models = self.models.get(thread).cloned().unwrap_or_default();
+        let known = self.models.get(thread).map(Vec::as_slice).unwrap_or_default();
         let is_its = |one: &&ModelSince| one.agent == *agent;
-        let before = models.iter().rev().find(is_its).and_then(|one| one.model.clone());
-        if before == model {
+        let before = known.iter().rev().find(is_its).and_then(|one| one.model.as_ref());
+        if before == model.as_ref() {
             return;
         }
-        let is_full = models.iter().filter(is_its).count() == MODELS;
-        let oldest = models.iter().position(|one| is_its(&one));
-        if let Some(oldest) = oldest.filter(|_| is_full) {
+        let is_full = known.iter().filter(is_its).count() == MODELS;
+        let oldest = known.iter().position(|one| is_its(&one)).filter(|_| is_full);
+        let mut models = known.to_vec();
+        if let Some(oldest) = oldest {
             models.remove(oldest);
         }
         models.push(ModelSince { agent: agent.clone(), model, since });
