@@ -176,7 +176,7 @@ pub fn search(scopes: &[Scope<'_>], query: &IndexQuery<'_>) -> Vec<Hit> {
 fn stand_back(best: &mut Vec<Candidate>, searched: &[Searched<'_>], by_meaning: bool, limit: usize) {
     if !by_meaning {
         let is_said_to_it = |found: &&Candidate| {
-            found.has == Has::Borrowed
+            found.has != Has::Question
                 && searched.get(found.scope).is_some_and(|scope| scope.answers_repeat(found.passage))
         };
         // What was said to the same question before it was asked again has not answered it.

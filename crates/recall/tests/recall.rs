@@ -85,6 +85,16 @@ fn what_was_said_to_a_question_before_it_was_asked_again_stands_behind_what_has_
 }
 
 #[test]
+fn an_old_answer_stands_back_also_where_the_newest_one_has_words_of_the_question() {
+    let asked = "What is the name of the boat?";
+    let texts =
+        ["My boat is called Marlin.", "It rains.", "Thanks!", asked, "It is in your notes.", "It rains.", "Thanks!"];
+    let found = ask(&index(&[&texts[..], &[asked, "The boat is blue."]].concat()), asked);
+    let before_old: Vec<_> = found.iter().take_while(|seq| **seq != 5).collect();
+    assert!(before_old.contains(&&1) && before_old.contains(&&9), "{found:?}");
+}
+
+#[test]
 fn hours_part_sittings() {
     let mut index = Index::default();
     let texts = ["The boat is in the harbour.", "It rains."];
