@@ -33,7 +33,7 @@ impl Provider {
         if let Some(("anthropic", _)) = model.split_once(':') {
             return Self::Anthropic;
         }
-        let name = model.strip_prefix("openai:").unwrap_or(&model);
+        let name = model_name(&model);
         let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
         if is_openai(name) {
             match name.strip_prefix("ft:").unwrap_or(name) {
@@ -97,6 +97,11 @@ impl Provider {
             (Self::Anthropic | Self::DeepSeek | Self::Gemini | Self::Unknown, _) => false,
         }
     }
+}
+
+/// The name of a model without `openai:`, which may be left out before it.
+pub(super) fn model_name(model: &str) -> &str {
+    model.strip_prefix("openai:").unwrap_or(model)
 }
 
 /// Whether providers refuse a text as blank. Those that are written in Python take four separators for white space that Rust does not.

@@ -23,7 +23,7 @@ use callboard_core::{
 use crate::{
     fetch::{self, Reads},
     media::Medium,
-    provider::{Provider, is_blank},
+    provider::{Provider, is_blank, model_name},
     replaced::{PlanPlace, is_done, is_updated, updates_plan},
     said::Said,
     tail::TailItem,
@@ -129,7 +129,7 @@ impl Reader<'_> {
     fn thinker(&self, seq: Seq, message: &Message) -> Thinker {
         let model_of = |agent| self.runs.model_of(agent, &message.thread_id, seq);
         match (message.agent.as_ref().and_then(model_of), self.model) {
-            (Some(thinker), Some(reader)) if thinker == reader => Thinker::Reader,
+            (Some(thinker), Some(reader)) if model_name(thinker) == model_name(reader) => Thinker::Reader,
             (Some(_), Some(_)) => Thinker::Other,
             (None, _) | (_, None) => Thinker::Unknown,
         }

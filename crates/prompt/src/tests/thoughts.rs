@@ -101,6 +101,7 @@ fn a_call_that_gemini_did_not_make_says_so_in_the_place_of_its_signature() {
     let own = json!({"type": "extra_content", "call": 0, "extra_content": {"google": {"thought_signature": "own"}}});
     turn(&mut board, Some(new), "c2", &[own]);
     assert_eq!(signatures(&prompt(&board, new)), [json!("skip_thought_signature_validator"), json!("own")]);
+    assert_eq!(signatures(&prompt(&board, "gemini-3-pro"))[1], "own", "it is the same model");
     assert_eq!(signatures(&prompt(&board, old)), [Value::Null, Value::Null]);
     assert!(prompt(&board, new).tokens > prompt(&board, old).tokens, "it is counted");
     // The loop ends with what the user says.
