@@ -99,6 +99,7 @@ impl Command for AddMessages {
             if !there || !audience_of(&decision.state, thread).contains(agent) {
                 return Err(Error::not_found("thread", thread).into());
             }
+            check_results(decision, agent, thread, messages)?;
         }
         say(decision, thread, messages)
     }
@@ -120,6 +121,23 @@ impl Command for AddMessages {
     fn items(&self) -> usize {
         self.messages.len()
     }
+}
+
+/// Refuses the result of a call that a run waits for, where another agent made the call. The manager brings the results of all.
+fn check_results(
+    decision: &DecisionBuilder<'_>,
+    agent: &AgentName,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<(), Error> {
+    let mut calls = messages.iter().filter_map(|message| message.tool_call_id.as_deref());
+    let is_others = |call: &str| decision.state.runs.caller_of(thread, call).is_some_and(|caller| caller != agent);
+    if decision.state.team.managers().contains(agent) || !calls.any(is_others) {
+        return Ok(());
+    }
+    let what = "add the result of a call that another agent made";
+    let hint = "leave it to that agent, the manager or the user";
+    Err(Error::Forbidden { who: decision.by.called().to_owned(), what, hint })
 }
 
 impl NewMessage {
