@@ -25,7 +25,7 @@ use crate::{
     media,
     rendered::{RenderedPiece, Renderer},
     replaced,
-    said::Said,
+    said::{Said, may_answer},
     shorten::shorten_evenly,
     tail::{Source, Tail, TailItem, is_covered},
     utterance::{From, Group, Kind, Reader, Utterance},
@@ -269,7 +269,7 @@ impl HistoryCache {
             let near = newer.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             let near = near.chain(kept.iter_mut().rev());
             let is_its =
-                |piece: &&mut Piece| waits_for(&piece.group, id) && may_answer(by.as_ref(), &piece.group, &self.key);
+                |piece: &&mut Piece| waits_for(&piece.group, id) && may_answer_in(&piece.group, by.as_ref(), &self.key);
             if let Some(calling) = near.into_iter().find(is_its) {
                 let seq = calling.seq();
                 let (call, style) = (calling.call(id), self.key.style);
@@ -314,7 +314,7 @@ impl HistoryCache {
         let near = || {
             let newer = newer.iter().rev().take_while(|piece| place - piece.place <= REACH);
             let groups = newer.chain(kept.iter().rev()).map(|piece| &piece.group);
-            groups.filter(|group| may_answer(by, group, &self.key))
+            groups.filter(|group| may_answer_in(group, by, &self.key))
         };
         if near().any(|group| waits_for(group, id)) {
             return id.to_owned();
@@ -667,13 +667,11 @@ fn waits_for(group: &Group, id: &str) -> bool {
     calls.count() > group.iter().filter(|utterance| utterance.result_of() == Some(id)).count()
 }
 
-/// Whether a result that `by` says may be that of a call of a group: an agent says the results of its own calls; the user and Callboard,
-/// who are none, and the manager say those of anybody's. Where a team is one agent, calls that nobody is named for are its own.
-fn may_answer(by: Option<&AgentName>, group: &Group, key: &HistoryKey) -> bool {
-    let Some(by) = by.filter(|by| key.manager.as_ref() != Some(*by)) else { return true };
-    match group.first().map(|calling| &calling.kind) {
-        Some(Kind::Said { from: From::Agent(Some(caller)), .. }) => caller == by,
-        Some(Kind::Said { from: From::Agent(None), .. }) => key.names.len() == 1,
-        _ => false,
-    }
+/// Whether a result that `by` says may be that of a call of a group.
+fn may_answer_in(group: &Group, by: Option<&AgentName>, key: &HistoryKey) -> bool {
+    let caller = match group.first().map(|calling| &calling.kind) {
+        Some(Kind::Said { from: From::Agent(caller), .. }) => caller.as_ref(),
+        _ => None,
+    };
+    may_answer(by, caller, key.manager.as_ref(), key.names.len() == 1)
 }

@@ -10,7 +10,7 @@ use callboard_core::{
     entry::Entry,
     error::Error,
     fact::{Fact, read},
-    id::SetName,
+    id::{AgentName, SetName},
 };
 
 /// What an entry of a conversation says.
@@ -48,4 +48,16 @@ impl Said {
             }),
         }
     }
+}
+
+/// Whether what the agent `by` says, none where the user or Callboard does, may be the result of a call that `caller` made: an agent says
+/// the results of its own calls, and all others, as the manager, those of anybody's. What nobody is named for is the agent's that is alone.
+pub(crate) fn may_answer(
+    by: Option<&AgentName>,
+    caller: Option<&AgentName>,
+    manager: Option<&AgentName>,
+    is_alone: bool,
+) -> bool {
+    let Some(by) = by.filter(|by| manager != Some(*by)) else { return true };
+    caller.map_or(is_alone, |caller| caller == by)
 }
