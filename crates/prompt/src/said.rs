@@ -50,8 +50,8 @@ impl Said {
     }
 }
 
-/// Whether what the agent `by` says, none where the user or Callboard does, may be the result of a call that `caller` made: an agent says
-/// the results of its own calls, and all others, as the manager, those of anybody's. What nobody is named for is the agent's that is alone.
+/// Whether what `by` says may be the result of a call that `caller` made. The user and Callboard, for whom `by` is none, and the manager
+/// bring the results of all calls; another agent brings those of its own. A call without a name is that of an agent that is alone.
 pub(crate) fn may_answer(
     by: Option<&AgentName>,
     caller: Option<&AgentName>,
