@@ -268,6 +268,15 @@ impl Runs {
         self.asking.iter().map(|(turn, asker)| (*turn, asker))
     }
 
+    /// The agent whose call in `thread` this is, where the unfinished run waits for its result.
+    pub(crate) fn caller_of(&self, thread: &ThreadId, call: &str) -> Option<&AgentName> {
+        let Wait::Tools { agent, thread: called_in, calls, own, .. } = self.unfinished()?.due.wait()? else {
+            return None;
+        };
+        let is_awaited = calls.iter().chain(own).any(|awaited| awaited.id == call);
+        (is_awaited && Wait::thread_of(agent, called_in.as_ref()) == *thread).then_some(agent)
+    }
+
     /// Notes that a turn outside of runs has its answer, or will have none.
     fn close(&mut self, agent: &AgentName, turn: u64) {
         self.asking.retain(|(asked, _)| asked.0 != turn);

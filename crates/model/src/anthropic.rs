@@ -4,13 +4,13 @@ mod answer;
 mod request;
 
 use async_trait::async_trait;
-use reqwest::header::HeaderName;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::chat::RefusedSchemas;
 use crate::endpoint::Endpoint;
 use crate::http::{Address, Http, MAX_ANSWER_BYTES};
-use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Settings};
+use crate::{ChatAnswer, ChatModel, ChatRequest, Forwarded, ModelError, OnDelta, Provider, Settings};
 use answer::Assembly;
 use request::Form;
 
@@ -90,6 +90,25 @@ impl Anthropic {
         let mut assembly = Assembly::new(form.and_then(Form::tool));
         self.http.read(answer, &mut assembly, on_delta).await?;
         Ok(assembly.answer(request.model.name(), on_delta))
+    }
+}
+
+impl Forwarded {
+    /// The same request, where a model refuses it with these words since it binds thoughts to all that stands before them: without the
+    /// thoughts before which something has changed. `None` where it is refused for another reason, or says itself what is to become of
+    /// them.
+    pub fn without_unbound(&self, refusal: &[u8]) -> Option<Self> {
+        if self.provider != Provider::Anthropic || !String::from_utf8_lossy(refusal).contains(request::MISMATCH) {
+            return None;
+        }
+        let body: Value = serde_json::from_slice(self.body.as_ref()?).ok()?;
+        if body.pointer("/thinking/block_binding").is_some() {
+            return None;
+        }
+        let mut again = self.clone();
+        again.headers.append(HeaderName::from_static(BINDING.0), HeaderValue::from_static(BINDING.1));
+        again.body = Some(request::without_unbound(body).to_string().into());
+        Some(again)
     }
 }
 

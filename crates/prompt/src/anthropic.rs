@@ -374,7 +374,7 @@ fn one(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> Option<Val
     let thoughts = utterance.is_in_loop.then(|| reasoning::for_anthropic(&utterance.reasoning));
     let mut blocks: Vec<_> = thoughts.into_iter().flatten().collect();
     let (role, words) = match voice {
-        Speaker::Tool => ("user", loose_result(group, utterance, &words)),
+        Speaker::Tool => ("user", loose_result(group, utterance, &words, reader)),
         _ if says_nothing && blocks.is_empty() => return None,
         Speaker::System => ("user", format!("[from system] {words}")),
         Speaker::User => ("user", marked(utterance, words)),

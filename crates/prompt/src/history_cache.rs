@@ -13,7 +13,7 @@ use callboard_core::{
     conversation::{Speaker, ToolCall},
     count::{TokenCounter, Tokens},
     error::Error,
-    id::{Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
     prompt::{Format, Style},
     text::Values,
     view::View,
@@ -25,10 +25,10 @@ use crate::{
     media,
     rendered::{RenderedPiece, Renderer},
     replaced,
-    said::Said,
+    said::{Said, may_answer},
     shorten::shorten_evenly,
     tail::{Source, Tail, TailItem, is_covered},
-    utterance::{Group, Kind, Reader, Utterance},
+    utterance::{From, Group, Kind, Reader, Utterance},
 };
 
 /// How many things may be said between a call and its result, at the most. What comes later stands alone, so that nobody
@@ -261,13 +261,16 @@ impl HistoryCache {
         let place = self.said;
         self.said += 1;
         self.longest_bytes = self.longest_bytes.max(utterance.bytes());
-        if let Some(id) = utterance.result_of().map(|id| self.call_of(place, id)) {
+        let by = utterance.result_by().cloned();
+        if let Some(id) = utterance.result_of().map(|id| self.call_of(place, id, by.as_ref())) {
             utterance.answer(&id);
             let id = id.as_str();
             let (kept, newer) = self.pieces.split_at_mut(self.kept);
             let near = newer.iter_mut().rev().take_while(|piece| place - piece.place <= REACH);
             let near = near.chain(kept.iter_mut().rev());
-            if let Some(calling) = near.into_iter().find(|piece| waits_for(&piece.group, id)) {
+            let is_its =
+                |piece: &&mut Piece| waits_for(&piece.group, id) && may_answer_in(&piece.group, by.as_ref(), &self.key);
+            if let Some(calling) = near.into_iter().find(is_its) {
                 let seq = calling.seq();
                 let (call, style) = (calling.call(id), self.key.style);
                 let updates = style == Style::Labelled
@@ -304,12 +307,14 @@ impl HistoryCache {
         Some(seq)
     }
 
-    /// The id of the call that waits for a result of `id`. Where an answer had it twice, its second call got another one.
-    fn call_of(&self, place: usize, id: &str) -> String {
+    /// The id of the call that waits for a result of `id` that `by` says. Where an answer had it twice, its second call got another
+    /// one.
+    fn call_of(&self, place: usize, id: &str, by: Option<&AgentName>) -> String {
         let (kept, newer) = self.pieces.split_at(self.kept);
         let near = || {
             let newer = newer.iter().rev().take_while(|piece| place - piece.place <= REACH);
-            newer.chain(kept.iter().rev()).map(|piece| &piece.group)
+            let groups = newer.chain(kept.iter().rev()).map(|piece| &piece.group);
+            groups.filter(|group| may_answer_in(group, by, &self.key))
         };
         if near().any(|group| waits_for(group, id)) {
             return id.to_owned();
@@ -660,4 +665,13 @@ fn is_number(text: Option<&str>) -> bool {
 fn waits_for(group: &Group, id: &str) -> bool {
     let calls = group.first().map(Utterance::calls).unwrap_or_default().iter().filter(|call| call.id == id);
     calls.count() > group.iter().filter(|utterance| utterance.result_of() == Some(id)).count()
+}
+
+/// Whether a result that `by` says may be that of a call of a group.
+fn may_answer_in(group: &Group, by: Option<&AgentName>, key: &HistoryKey) -> bool {
+    let caller = match group.first().map(|calling| &calling.kind) {
+        Some(Kind::Said { from: From::Agent(caller), .. }) => caller.as_ref(),
+        _ => None,
+    };
+    may_answer(by, caller, key.manager.as_ref(), key.names.len() == 1)
 }

@@ -15,7 +15,7 @@ use callboard_core::{
 use crate::{
     headings,
     text::verdict,
-    utterance::{From, Kind, Utterance, caller},
+    utterance::{From, Kind, Utterance, caller, teller},
 };
 
 const CALL: &str = "calling_tool:";
@@ -60,9 +60,10 @@ fn piece(group: &[Utterance], utterance: &Utterance, calls: &[ToolCall], reader:
             let report = report.map(|report| report.strip_prefix(REPORT).map_or(report, str::trim));
             match report.filter(|report| !report.is_empty()) {
                 Some(report) => labelled(RESPONSE, SCOUT.1) + &labelled(REPORT, &format!("\"{report}\"")),
-                None => match caller(group, utterance) {
-                    Some((name, _)) => labelled(&format!("{RESPONSE} [to {name}]"), text),
-                    None => labelled(RESPONSE, text),
+                None => match (caller(group, utterance), teller(group, utterance, &reader.name)) {
+                    (Some((name, _)), _) => labelled(&format!("{RESPONSE} [to {name}]"), text),
+                    (None, Some(name)) => labelled(&format!("{RESPONSE} [from {name}]"), text),
+                    (None, None) => labelled(RESPONSE, text),
                 },
             }
         }

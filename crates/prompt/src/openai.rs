@@ -183,7 +183,7 @@ fn apart(parts: Vec<Value>, behind: &mut Vec<Value>) -> String {
 fn one(group: &[Utterance], utterance: &Utterance, by: &Renderer<'_>) -> Option<Value> {
     let (voice, words) = words(utterance, by.agent);
     if voice == Speaker::Tool {
-        return Some(with_media(utterance, message("user", &loose_result(group, utterance, &words))));
+        return Some(with_media(utterance, message("user", &loose_result(group, utterance, &words, by.agent))));
     }
     if is_blank(&words) {
         return None;

@@ -10,7 +10,7 @@ use callboard_core::{
     entry::Entry,
     error::Error,
     fact::{Fact, read},
-    id::SetName,
+    id::{AgentName, SetName},
 };
 
 /// What an entry of a conversation says.
@@ -48,4 +48,16 @@ impl Said {
             }),
         }
     }
+}
+
+/// Whether what `by` says may be the result of a call that `caller` made. The user and Callboard, for whom `by` is none, and the manager
+/// bring the results of all calls; another agent brings those of its own. A call without a name is that of an agent that is alone.
+pub(crate) fn may_answer(
+    by: Option<&AgentName>,
+    caller: Option<&AgentName>,
+    manager: Option<&AgentName>,
+    is_alone: bool,
+) -> bool {
+    let Some(by) = by.filter(|by| manager != Some(*by)) else { return true };
+    caller.map_or(is_alone, |caller| caller == by)
 }

@@ -4,7 +4,7 @@ use callboard_core::{agent::Agent, id::AgentName, prompt::escape::escape};
 
 use crate::{
     text::verdict,
-    utterance::{From, Kind, Utterance, caller},
+    utterance::{From, Kind, Utterance, caller, teller},
 };
 
 /// Whose message it is.
@@ -72,10 +72,11 @@ pub(super) fn marked(utterance: &Utterance, words: String) -> String {
 pub(super) const NO_RESULT: &str = "[there is no result]";
 
 /// A result whose call is not the reader's own, or is not shown, shown as what it is: the result of a call in `group`, if that
-/// has it.
-pub(super) fn loose_result(group: &[Utterance], result: &Utterance, words: &str) -> String {
-    match caller(group, result) {
-        Some((name, call)) => format!("[result of {name}'s call of {}]\n{words}", escape(&call.name)),
-        None => format!("[result of a tool]\n{words}"),
+/// has it. Another agent that says one of no call that is shown is named.
+pub(super) fn loose_result(group: &[Utterance], result: &Utterance, words: &str, reader: &Agent) -> String {
+    match (caller(group, result), teller(group, result, &reader.name)) {
+        (Some((name, call)), _) => format!("[result of {name}'s call of {}]\n{words}", escape(&call.name)),
+        (None, Some(name)) => format!("[from {name}] [result of a tool]\n{words}"),
+        (None, None) => format!("[result of a tool]\n{words}"),
     }
 }

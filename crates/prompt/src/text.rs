@@ -5,7 +5,7 @@ use callboard_core::{
     prompt::escape::{attribute, escape},
 };
 
-use crate::utterance::{From, Kind, Utterance, caller};
+use crate::utterance::{From, Kind, Utterance, caller, teller};
 
 /// Writes one thing that was said in a group.
 pub(super) fn piece(group: &[Utterance], utterance: &Utterance, reader: &Agent) -> String {
@@ -33,7 +33,9 @@ pub(super) fn piece(group: &[Utterance], utterance: &Utterance, reader: &Agent) 
         Kind::Result { call, text, .. } => {
             let of = call.as_ref().map(|call| format!(" of=\"{}\"", attribute(call))).unwrap_or_default();
             let by = caller(group, utterance).map(|(name, _)| format!(" called-by=\"{}\"", attribute(name.as_str())));
-            let of = of + &by.unwrap_or_default();
+            let from = teller(group, utterance, &reader.name);
+            let from = from.map(|name| format!(" from=\"{}\"", attribute(name.as_str())));
+            let of = of + &by.or(from).unwrap_or_default();
             format!("<TOOL_RESULT{of}>\n{}</TOOL_RESULT>\n", body(text))
         }
         Kind::Verdict { valid, reason } => {

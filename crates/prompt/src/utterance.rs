@@ -79,7 +79,13 @@ pub(super) enum Kind {
         place: String,
     },
     /// A tool gave a result.
-    Result { call: Option<String>, text: Arc<str>, place: String },
+    Result {
+        call: Option<String>,
+        /// The agent that says it; none where the user or Callboard does.
+        by: Option<AgentName>,
+        text: Arc<str>,
+        place: String,
+    },
     /// An answer was held against what was expected.
     Verdict { valid: Option<bool>, reason: Arc<str> },
     /// What came of a directive.
@@ -318,6 +324,21 @@ impl Utterance {
             _ => None,
         }
     }
+
+    /// The agent that says it, where it is a result and an agent does.
+    pub(super) fn result_by(&self) -> Option<&AgentName> {
+        match &self.kind {
+            Kind::Result { by, .. } => by.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// The agent that says a result whose call is not in `group`, where it is not the reader itself.
+pub(super) fn teller<'a>(group: &[Utterance], result: &'a Utterance, reader: &AgentName) -> Option<&'a AgentName> {
+    let calls = group.first().map(Utterance::calls).unwrap_or_default();
+    let is_loose = calls.iter().all(|call| Some(call.id.as_str()) != result.result_of());
+    result.result_by().filter(|by| is_loose && *by != reader)
 }
 
 /// Which other agent made the call that a result answers, and the call, where it is in `group`.
@@ -397,7 +418,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         _ => text,
     };
     let kind = if message.role == Role::Tool {
-        Kind::Result { call: message.tool_call_id.clone(), text, place }
+        Kind::Result { call: message.tool_call_id.clone(), by: message.agent.clone(), text, place }
     } else {
         let from = match (message.role, agent) {
             (_, Some(agent)) => From::Agent(Some(agent.clone())),

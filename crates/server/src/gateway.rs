@@ -301,6 +301,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
         answer: Authorized::<AnswerTurn>::enter(app, &place.caller, &place.session).await?,
         dialect,
         is_stream: asked.is_stream,
+        is_managed: mode == Mode::Manage,
         hides_usage: asked.hides_usage,
         keyed,
         _open: open,

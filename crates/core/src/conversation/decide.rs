@@ -9,7 +9,7 @@ use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::call_secrets::{CONTENT, CallJson, CallSecrets, Part, RESULT, TakenSecrets},
-    conversation::facts::{MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
+    conversation::facts::{AGENTS_THREAD, MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
     conversation::settings::{ThreadSettings, Whose},
@@ -24,6 +24,7 @@ use crate::{
     input::InputVisitor,
     json,
     rights::Right,
+    state::State,
     text::{MAX_BYTES, Text},
 };
 
@@ -69,6 +70,7 @@ impl PutThread {
         {
             return Err(Error::not_found("thread", thread).into());
         }
+        check_agent(&decision.state, thread)?;
         let known = decision.state.threads.get(thread);
         let visible_to = patch.visible_to.clone().unwrap_or_else(|| audience_of(&decision.state, thread));
         let settings = known.map(|known| known.settings.clone()).unwrap_or_default().with(patch);
@@ -99,7 +101,9 @@ impl Command for AddMessages {
             if !there || !audience_of(&decision.state, thread).contains(agent) {
                 return Err(Error::not_found("thread", thread).into());
             }
+            check_results(decision, agent, thread, messages)?;
         }
+        check_agent(&decision.state, thread)?;
         say(decision, thread, messages)
     }
 
@@ -120,6 +124,32 @@ impl Command for AddMessages {
     fn items(&self) -> usize {
         self.messages.len()
     }
+}
+
+/// Refuses to make the thread of an agent that there is not: nobody would read it. One of an agent that has left stays.
+fn check_agent(state: &State, thread: &ThreadId) -> Result<(), Error> {
+    let Some(name) = thread.as_str().strip_prefix(AGENTS_THREAD) else { return Ok(()) };
+    match state.threads.get(thread).is_some() || own_thread_of(&state.team, thread).is_some() {
+        true => Ok(()),
+        false => Err(Error::not_found("agent", name)),
+    }
+}
+
+/// Refuses the result of a call that a run waits for, where another agent made the call. The manager brings the results of all.
+fn check_results(
+    decision: &DecisionBuilder<'_>,
+    agent: &AgentName,
+    thread: &ThreadId,
+    messages: &[NewMessage],
+) -> Result<(), Error> {
+    let mut calls = messages.iter().filter_map(|message| message.tool_call_id.as_deref());
+    let is_others = |call: &str| decision.state.runs.caller_of(thread, call).is_some_and(|caller| caller != agent);
+    if decision.state.team.managers().contains(agent) || !calls.any(is_others) {
+        return Ok(());
+    }
+    let what = "add the result of a call that another agent made";
+    let hint = "leave it to that agent, the manager or the user";
+    Err(Error::Forbidden { who: decision.by.called().to_owned(), what, hint })
 }
 
 impl NewMessage {
@@ -197,7 +227,7 @@ impl KeptAnswer for Vec<MessageReceipt> {
 
 /// Hands the threads in which the manager speaks in runs over to another: it sees them from now on.
 pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>, old: &AgentName, new: &AgentName) {
-    let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with("agent:");
+    let is_runs = |name: &ThreadId| *name == ThreadId::main() || name.as_str().starts_with(AGENTS_THREAD);
     let passed = |audience: &Audience, thread: &ThreadId| {
         let stays = |name: &&AgentName| *name != old || *thread == ThreadId::of_agent(old);
         Audience::of(audience.names().filter(stays).cloned().chain([new.clone()]))

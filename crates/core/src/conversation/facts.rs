@@ -238,9 +238,12 @@ pub fn audience_of(state: &State, thread: &ThreadId) -> Audience {
     }
 }
 
+/// What the name of an agent's own thread begins with.
+pub(crate) const AGENTS_THREAD: &str = "agent:";
+
 /// The agent that this thread belongs to, if it is named `agent:NAME`.
 pub(crate) fn own_thread_of<'a>(team: &'a Team, thread: &ThreadId) -> Option<&'a AgentName> {
-    let name = thread.as_str().strip_prefix("agent:")?;
+    let name = thread.as_str().strip_prefix(AGENTS_THREAD)?;
     team.names().find(|agent| agent.as_str() == name)
 }
 

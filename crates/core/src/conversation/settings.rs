@@ -59,7 +59,7 @@ pub struct ThreadPatch {
     pub tools: Option<Option<Vec<Tool>>>,
     /// The most tokens of history in its prompts.
     #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub history_tokens: Option<Option<Tokens>>,
 }
 
@@ -99,6 +99,9 @@ impl ThreadSettings {
                 agent::check_means(self.instructions.as_deref(), self.model.as_deref(), tools, &mut fault);
             }
             Whose::Clients => agent::check_means_of_client(self.instructions.as_deref(), tools, &mut fault),
+        }
+        if self.history_tokens == Some(Tokens(0)) {
+            fault("/history_tokens", "give 1 or more, or `null` for no limit".to_owned());
         }
         let doubled = agent::doubled_tools(tools).map(|(at, name)| Fault {
             pointer: format!("/tools/{at}/name"),

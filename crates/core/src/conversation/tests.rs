@@ -143,6 +143,20 @@ fn a_hidden_thread_answers_like_one_that_is_not_there() {
 }
 
 #[test]
+fn an_agent_that_there_is_not_gets_no_thread() {
+    let mut board = Board::team("lead writer");
+    assert_snapshot!(say(&mut board, "agent:wirter", &json!(["hello"])), @r#"not_found: there is no agent "wirter""#);
+    for by in ["user", "lead"] {
+        let put = visible("agent:wirter", &json!("all"));
+        let put = if by == "user" { board.user(put) } else { board.by(by, put) };
+        assert_eq!(put.unwrap_err().to_string(), r#"there is no agent "wirter""#, "{by}");
+    }
+    say(&mut board, "agent:writer", &json!(["hello"]));
+    board.team_becomes("lead");
+    assert!(say(&mut board, "agent:writer", &json!(["again"])).starts_with('m'), "what was said to it stays");
+}
+
+#[test]
 fn who_gains_sight_of_a_thread_sees_and_counts_only_what_comes_after() {
     let mut board = Board::team("lead writer critic");
     board.user(visible("plans", &json!(["lead", "critic"]))).unwrap();
@@ -273,6 +287,8 @@ fn settings_that_no_agent_could_have_are_refused_by_name() {
     let model = ThreadPatch { model: Some(Some("a\nb".to_owned())), ..ThreadPatch::default() };
     assert_snapshot!(settle(&mut board, "user", model), @"invalid: /model: use one line of at most 200 characters");
     assert_snapshot!(settle(&mut board, "user", tools(vec![tool("x"), tool("x")])), @"contradiction: /tools/1/name: the thread has another tool x");
+    let none = ThreadPatch { history_tokens: Some(Some(Tokens(0))), ..ThreadPatch::default() };
+    assert_snapshot!(settle(&mut board, "user", none), @"invalid: /history_tokens: give 1 or more, or `null` for no limit");
     assert!(settle(&mut board, "user", tools(vec![tool("callboard:fly")])).starts_with("invalid: /tools/0/name"));
     let refused = settle(&mut board, "user", tools(vec![tool("x"), tool("look up")]));
     assert_eq!(

@@ -23,7 +23,7 @@ use crate::{
 pub struct Profile {
     /// The most tokens of a prompt whose request names no budget. If absent: the model's window less room for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 0))]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub budget: Option<Tokens>,
     /// How many tokens of the model's window are kept for its answer, and the most that an answer in a run may have. If absent: 4,096
     /// or an eighth of the window, whichever is less, are kept, and the model's own limit holds.
@@ -93,7 +93,7 @@ impl Profile {
         self.budget.unwrap_or_else(|| window.minus(self.room_for_answer(window)))
     }
 
-    /// Refuses a part whose minimum is above its maximum in every budget, and a layout that makes no prompt.
+    /// Refuses a budget of nothing, a part whose minimum is above its maximum in every budget, and a layout that makes no prompt.
     pub(crate) fn check(&self, pointer: &str) -> Result<(), Error> {
         for (part, shares) in &self.parts {
             let above = match (shares.min, shares.max) {
@@ -105,6 +105,9 @@ impl Profile {
                 let pointer = format!("{pointer}/parts/{}/min", part.as_str());
                 return Err(Error::contradiction(pointer, "the minimum is above the maximum"));
             }
+        }
+        if self.budget == Some(Tokens(0)) {
+            return Err(Error::invalid(format!("{pointer}/budget"), "no prompt has 0 tokens: give 1 or more"));
         }
         if self.media.is_some_and(|media| media > MOST_MEDIA) {
             return Err(Error::invalid(format!("{pointer}/media"), "give a number from 0 to 100"));

@@ -13,7 +13,7 @@ use crate::{
     context_set::form::SubmitForm,
     conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall},
     error::Error,
-    id::Seq,
+    id::{Seq, ThreadId},
     run::{CancelRun, ClaimRun, PauseRun, ResumeRun, ToolResults},
     testing::Board,
 };
@@ -395,6 +395,29 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
     let deep = (0..100).fold(json!(1), |value, _| json!([value]));
     board.reply_with(|reply| reply.tool_calls = vec![ToolCall { arguments: deep, ..call("c3") }]).unwrap();
     assert!(matches!(&board.run().due, Due::Wait(Wait::Tools { calls, .. }) if calls[0].arguments.is_string()));
+}
+
+#[test]
+fn no_agent_gives_the_result_of_a_call_that_another_one_made() {
+    let mut board = started_with_tool();
+    replies(&mut board, &[to("writer", "Look it up.")]);
+    let thread: ThreadId = "agent:writer".parse().unwrap();
+    board.user(PutThread::seen_by(thread.clone(), Audience::All)).unwrap();
+    let call = |id: &str| ToolCall { id: id.to_owned(), name: "look".to_owned(), arguments: json!({}) };
+    board.reply_with(|reply| reply.tool_calls = ["c1", "c2", "c3"].map(call).to_vec()).unwrap();
+    let add = |id: &str| AddMessages {
+        thread: thread.clone(),
+        messages: vec![NewMessage { tool_call_id: Some(id.to_owned()), ..NewMessage::text(Role::Tool, "found") }],
+    };
+    let waiting = stands(&board);
+    assert_snapshot!(error(board.by("critic", add("c1"))), @"forbidden: critic may not add the result of a call that another agent made: leave it to that agent, the manager or the user");
+    // There is no such call of another agent.
+    board.by("critic", add("c9")).unwrap();
+    assert_eq!(stands(&board), waiting);
+    board.by("writer", add("c1")).unwrap();
+    board.by("lead", add("c2")).unwrap();
+    board.user(add("c3")).unwrap();
+    assert_snapshot!(stands(&board), @"writer in agent:writer: work of writer");
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn settings_are_read_strictly() {
     assert_snapshot!(wrong(json!({"default_visibility": "ghost"})), @"/default_visibility: there is no agent ghost");
     assert_snapshot!(wrong(json!({"surprise": 1})), @"unknown field `surprise`, expected one of `title`, `default_visibility`, `share`, `grant`, `prompt`, `ttl_seconds`, `limits`, `steps`, `compression`, `collections`");
     assert_snapshot!(wrong(json!({"prompt": {"parts": {"task": {"min": 9, "max": 5}}}})), @"/prompt/parts/task/min: the minimum is above the maximum");
+    assert_snapshot!(wrong(json!({"prompt": {"budget": 0}})), @"/prompt/budget: no prompt has 0 tokens: give 1 or more");
 }
 
 #[test]

@@ -83,8 +83,13 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
 /// where nothing is said of it.
 pub(super) fn without_unbound(mut body: Value) -> Value {
     if let Some(fields) = body.as_object_mut() {
-        let thinking = json!({"type": "adaptive", "block_binding": {MISMATCH: "drop_block"}});
-        fields.insert("thinking".to_owned(), thinking);
+        let thinking = fields.entry("thinking").or_insert(Value::Null);
+        if !thinking.is_object() {
+            *thinking = json!({"type": "adaptive"});
+        }
+        if let Some(thinking) = thinking.as_object_mut() {
+            thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
+        }
     }
     body
 }

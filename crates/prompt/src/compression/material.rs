@@ -8,10 +8,11 @@ use std::{
 };
 
 use callboard_core::{
+    agent::Team,
     audience::Audience,
     compression::{Base, Compressed, clear::ClearToolResults},
     conversation::{
-        Cleared, Role, StandingSummary,
+        Cleared, Message, Role, StandingSummary,
         facts::{MessageAdded, thread_subject},
     },
     count::Tokens,
@@ -24,7 +25,10 @@ use callboard_core::{
     text::Values,
 };
 
-use crate::compression::{shared::plan_for, transcript::Spoken};
+use crate::{
+    compression::{shared::plan_for, transcript::Spoken},
+    said::may_answer,
+};
 
 /// What of a thread is to be compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -169,6 +173,7 @@ impl Material {
             return Err(Unread::Values(lacking));
         }
         messages.sort_by_key(|(spoken, _)| spoken.seq);
+        disown_results(&mut messages, &state.team);
         // Who gained sight of the thread later sees nothing of before.
         let hidden = messages.iter().rposition(|(spoken, audience)| !held.is_for(readers, spoken.seq, audience));
         let hidden = hidden.map_or(0, |last| last + 1);
@@ -213,5 +218,23 @@ impl Material {
         let tokens = found.iter().map(|spoken| spoken.message.tokens).sum();
         let thread = self.thread.clone();
         (!found.is_empty()).then_some(ClearToolResults { thread, through, over, found: (found.len() as u64, tokens) })
+    }
+}
+
+/// Takes what an agent says as the result of a call that another one made for its own words.
+fn disown_results(messages: &mut [(Spoken, Audience)], team: &Team) {
+    let manager = team.manager().map(|manager| &manager.name);
+    let is_alone = team.agents().len() == 1;
+    let mut callers: BTreeMap<String, Vec<Option<AgentName>>> = BTreeMap::new();
+    for (spoken, _) in messages {
+        let Message { agent, tool_calls, tool_call_id, .. } = &*spoken.message;
+        for call in tool_calls {
+            callers.entry(call.id.clone()).or_default().push(agent.clone());
+        }
+        let callers = tool_call_id.as_ref().and_then(|id| callers.get(id));
+        let is_its = |caller: &Option<AgentName>| may_answer(agent.as_ref(), caller.as_ref(), manager, is_alone);
+        if callers.is_some_and(|callers| !callers.iter().any(is_its)) {
+            spoken.disown();
+        }
     }
 }

@@ -47,6 +47,11 @@ impl Spoken {
         }
     }
 
+    /// Makes it what its agent says, and not the result of a call.
+    pub(super) fn disown(&mut self) {
+        Arc::make_mut(&mut self.message).tool_call_id = None;
+    }
+
     /// Whether the system said it.
     pub(super) fn is_of_system(&self) -> bool {
         self.message.role == Role::System

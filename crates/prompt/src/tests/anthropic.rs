@@ -147,8 +147,8 @@ fn every_call_has_its_result_in_the_next_message_and_results_without_calls_are_t
     user: [from writer] [calls look] ⏎ [calls look]
     user*: [result of writer's call of look]
     user: [from writer] I wait.
-    user: [result of a tool] ⏎ nobody asked
-    user*: [result of a tool] ⏎ two again
+    user: [from writer] [result of a tool] ⏎ nobody asked
+    user*: [from writer] [result of a tool] ⏎ two again
     ");
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Answered {
     pub(super) answer: Authorized<AnswerTurn>,
     pub(super) dialect: Dialect,
     pub(super) is_stream: bool,
+    /// Whether the prompt is Callboard's.
+    pub(super) is_managed: bool,
     /// Whether the client did not ask for the usage at the end of its stream.
     pub(super) hides_usage: bool,
     /// The request, if it has an idempotency key.
@@ -88,7 +90,7 @@ pub(super) async fn ask(
     let (mut client, response) = oneshot::channel::<Result<Response, ModelError>>();
     tokio::spawn(async move {
         let answer = tokio::select! {
-            answer = models.forward(request) => answer,
+            answer = forward(&*models, request, answered.is_managed) => answer,
             () = client.closed() => return answered.failed("the client hung up before the answer began").await,
         };
         match answer {
@@ -111,6 +113,35 @@ pub(super) async fn ask(
         Ok(response) => Ok(response?),
         Err(_) => Err(CallError::new("internal", "this is a fault in Callboard: see the server's log").into()),
     }
+}
+
+/// The most bytes of a refusal in which its reason is looked for.
+const MAX_REASON_BYTES: usize = 64 << 10;
+
+/// Asks a model, and once more where it refuses thoughts since Callboard changed what stood before them, as context sets do.
+async fn forward(
+    models: &dyn ChatModel,
+    request: Forwarded,
+    is_managed: bool,
+) -> Result<http::Response<BytesOfAnswer>, ModelError> {
+    let asked = request.clone();
+    let answer = models.forward(request).await?;
+    if !is_managed || answer.status() != StatusCode::BAD_REQUEST {
+        return Ok(answer);
+    }
+    let (parts, mut pieces) = answer.into_parts();
+    let mut refusal = BytesMut::new();
+    while refusal.len() < MAX_REASON_BYTES
+        && let Some(piece) = pieces.next().await
+    {
+        refusal.extend_from_slice(&piece?);
+    }
+    if let Some(again) = asked.without_unbound(&refusal) {
+        tracing::info!("leaving out thoughts before which something has changed");
+        return models.forward(again).await;
+    }
+    let read = stream::once(std::future::ready(Ok(refusal.freeze())));
+    Ok(http::Response::from_parts(parts, read.chain(pieces).boxed()))
 }
 
 /// Passes an answer on and keeps it. It ends for the client once it is kept, and so the last event of a stream passes, however long the

@@ -1872,6 +1872,39 @@ async fn what_a_model_thought_comes_back_to_it_while_its_calls_go_on() {
 }
 
 #[tokio::test]
+async fn thoughts_that_are_bound_to_what_has_changed_are_left_out() {
+    let binding = |request: &Value| request.pointer("/thinking/block_binding").cloned();
+    let bound = "Invalid `signature` in `thinking` block: set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".";
+    let endpoint = Scripted::start(move |request, _| match binding(request) {
+        None => Reply::error(400, bound),
+        Some(_) => Reply::text("High."),
+    });
+    let server = with(&endpoint).await;
+    let thinking = json!({"type": "enabled", "budget_tokens": 1024});
+    let body = |text: &str| json!({"model": "claude-opus-4-8", "max_tokens": 4096, "thinking": thinking, "messages": [user(text)]});
+    let answer = server.send("POST", ANTHROPIC, body("How high?")).await.is(200);
+    assert!(answer.raw.contains("High."), "{}", answer.raw);
+    assert_eq!(messages(&server, "chat:writer").await, ["How high?", "High."]);
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!((binding(&requests[0]), &requests[0]["messages"]), (None, &requests[1]["messages"]));
+    let expected =
+        json!({"type": "enabled", "budget_tokens": 1024, "block_binding": {"prefix_mismatch_behavior": "drop_block"}});
+    assert_eq!(requests[1]["thinking"], expected);
+    // What is only recorded goes on as it is, and so passes its refusal.
+    let ask = server.call("POST", ANTHROPIC).header("Callboard-Mode", "record").json(&body("And now?"));
+    let refused = Answer::of(ask).await.is(400);
+    assert!(refused.raw.contains("prefix_mismatch_behavior"), "{}", refused.raw);
+    assert_eq!(endpoint.requests().len(), 3);
+
+    let endpoint = Scripted::start(|_, _| Reply::error(400, "the prompt is too long"));
+    let server = with(&endpoint).await;
+    let refused = server.send("POST", ANTHROPIC, body("How high?")).await.is(400);
+    assert!(refused.raw.contains("the prompt is too long"), "{}", refused.raw);
+    assert_eq!(endpoint.requests().len(), 1, "what else is refused is not asked again");
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_provider_passes_with_when_to_ask_again() {
     let endpoint = Scripted::start(|_, _| Reply::error(429, "slowly").retry_after(7));
     let server = with(&endpoint).await;

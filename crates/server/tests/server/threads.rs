@@ -48,6 +48,7 @@ async fn settings_that_make_no_sense_are_refused_with_their_place() {
         (json!({"tools": [{"name": "x", "description": "x".repeat(1025)}]}), 422, "/tools/0/description"),
         (json!({"tools": [{"name": "x", "parameters": {"type": "array"}}]}), 422, "/tools/0/parameters"),
         (json!({"history_tokens": -1}), 422, "/history_tokens"),
+        (json!({"history_tokens": 0}), 422, "/history_tokens"),
         (json!({"instruction": "x"}), 422, "/instruction"),
         (json!({"visible_to": ["nobody"], "instructions": "x"}), 409, "/visible_to"),
     ] {
@@ -60,6 +61,11 @@ async fn settings_that_make_no_sense_are_refused_with_their_place() {
         );
     }
     assert_eq!(listed(&server, &team, "review").await, Value::Null, "nothing was made");
+    let of_nobody = format!("{team}/threads/agent:wirter");
+    server.send("PUT", &of_nobody, json!({})).await.problem(404, "not_found");
+    let hello = json!({"messages": [{"role": "user", "content": "hello"}]});
+    let refused = server.send("POST", &format!("{of_nobody}/messages"), hello).await.problem(404, "not_found");
+    assert!(refused.raw.contains("there is no agent"), "{}", refused.raw);
     server.send("PUT", &format!("{path}?as=writer"), json!({"instructions": "x"})).await.problem(403, "forbidden");
 }
 

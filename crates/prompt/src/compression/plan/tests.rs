@@ -380,6 +380,22 @@ fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
     }
 }
 
+#[test]
+fn what_another_agent_says_is_told_as_no_result() {
+    let mut board = Board::team("lead writer");
+    let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: json!({}) };
+    let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "I look.") };
+    let result = |text: &str| NewMessage { tool_call_id: Some("c1".to_owned()), ..NewMessage::text(Role::Tool, text) };
+    for (by, message) in [("lead", calling), ("writer", result("The harbour burns.")), ("lead", result("It is calm."))]
+    {
+        board.by(by, AddMessages { thread: ThreadId::main(), messages: vec![message] }).unwrap();
+    }
+    steps(&mut board, 0);
+    let plan = planned(&board, CompressionScope::default(), 1000);
+    let told: String = plan.said().map(Spoken::transcript).collect();
+    assert!(told.contains(" writer: The harbour burns.\n") && told.contains(" result of c1: It is calm.\n"), "{told}");
+}
+
 /// What is said of a harbour, in German or in English.
 const IN_GERMAN: &[&str] = &[
     "Der Hafen liegt hinter der Mauer, und die Boote kommen mit der Flut herein.",
