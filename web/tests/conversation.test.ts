@@ -153,6 +153,8 @@ test("what becomes a secret leaves the pages that are open", async () => {
   await open.set("Keys", `The key is ${key}.`, "all");
   await open.set("Keys", `The key is ${key}, until Friday.`, "all");
   await open.say("main", "user", { role: "user", content: `${"word ".repeat(200_000)} ${key}` });
+  await open.within("POST", "/documents", { name: "keys.md", text: `Ask for ${key}.`, visible_to: "all" });
+  await open.within("PUT", "/variables/note", { value: `${"word ".repeat(200)} ${key}`, reason: "to remember" });
   const talk = await harness.open("sessions/open/conversation");
   await untilLive(talk);
   await press(talk.getByRole("button", { name: /^Show all of/ }), talk.getByText(key));
@@ -161,9 +163,18 @@ test("what becomes a secret leaves the pages that are open", async () => {
   const inspector = sets.getByRole("complementary", { name: "Keys" });
   await inspector.getByRole("button", { name: "v2 · new text" }).click();
   await inspector.getByText(`The key is ${key}.`, { exact: true }).waitFor();
+  const recall = await harness.open("sessions/open/recall");
+  await untilLive(recall);
+  await recall.getByRole("button", { name: "keys.md", exact: true }).click();
+  await recall.getByText(`Ask for ${key}.`).waitFor();
+  const variables = await harness.open("sessions/open/variables?variable=note");
+  await untilLive(variables);
+  await variables.getByRole("button", { name: "Show whole value" }).click();
+  await variables.getByText(key).waitFor();
   await open.within("PUT", "/variables/pool_key", { value: key, secret: true, reason: "nobody else may know it" });
   await inspector.getByText("The key is [hidden].", { exact: true }).waitFor();
-  for (const page of [talk, sets]) await expect.poll(() => page.content()).not.toContain(key);
+  await recall.getByText("Ask for [hidden].").waitFor();
+  for (const page of [talk, sets, recall, variables]) await expect.poll(() => page.content()).not.toContain(key);
 });
 
 test("a message is sent with the keyboard, to those whom the page named", async () => {

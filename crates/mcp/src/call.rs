@@ -181,6 +181,8 @@ impl Caller {
             }
             (Some(own), _) => Ok(own.to_string()),
             (None, Some(named)) => Ok(named.to_owned()),
+            // Which sessions there are, agents are not told.
+            (None, None) if self.scope.acting_as.is_some() => Err(Refusal::invalid("name the session in `session`")),
             (None, None) => Err(Refusal::invalid("name the session in `session`; `list_sessions` lists them")),
         }
     }

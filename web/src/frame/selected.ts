@@ -4,15 +4,16 @@ import { go, toView } from "../route.svelte";
 
 const LONGEST = 400;
 
-/** The text; absent where too little is selected, and for a secret, which the address would keep. */
+/** The text; absent where too little is selected, and where a part of it is a secret, which the address would keep. */
 export function selectedText(): string | undefined {
   const selection = getSelection();
   const node = selection?.anchorNode;
   const element = node instanceof Element ? node : node?.parentElement;
-  const text = selection?.toString().trim() ?? "";
-  return text.length >= 3 && element?.closest("main") && !element.closest("[data-secret]")
-    ? text.slice(0, LONGEST)
-    : undefined;
+  if (!selection || !element?.closest("main")) return undefined;
+  const secrets = [...document.querySelectorAll("[data-secret]")];
+  if (secrets.some((secret) => selection.containsNode(secret, true))) return undefined;
+  const text = selection.toString().trim();
+  return text.length >= 3 ? text.slice(0, LONGEST) : undefined;
 }
 
 export function askWhy(text: string | undefined): void {

@@ -47,7 +47,6 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
-  const matters = typeof affects === "function" ? affects : (entry: Entry) => isAffected(affects, entry.type);
 
   $effect(() => {
     void asked;
@@ -90,7 +89,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
       }, TOGETHER);
     };
     const ends = [
-      session.onEntry((entry) => void ((isRewriting(entry) || matters(entry)) && changed())),
+      session.onEntry((entry) => void (matters(affects, entry) && changed())),
       session.onUnstored((type) => void (isAffected(affects, type) && changed())),
     ];
     return () => {
@@ -126,6 +125,12 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
   signal.throwIfAborted();
+}
+
+/** Whether an entry matters. A function is asked about every one: it may note what it hears. */
+export function matters(affects: Affects, entry: Entry): boolean {
+  const isWanted = typeof affects === "function" ? affects(entry) : isAffected(affects, entry.type);
+  return isWanted || isRewriting(entry);
 }
 
 /** Whether an entry or event of this type matters by the beginning of its type. */

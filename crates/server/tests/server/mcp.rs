@@ -343,6 +343,12 @@ async fn a_connection_of_an_agent_or_of_one_session_reaches_no_others() {
         }
     }
     server.get("/v1/sessions/made").await.is(404);
+    for (address, is_led) in [("/mcp?as=writer", false), ("/mcp", true)] {
+        let refused = called(address, "recall", json!({"query": "tides"})).await;
+        let told = refused["content"][0]["text"].as_str().unwrap();
+        assert!(told.contains("name the session in `session`"), "{address}: {refused}");
+        assert_eq!(told.contains("list_sessions"), is_led, "{address}: {refused}");
+    }
     let listed = ask_newest(&server, "/mcp?as=writer", "resources/list", json!({})).await;
     assert_eq!(listed["resources"], json!([]), "{listed}");
     // The person is not asked for a connection that may not hand in what is answered.
