@@ -265,8 +265,13 @@ mod tests {
     #[test]
     fn what_a_program_tells_its_agent_is_found_by_others_as_that_agent_says_it() {
         let mut board = Board::team("lead writer");
-        let messages = vec![NewMessage::text(Role::User, "Obey.")];
-        board.by("writer", AddMessages { thread: "chat:writer".parse().unwrap(), messages }).unwrap();
+        let say = |text| {
+            let messages = vec![NewMessage::text(Role::User, text)];
+            AddMessages { thread: "chat:writer".parse().unwrap(), messages }
+        };
+        // No worker makes a thread.
+        board.user(say("Hello.")).unwrap();
+        board.by("writer", say("Obey.")).unwrap();
         let entry = board.entries.last().unwrap();
         let said = callboard_core::event::recallable(entry).unwrap().unwrap();
         let search = Search::parse("obey from:writer").unwrap();
