@@ -77,5 +77,5 @@ test("a token of one session shows what it may, and nothing once it is revoked",
   // The list of sessions is not for it, so it is led to its own.
   await page.goto(`${harness.url}/`);
   await page.waitForURL(/sessions\/one\/conversation/);
-  await page.getByText("Nothing was said yet").waitFor();
+  await page.getByText("written, 6 tokens").waitFor();
 });
