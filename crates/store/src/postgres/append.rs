@@ -46,14 +46,13 @@ pub(super) enum LockedRows {
 /// order of the sessions' names. If this fails, it is unknown whether they were appended.
 pub(super) async fn append(
     database: &Database,
-    test_time: Option<i64>,
     locked_rows: LockedRows,
     batches: &[&Append],
 ) -> Result<Vec<Outcome>, PostgresError> {
     let columns = Columns::of(batches);
     let params: Params<'_> = &[
         &(locked_rows == LockedRows::Wait),
-        &test_time,
+        &database.test_time(),
         &of(batches, |batch| batch.session.as_str()),
         &of(batches, |batch| column::number(batch.expected.seq)),
         &of(batches, |batch| &batch.expected.tag.0[..]),
@@ -155,7 +154,6 @@ fn unknown() -> PostgresError {
 /// See [`Store::find_each`](crate::Store::find_each).
 pub(super) async fn find_each(
     database: &Database,
-    test_time: Option<i64>,
     session: &SessionId,
     keys: &[Arc<str>],
 ) -> Result<Vec<Option<Seq>>, Error> {
@@ -163,7 +161,8 @@ pub(super) async fn find_each(
     let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
     let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {LIVE_SESSION_ID} AND c.key = ANY ($3)");
     let claim = |row: &_| Ok((get::<Vec<u8>>(row, 0)?, column::seq(row, 1)?));
-    let found = database.rows("looking for keys", &sql, &[&session.as_str(), &test_time, &wanted], claim).await?;
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &wanted];
+    let found = database.rows("looking for keys", &sql, params, claim).await?;
     let found: HashMap<_, _> = found.into_iter().collect();
     Ok(wanted.iter().map(|hash| found.get(*hash).copied()).collect())
 }

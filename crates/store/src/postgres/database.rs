@@ -1,13 +1,14 @@
 //! The connections of a handle. Each is used by one call at a time, and keeps prepared statements.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
+use callboard_core::time::Timestamp;
 use deadpool_postgres::{ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Config, Row, types::ToSql};
 
 use super::{address::Address, error::PostgresError};
-use crate::Error;
+use crate::{Clock, Error, server_time::ServerTime};
 
 /// How long a call waits for a free connection.
 const WAIT: Duration = Duration::from_secs(30);
@@ -22,16 +23,17 @@ const RETRY: Duration = Duration::from_millis(100);
 /// The parameters of a statement.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// A namespace and the connections to it.
+/// A namespace, the connections to it, and the time by which its sessions expire.
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
     address: Address,
+    pub(super) time: Arc<ServerTime>,
 }
 
 impl Database {
     /// Creates the pool. The first statement connects.
-    pub(super) fn new(address: Address) -> Result<Self, Error> {
+    pub(super) fn new(address: Address, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (config, tls) = (address.config.clone(), address.tls.clone());
         let manager = deadpool_postgres::Manager::from_config(config, tls, settings);
@@ -42,11 +44,16 @@ impl Database {
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|error| Error::cannot_open(address.to_string(), error.to_string()))?;
-        Ok(Self { pool, address })
+        Ok(Self { pool, address, time: Arc::new(ServerTime::new(clock)) })
     }
 
     pub(super) fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// The time of a test's clock in milliseconds; `None` for the time of the server.
+    pub(super) fn test_time(&self) -> Option<i64> {
+        self.time.of_test().map(Timestamp::as_millis)
     }
 
     /// A connection. It replaces a lost one, and waits for a server that is starting.

@@ -9,20 +9,15 @@ use callboard_core::{
 
 use super::{
     column::{self, ENTRY, short_hash},
-    database::Database,
+    database::{Database, Params},
     sessions::LIVE_SESSION_ID,
 };
 use crate::{Error, Order, Query, sql::direction};
 
 /// See [`Store::read`](crate::Store::read).
-pub(super) async fn read(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    query: &Query,
-) -> Result<Vec<Entry>, Error> {
+pub(super) async fn read(database: &Database, session: &SessionId, query: &Query) -> Result<Vec<Entry>, Error> {
     let (start, end) = (column::number(query.seqs.start), column::number(query.seqs.end));
-    let (name, limit) = (session.as_str(), column::limit(query.limit));
+    let (name, test_time, limit) = (session.as_str(), database.test_time(), column::limit(query.limit));
     let (types, subjects) = (hashes(&query.types), hashes(&query.subjects));
     let filter = Filter::of(query);
     let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &test_time, &start, &end, &limit];
@@ -36,16 +31,12 @@ pub(super) async fn read(
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
-pub(super) async fn read_each(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    seqs: &[Seq],
-) -> Result<Vec<Entry>, Error> {
+pub(super) async fn read_each(database: &Database, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
     let seqs: Vec<_> = seqs.iter().copied().map(column::number).collect();
     let sql =
         format!("SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq = ANY ($3) ORDER BY e.seq");
-    database.rows("reading entries", &sql, &[&session.as_str(), &test_time, &seqs], column::entry).await
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &seqs];
+    database.rows("reading entries", &sql, params, column::entry).await
 }
 
 /// What a query filters by.

@@ -10,15 +10,10 @@ use super::{
 use crate::{Error, Order, TimeQuery, sql::direction};
 
 /// See [`Store::read_by_time`](crate::Store::read_by_time).
-pub(super) async fn read(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    query: &TimeQuery,
-) -> Result<Vec<Entry>, Error> {
+pub(super) async fn read(database: &Database, session: &SessionId, query: &TimeQuery) -> Result<Vec<Entry>, Error> {
     let (low, high) = query.bounds();
     let (subject, kind) = (short_hash(&query.subject), short_hash(&query.kind));
-    let limit = column::limit(query.limit);
+    let (test_time, limit) = (database.test_time(), column::limit(query.limit));
     let (session, subject, kind) = (session.as_str(), &subject[..], &kind[..]);
     let params: Params<'_> = &[&session, &test_time, &subject, &kind, &low.0, &low.1, &high.0, &high.1, &limit];
     database.rows("reading entries by time", &sql(query.order), params, column::entry).await

@@ -5,7 +5,7 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::*;
 use crate::{
-    Order,
+    Order, SystemClock,
     conformance::journal_writer::{JournalWriter, about},
     postgres::read::Filter,
     testing::PostgresServer,
@@ -23,7 +23,8 @@ impl Long {
         let url = server.url(namespace);
         let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&url, Settings::default()).await.unwrap());
         // What is prepared is there for the next statement.
-        let database = Database::new(Address::parse(&format!("{url}&connections=1")).unwrap()).unwrap();
+        let address = Address::parse(&format!("{url}&connections=1")).unwrap();
+        let database = Database::new(address, Arc::new(SystemClock)).unwrap();
         Self { database, journal: JournalWriter::new(&store, "s") }
     }
 
