@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
-    id::{Seq, SessionId},
+    id::Seq,
     time::Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Result};
@@ -139,14 +139,8 @@ fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<Ha
 }
 
 /// See [`Store::find_each`](crate::Store::find_each).
-pub(super) fn find_each(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    keys: &[Arc<str>],
-) -> Result<Vec<Option<Seq>>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(vec![None; keys.len()]) };
-    Ok(keys.iter().map(|key| claimed(db, found.id, &column::short_hash(key))).collect::<Result<_>>()?)
+pub(super) fn find_each(db: &Connection, session: &StoredSession, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>> {
+    keys.iter().map(|key| claimed(db, session.id, &column::short_hash(key))).collect()
 }
 
 fn claimed(db: &Connection, session: i64, claimed_as: &[u8; 16]) -> Result<Option<Seq>> {

@@ -10,17 +10,15 @@ use std::{
 
 use callboard_core::{
     entry::{Entry, Header, Tag},
-    id::{Seq, SessionId},
-    time::Timestamp,
+    id::Seq,
 };
 use rusqlite::{Connection, Result, Row};
 
 use self::merge::Merge;
 use super::{
     column,
-    error::SqliteError,
     indexing::{self, UnindexedEntry},
-    sessions,
+    sessions::StoredSession,
     words::{self, Words},
 };
 use crate::{Order, Query, sql::direction};
@@ -38,48 +36,36 @@ const ENTRY: &str = columns!();
 pub(super) const ROW: &str = concat!("SELECT ", columns!(), " FROM entry WHERE id = ?1");
 
 /// See [`Store::read`](crate::Store::read).
-pub(super) fn read(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    query: &Query,
-) -> Result<Vec<Entry>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
-    let Some(wanted) = ResolvedQuery::by(db, found.id, query)? else { return Ok(Vec::new()) };
-    let mut words = Words::new(db, found.id);
+pub(super) fn read(db: &Connection, session: &StoredSession, query: &Query) -> Result<Vec<Entry>> {
+    let Some(wanted) = ResolvedQuery::by(db, session.id, query)? else { return Ok(Vec::new()) };
+    let mut words = Words::new(db, session.id);
     let mut entries = Vec::new();
     // Unindexed entries come after all that are indexed.
     if query.order == Order::Forward {
-        indexed(db, found.id, &wanted, query.limit, &mut words, &mut entries)?;
+        indexed(db, session.id, &wanted, query.limit, &mut words, &mut entries)?;
     }
     if entries.len() < query.limit {
-        let rows = wanted.among(&indexing::unindexed(db, &found)?);
+        let rows = wanted.among(&indexing::unindexed(db, session)?);
         let rows = rows.into_iter().take(query.limit - entries.len());
         self::rows(db, rows, &mut words, &mut entries)?;
     }
     if query.order == Order::Backward && entries.len() < query.limit {
-        indexed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
+        indexed(db, session.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
     }
     Ok(entries)
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
-pub(super) fn read_each(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    seqs: &[Seq],
-) -> Result<Vec<Entry>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
+pub(super) fn read_each(db: &Connection, session: &StoredSession, seqs: &[Seq]) -> Result<Vec<Entry>> {
     let unindexed: HashMap<_, _> =
-        indexing::unindexed(db, &found)?.iter().map(|entry| (entry.seq, entry.row)).collect();
+        indexing::unindexed(db, session)?.iter().map(|entry| (entry.seq, entry.row)).collect();
     let seqs: BTreeSet<_> = seqs.iter().copied().map(column::number).collect();
     let row = |seq| {
-        unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, found.id, seq), |row| Ok(Some(row)))
+        unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, session.id, seq), |row| Ok(Some(row)))
     };
     let chosen = seqs.into_iter().filter_map(|seq| row(seq).transpose()).collect::<Result<Vec<_>>>()?;
     let mut entries = Vec::with_capacity(chosen.len());
-    rows(db, chosen, &mut Words::new(db, found.id), &mut entries)?;
+    rows(db, chosen, &mut Words::new(db, session.id), &mut entries)?;
     Ok(entries)
 }
 

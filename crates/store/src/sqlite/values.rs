@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use callboard_core::{entry::Hash, id::SessionId, time::Timestamp};
+use callboard_core::entry::Hash;
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{error::SqliteError, sessions};
+use super::sessions::StoredSession;
 
 /// Stores a text, unless the session has it already.
 pub(super) fn put(db: &Connection, session: i64, hash: Hash, text: &str) -> Result<()> {
@@ -21,13 +21,7 @@ pub(super) fn remove(db: &Connection, session: i64, hash: Hash) -> Result<()> {
 }
 
 /// See [`Store::value`](crate::Store::value).
-pub(super) fn find(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    hash: Hash,
-) -> Result<Option<Arc<str>>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
+pub(super) fn find(db: &Connection, session: &StoredSession, hash: Hash) -> Result<Option<Arc<str>>> {
     let mut text = db.prepare_cached("SELECT text FROM value WHERE session = ?1 AND hash = ?2")?;
-    Ok(text.query_row((found.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()?)
+    text.query_row((session.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()
 }
