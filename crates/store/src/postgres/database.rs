@@ -75,11 +75,11 @@ impl Database {
         params: Params<'_>,
         decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
     ) -> Result<Vec<T>, Error> {
-        let rows = self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))?;
-        self.decoded(doing, &rows, decode)
+        let rows = self.try_query(sql, params).await;
+        self.decoded(doing, rows, decode)
     }
 
-    /// Runs a statement that may be repeated, and decodes its rows.
+    /// Runs a statement that may be repeated, and decodes its rows. It is tried again if the connection was lost.
     pub(super) async fn rows<T>(
         &self,
         doing: &'static str,
@@ -87,8 +87,11 @@ impl Database {
         params: Params<'_>,
         decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
     ) -> Result<Vec<T>, Error> {
-        let rows = self.query(doing, sql, params).await?;
-        self.decoded(doing, &rows, decode)
+        let rows = match self.try_query(sql, params).await {
+            Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
+            rows => rows,
+        };
+        self.decoded(doing, rows, decode)
     }
 
     /// The same for the first row alone.
@@ -105,20 +108,11 @@ impl Database {
     fn decoded<T>(
         &self,
         doing: &'static str,
-        rows: &[Row],
+        rows: Result<Vec<Row>, PostgresError>,
         decode: impl Fn(&Row) -> Result<T, PostgresError>,
     ) -> Result<Vec<T>, Error> {
-        let decoded: Result<_, PostgresError> = rows.iter().map(decode).collect();
+        let decoded = rows.and_then(|rows| rows.iter().map(decode).collect());
         decoded.map_err(|fault| fault.during(doing, &self.address))
-    }
-
-    /// Runs a statement that may be repeated: it is tried again if the connection was lost.
-    pub(super) async fn query(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
-        let answer = match self.try_query(sql, params).await {
-            Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
-            answer => answer,
-        };
-        answer.map_err(|fault| fault.during(doing, &self.address))
     }
 
     /// Runs a statement once. If the connection is lost, it is unknown whether it was done.

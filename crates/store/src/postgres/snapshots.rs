@@ -35,7 +35,7 @@ pub(super) async fn put(database: &Database, session: &SessionId, at: Head, stat
     let others = column::limit(SNAPSHOTS_KEPT - 1);
     let params: Params<'_> =
         &[&session.as_str(), &database.test_time(), &column::number(at.seq), &&at.tag.0[..], &state, &others];
-    database.query("keeping a snapshot", sql, params).await.map(drop)
+    database.rows("keeping a snapshot", sql, params, |_| Ok(())).await.map(drop)
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).

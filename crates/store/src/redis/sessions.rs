@@ -75,7 +75,7 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
         let at_once = AT_ONCE.min(limit - found.len());
         let (skip, count) = (skipped.to_string(), at_once.to_string());
         let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
-        let ids = ids(client.call(Command::new(used)).await?)?;
+        let ids = ids(client.call(&Command::new(used)).await?)?;
         let is_last = ids.len() < at_once;
         skipped += ids.len();
         found.extend(living(client, ids).await?);
@@ -120,7 +120,7 @@ pub(super) async fn ids_behind(
 ) -> Result<Vec<SessionId>, RedisFailure> {
     let from = after.map_or("-".to_owned(), |after| format!("({after}"));
     let limit = AT_ONCE.to_string();
-    ids(client.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
+    ids(client.call(&Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
 /// See [`Store::lease`](crate::Store::lease). Sessions that have expired are left out.
@@ -164,7 +164,7 @@ pub(super) async fn expired(client: &Client, limit: usize) -> Result<Vec<(Sessio
 /// See [`Store::expired_at`](crate::Store::expired_at).
 pub(super) async fn expired_at(client: &Client, session: &SessionId) -> Result<Option<Timestamp>, RedisFailure> {
     let ask = Command::new(["HGET".to_owned(), client.layout.journal(session), layout::ROW.to_owned()]);
-    let found = row(client.call(ask).await?)?;
+    let found = row(client.call(&ask).await?)?;
     let now = client.now().await?;
     Ok(found.and_then(|row| row.expired_at(now)))
 }

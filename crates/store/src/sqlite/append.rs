@@ -53,7 +53,7 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     }
     erase(write, session, batch, found)?;
     lease::put(write, session, &batch.lease)?;
-    write.changed(&batch.session);
+    write.changed.push(batch.session.clone());
     Ok(())
 }
 
