@@ -59,8 +59,8 @@ pub(super) async fn append(
         &of(batches, |batch| batch.entries.last().map(|last| column::number(last.header.seq))),
         &of(batches, |batch| batch.entries.last().map(|last| &last.tag.0[..])),
         &of(batches, |batch| batch.expires_at.map(Timestamp::as_millis)),
-        &of(batches, |batch| holder(&batch.lease)),
-        &of(batches, |batch| lasts(&batch.lease)),
+        &of(batches, |batch| lease(&batch.lease).0),
+        &of(batches, |batch| lease(&batch.lease).1),
         &columns.repeated.iter().map(Option::is_some).collect::<Vec<_>>(),
         &columns.claims.batch,
         &columns.claims.seq,
@@ -83,15 +83,15 @@ pub(super) async fn append(
         &columns.keys,
         &columns.nonce,
         &columns.data,
-        &columns.values.batch,
-        &columns.values.hashes,
-        &columns.values.texts,
+        &columns.value_batch,
+        &columns.value_hashes,
+        &columns.value_texts,
         &of(batches, |batch| batch.kind == JournalKind::Unlisted),
-        &columns.rewrites.batch,
-        &columns.rewrites.seq,
-        &columns.rewrites.data,
-        &columns.drops.batch,
-        &columns.drops.hashes,
+        &columns.rewrite_batch,
+        &columns.rewrite_seq,
+        &columns.rewrite_data,
+        &columns.drop_batch,
+        &columns.drop_hashes,
     ];
     let rows = database.try_query(APPEND, params).await?;
     if rows.len() != batches.len() {
@@ -104,19 +104,12 @@ fn of<'a, T>(batches: &[&'a Append], what: impl Fn(&'a Append) -> T) -> Vec<T> {
     batches.iter().map(|batch| what(batch)).collect()
 }
 
-/// The new holder of the lease; `None` if the lease stays as it is.
-fn holder(work: &LeaseChange) -> Option<&str> {
-    match work {
-        LeaseChange::Keep => None,
-        LeaseChange::Set(lease) => Some(&lease.holder),
-        LeaseChange::Remove => Some(""),
-    }
-}
-
-fn lasts(work: &LeaseChange) -> Option<i64> {
-    match work {
-        LeaseChange::Set(lease) => Some(lease.lasts_millis()),
-        LeaseChange::Keep | LeaseChange::Remove => None,
+/// The new holder of the lease, and how long it lasts. Without a holder the lease stays as it is.
+fn lease(change: &LeaseChange) -> (Option<&str>, Option<i64>) {
+    match change {
+        LeaseChange::Keep => (None, None),
+        LeaseChange::Set(lease) => (Some(&*lease.holder), Some(lease.lasts_millis())),
+        LeaseChange::Remove => (Some(""), None),
     }
 }
 

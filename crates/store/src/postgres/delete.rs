@@ -8,9 +8,6 @@ use super::{
 };
 use crate::Error;
 
-/// How many expired sessions are removed in one transaction.
-const AT_ONCE: usize = 1000;
-
 /// How many rows are removed in one transaction: few, since other transactions wait while these fill the log.
 const RECLAIM: i32 = 500;
 
@@ -26,25 +23,12 @@ pub(super) async fn delete(database: &Database, name: &SessionId) -> Result<Opti
     Ok(gone.into_iter().next().flatten())
 }
 
-/// See [`Store::remove_expired`](crate::Store::remove_expired). Also returns the numbers of the changes.
+/// See [`Store::remove_expired`](crate::Store::remove_expired). Marks them as deleted. Locked ones are left to the next
+/// call. Also returns the numbers of the changes.
 pub(super) async fn remove_expired(
     database: &Database,
     sessions: &[SessionId],
 ) -> Result<Vec<(SessionId, i64)>, Error> {
-    let mut gone = Vec::new();
-    for some in sessions.chunks(AT_ONCE) {
-        match remove_some(database, some).await {
-            Ok(some) => gone.extend(some),
-            // Those that are gone are returned. The next call meets the error again.
-            Err(_) if !gone.is_empty() => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(gone)
-}
-
-/// Marks those of these sessions as deleted that have expired. Locked ones are left to the next call.
-async fn remove_some(database: &Database, sessions: &[SessionId]) -> Result<Vec<(SessionId, i64)>, Error> {
     // If a row was touched since the statement began, the condition is checked again under the lock.
     let sql = "WITH expired AS MATERIALIZED (
             SELECT s.id FROM session s

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_core::id::SessionId;
-use rusqlite::{Connection, Result as SqlResult};
+use rusqlite::{Connection, Result as SqlResult, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use super::{
@@ -41,7 +41,7 @@ pub(super) struct WriteConnection {
     /// Whether the thread will do maintenance soon by itself.
     is_maintained: bool,
     /// Whether the last group was a single write.
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 impl WriteConnection {
@@ -96,11 +96,6 @@ impl WriteConnection {
                 Vec::new()
             }
         }
-    }
-
-    /// Whether the last group was a single write.
-    pub(super) fn was_alone(&self) -> bool {
-        self.alone
     }
 
     /// Answers a group whose outcome is known.
@@ -251,10 +246,8 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Runs `work` in its own transaction.
 fn transaction<T>(db: &Connection, work: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
-    group::run(db, BEGIN)?;
-    let done = work(db).and_then(|done| group::run(db, "COMMIT").map(|()| done));
-    if done.is_err() && !db.is_autocommit() {
-        group::run(db, "ROLLBACK")?;
-    }
-    done
+    let transaction = rusqlite::Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
