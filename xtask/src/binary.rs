@@ -47,18 +47,10 @@ fn newest_source(repository: &Path) -> Option<SystemTime> {
 }
 
 fn newest_in(folder: &Path) -> Option<SystemTime> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let newest = entries.filter_map(|entry| {
-        let (path, kind) = (entry.path(), entry.file_type().ok()?);
-        // Tests are not part of the binary, nor is what the page is built from.
-        let is_left_out = ["tests", "node_modules"].iter().any(|name| path.ends_with(name));
-        match kind.is_dir() {
-            true if is_left_out => None,
-            true => newest_in(&path),
-            false => modified(&path),
-        }
-    });
-    newest.max()
+    // Tests are not part of the binary.
+    let is_of_tests = |path: &Path| path.strip_prefix(folder).is_ok_and(|path| path.iter().any(|part| part == "tests"));
+    let files = cache::files_below(folder).ok()?;
+    files.iter().filter(|path| !is_of_tests(path)).filter_map(|path| modified(path)).max()
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

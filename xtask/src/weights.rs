@@ -48,12 +48,8 @@ impl Weights {
     pub(crate) fn bring(&self) -> anyhow::Result<PathBuf> {
         let folder = cache::folder("models")?;
         let path = folder.join(self.file);
-        let there = || fs::metadata(&path).is_ok_and(|file| file.len() == self.size_bytes);
-        if there() {
-            return Ok(path);
-        }
         let lock = cache::Lock::of(&folder, self.model)?;
-        if there() {
+        if fs::metadata(&path).is_ok_and(|file| file.len() == self.size_bytes) {
             return Ok(path);
         }
         let scripts = cache::repository().join("xtask/models");
@@ -79,9 +75,6 @@ impl Weights {
 pub(crate) fn embedder() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("models")?;
     let place = folder.join(EMBEDDER);
-    if place.exists() {
-        return Ok(place);
-    }
     let lock = cache::Lock::of(&folder, EMBEDDER)?;
     if place.exists() {
         return Ok(place);

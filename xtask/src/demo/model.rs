@@ -1,8 +1,11 @@
 //! The model of the demo's team.
 
-use anyhow::{Context as _, bail};
+use std::process::Command;
 
-use crate::endpoint;
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+use crate::command;
 use crate::server::{self, Server};
 use crate::weights::{self, Weights};
 
@@ -53,7 +56,7 @@ impl Model {
             );
             return Ok(Self::There(named(MODEL_OF_A_KEY.to_owned()).into_iter().collect()));
         }
-        if let Some((url, name)) = endpoint::ollama() {
+        if let Some((url, name)) = ollama() {
             eprintln!("using {name} of the Ollama on this machine");
             let url = ("OPENAI_BASE_URL", url);
             return Ok(Self::There(named(format!("openai:{name}")).into_iter().chain([url]).collect()));
@@ -76,4 +79,15 @@ impl Model {
         let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
         Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], server: Some(server) })
     }
+}
+
+/// The base URL of a local Ollama that answers, and a chat model that it has.
+fn ollama() -> Option<(String, String)> {
+    let url = "http://127.0.0.1:11434/v1";
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--fail", "--max-time", "2", "--noproxy", "*"]).arg(format!("{url}/models"));
+    let list: Value = serde_json::from_str(&command::output(&mut curl).ok()?).ok()?;
+    let mut names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    let chats = names.find(|name| !["embed", "minilm", "bge"].iter().any(|other| name.contains(other)))?;
+    Some((url.to_owned(), chats.to_owned()))
 }
