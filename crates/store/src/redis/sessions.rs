@@ -1,4 +1,4 @@
-//! Rows of sessions: reading and listing them, leases, and sweeping expired ones.
+//! Rows of sessions: reading and listing them, leases, and finding expired ones.
 
 use callboard_core::{
     entry::Head,
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{Lease, Row};
 
-/// How many sessions are read at once.
-const AT_ONCE: usize = 256;
+/// How many sessions are read or removed at once.
+pub(super) const AT_ONCE: usize = 256;
 
 /// The expiry of a session that never expires.
 const NEVER: &str = "-";
@@ -167,47 +167,6 @@ pub(super) async fn expired_at(client: &Client, session: &SessionId) -> Result<O
     let found = row(client.call(&ask).await?)?;
     let now = client.now().await?;
     Ok(found.and_then(|row| row.expired_at(now)))
-}
-
-/// What became of expired sessions that were to be removed.
-#[derive(Default)]
-pub(super) struct Removal {
-    /// They are gone.
-    pub(super) gone: Vec<SessionId>,
-    /// They may be gone.
-    pub(super) uncertain: Vec<SessionId>,
-    /// Why it ended early. The next sweep meets the error again.
-    pub(super) fault: Option<RedisFailure>,
-}
-
-/// See [`Store::remove_expired`](crate::Store::remove_expired).
-pub(super) async fn remove_expired(client: &Client, sessions: &[SessionId]) -> Removal {
-    let mut removal = Removal::default();
-    for some in sessions.chunks(AT_ONCE) {
-        // The script removes each from the list, or moves it.
-        match client.run_each(&script::SWEEP, some).await {
-            Ok(answers) => {
-                for (id, answer) in some.iter().zip(answers) {
-                    match answer.and_then(Reply::number) {
-                        Ok(1) => removal.gone.push(id.clone()),
-                        Ok(_) => {}
-                        Err(fault) => {
-                            removal.uncertain.push(id.clone());
-                            removal.fault = Some(fault);
-                        }
-                    }
-                }
-            }
-            Err(fault) => {
-                removal.uncertain.extend_from_slice(some);
-                removal.fault = Some(fault);
-            }
-        }
-        if removal.fault.is_some() {
-            break;
-        }
-    }
-    removal
 }
 
 fn ids(reply: Reply) -> Result<Vec<SessionId>, RedisFailure> {
