@@ -42,15 +42,15 @@ pub(super) fn read(db: &Connection, session: &StoredSession, query: &Query) -> R
     let mut entries = Vec::new();
     // Unindexed entries come after all that are indexed.
     if query.order == Order::Forward {
-        indexed(db, session.id, &wanted, query.limit, &mut words, &mut entries)?;
+        entries = indexed(&mut words, &wanted, query.limit)?;
     }
     if entries.len() < query.limit {
         let rows = wanted.among(&indexing::unindexed(db, session)?);
         let rows = rows.into_iter().take(query.limit - entries.len());
-        self::rows(db, rows, &mut words, &mut entries)?;
+        entries.extend(self::rows(&mut words, rows)?);
     }
     if query.order == Order::Backward && entries.len() < query.limit {
-        indexed(db, session.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
+        entries.extend(indexed(&mut words, &wanted, query.limit - entries.len())?);
     }
     Ok(entries)
 }
@@ -64,9 +64,7 @@ pub(super) fn read_each(db: &Connection, session: &StoredSession, seqs: &[Seq]) 
         unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, session.id, seq), |row| Ok(Some(row)))
     };
     let chosen = seqs.into_iter().filter_map(|seq| row(seq).transpose()).collect::<Result<Vec<_>>>()?;
-    let mut entries = Vec::with_capacity(chosen.len());
-    rows(db, chosen, &mut Words::new(db, session.id), &mut entries)?;
-    Ok(entries)
+    rows(&mut Words::new(db, session.id), chosen)
 }
 
 /// A query with the ids of types and subjects in place of their texts.
@@ -114,39 +112,23 @@ fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) ->
     Ok((!texts.is_empty()).then_some(numbers))
 }
 
-/// Adds the matching indexed entries.
-fn indexed(
-    db: &Connection,
-    session: i64,
-    wanted: &ResolvedQuery,
-    limit: usize,
-    words: &mut Words<'_>,
-    entries: &mut Vec<Entry>,
-) -> Result<()> {
+/// The first matching entries that are indexed.
+fn indexed(words: &mut Words<'_>, wanted: &ResolvedQuery, limit: usize) -> Result<Vec<Entry>> {
+    let (db, session) = (words.db, words.session);
     if wanted.types.is_some() || wanted.subjects.is_some() {
         let chosen = Merge::new(db, session, wanted, limit)?.take(limit).collect::<Result<Vec<_>>>()?;
-        return rows(db, chosen, words, entries);
+        return rows(words, chosen);
     }
     let mut range = db.prepare_cached(&range_sql(wanted.order))?;
     let Range { start, end } = wanted.seqs;
-    for entry in range.query_map((session, start, end, column::limit(limit)), |row| decode(row, words))? {
-        entries.push(entry?);
-    }
-    Ok(())
+    range.query_map((session, start, end, column::limit(limit)), |row| decode(row, words))?.collect()
 }
 
-/// Adds the entries in these rows.
-pub(super) fn rows(
-    db: &Connection,
-    rows: impl IntoIterator<Item = i64>,
-    words: &mut Words<'_>,
-    entries: &mut Vec<Entry>,
-) -> Result<()> {
+/// The entries in these rows.
+pub(super) fn rows(words: &mut Words<'_>, rows: impl IntoIterator<Item = i64>) -> Result<Vec<Entry>> {
+    let db = words.db;
     let mut chosen = db.prepare_cached(ROW)?;
-    for row in rows {
-        entries.push(chosen.query_row([row], |row| decode(row, words))?);
-    }
-    Ok(())
+    rows.into_iter().map(|row| chosen.query_row([row], |row| decode(row, words))).collect()
 }
 
 pub(super) fn range_sql(order: Order) -> String {

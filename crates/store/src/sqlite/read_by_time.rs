@@ -30,10 +30,8 @@ pub(super) fn read(db: &Connection, session: &StoredSession, query: &TimeQuery) 
     if query.order == Order::Backward {
         places.reverse();
     }
-    let mut entries = Vec::new();
     let rows = places.into_iter().take(query.limit).map(|(_, row)| row);
-    read::rows(db, rows, &mut Words::new(db, session.id), &mut entries)?;
-    Ok(entries)
+    read::rows(&mut Words::new(db, session.id), rows)
 }
 
 pub(super) fn sql(order: Order) -> String {
