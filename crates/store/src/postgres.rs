@@ -11,7 +11,6 @@ mod database;
 mod delete;
 mod error;
 mod read;
-mod read_by_time;
 mod schema;
 mod sender;
 mod server;
@@ -20,7 +19,6 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod values;
 mod watch;
 
 use std::sync::Arc;
@@ -151,7 +149,7 @@ impl Store for PostgresStore {
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        read_by_time::read(&self.database, session, &query).await
+        read::read_by_time(&self.database, session, &query).await
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
@@ -163,7 +161,7 @@ impl Store for PostgresStore {
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        values::find(&self.database, session, hash).await
+        read::value(&self.database, session, hash).await
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {

@@ -10,9 +10,7 @@ mod delete;
 mod error;
 mod file;
 mod indexing;
-mod lease;
 mod read;
-mod read_by_time;
 mod readers;
 mod row_cache;
 mod sessions;
@@ -21,7 +19,6 @@ mod snapshots;
 mod tests;
 mod transaction;
 mod vacuum;
-mod values;
 mod words;
 mod writer;
 
@@ -152,7 +149,7 @@ impl Store for SqliteStore {
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        let look = move |db: &_, found: &_| read_by_time::read(db, found, &query);
+        let look = move |db: &_, found: &_| read::read_by_time(db, found, &query);
         self.read_session("reading entries by time", session, look).await
     }
 
@@ -168,7 +165,7 @@ impl Store for SqliteStore {
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        self.read_session("reading a large value", session, move |db, found| values::find(db, found, hash)).await
+        self.read_session("reading a large value", session, move |db, found| read::value(db, found, hash)).await
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
@@ -186,7 +183,7 @@ impl Store for SqliteStore {
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
         let lease = lease.clone();
-        self.writer.write("taking leases", move |write| lease::lease(write, &lease, most)).await
+        self.writer.write("taking leases", move |write| sessions::lease(write, &lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

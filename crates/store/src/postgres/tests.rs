@@ -94,7 +94,7 @@ impl Long {
             let types = "text, bigint, bytea, bytea, bigint, bigint, bigint, bigint, bigint";
             let about = format!("'s', NULL, {}, {}", hash("subject 3"), hash("t3.done"));
             let params = format!("{about}, {middle}, 0, 9223372036854775807, 0, 10");
-            costs.push((format!("by time {order:?}"), self.pages_of(&read_by_time::sql(order), types, &params).await));
+            costs.push((format!("by time {order:?}"), self.pages_of(&read::sql_by_time(order), types, &params).await));
         }
         costs
     }

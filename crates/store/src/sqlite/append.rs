@@ -12,11 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     column, delete,
     error::SqliteError,
-    indexing, lease,
+    indexing,
     sessions::{self, StoredSession},
     snapshots,
     transaction::Transaction,
-    vacuum, values,
+    vacuum,
 };
 use crate::{Append, Error, Rewrite, Row};
 
@@ -49,10 +49,13 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
         ))?;
     }
     for (hash, text) in &batch.values {
-        values::put(write.db, session, *hash, text)?;
+        write
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO value (session, hash, text) VALUES (?1, ?2, ?3)")?
+            .execute((session, hash.0, &**text))?;
     }
     erase(write, session, batch, found)?;
-    lease::put(write, session, &batch.lease)?;
+    sessions::set_lease(write, session, &batch.lease)?;
     write.changed.push(batch.session.clone());
     Ok(())
 }
@@ -110,7 +113,8 @@ fn erase(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<St
         return Ok(());
     }
     for hash in batch.dropped_values() {
-        values::remove(write.db, session, *hash)?;
+        let mut drop_value = write.db.prepare_cached("DELETE FROM value WHERE session = ?1 AND hash = ?2")?;
+        drop_value.execute((session, hash.0))?;
     }
     for Rewrite { seq, data } in &batch.rewrites {
         let row = found.map(|found| indexing::row(write.db, &found, column::number(*seq))).transpose()?.flatten();

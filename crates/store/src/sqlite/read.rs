@@ -1,4 +1,4 @@
-//! Reading entries in the order of their numbers.
+//! Reading entries, in the order of their numbers or of their own time, and large values.
 
 mod merge;
 
@@ -9,10 +9,10 @@ use std::{
 };
 
 use callboard_core::{
-    entry::{Entry, Header, Tag},
+    entry::{Entry, Hash, Header, Tag},
     id::Seq,
 };
-use rusqlite::{Connection, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 use self::merge::Merge;
 use super::{
@@ -21,7 +21,7 @@ use super::{
     sessions::StoredSession,
     words::{self, Words},
 };
-use crate::{Order, Query, sql::direction};
+use crate::{Order, Query, TimeQuery, sql::direction, store::TimePosition};
 
 /// The columns that [`decode`] reads.
 macro_rules! columns {
@@ -125,7 +125,7 @@ fn indexed(words: &mut Words<'_>, wanted: &ResolvedQuery, limit: usize) -> Resul
 }
 
 /// The entries in these rows.
-pub(super) fn rows(words: &mut Words<'_>, rows: impl IntoIterator<Item = i64>) -> Result<Vec<Entry>> {
+fn rows(words: &mut Words<'_>, rows: impl IntoIterator<Item = i64>) -> Result<Vec<Entry>> {
     let db = words.db;
     let mut chosen = db.prepare_cached(ROW)?;
     rows.into_iter().map(|row| chosen.query_row([row], |row| decode(row, words))).collect()
@@ -138,6 +138,43 @@ pub(super) fn range_sql(order: Order) -> String {
          ORDER BY by_seq.seq {} LIMIT ?4",
         direction(order)
     )
+}
+
+/// See [`Store::read_by_time`](crate::Store::read_by_time).
+pub(super) fn read_by_time(db: &Connection, session: &StoredSession, query: &TimeQuery) -> Result<Vec<Entry>> {
+    let Some(subject) = words::known(db, session.id, &query.subject)? else { return Ok(Vec::new()) };
+    let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
+    let about = |entry: &UnindexedEntry| entry.subject == subject && entry.kind == kind;
+    let (low, high) = query.bounds();
+    let params = (session.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
+    let mut indexed = db.prepare_cached(&sql_by_time(query.order))?;
+    let indexed = indexed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    let mut places: Vec<(TimePosition, i64)> = indexed.collect::<Result<_>>()?;
+    for UnindexedEntry { row, seq, time, .. } in indexing::unindexed(db, session)?.into_iter().filter(about) {
+        let place = time.map(|time| (time, seq)).filter(|place| low < *place && *place < high);
+        places.extend(place.map(|place| (place, row)));
+    }
+    places.sort_unstable();
+    if query.order == Order::Backward {
+        places.reverse();
+    }
+    let chosen = places.into_iter().take(query.limit).map(|(_, row)| row);
+    rows(&mut Words::new(db, session.id), chosen)
+}
+
+pub(super) fn sql_by_time(order: Order) -> String {
+    let order = direction(order);
+    format!(
+        "SELECT time, seq, entry FROM by_time
+         WHERE session = ?1 AND subject = ?2 AND type = ?3 AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
+         ORDER BY time {order}, seq {order} LIMIT ?8"
+    )
+}
+
+/// See [`Store::value`](crate::Store::value).
+pub(super) fn value(db: &Connection, session: &StoredSession, hash: Hash) -> Result<Option<Arc<str>>> {
+    let mut text = db.prepare_cached("SELECT text FROM value WHERE session = ?1 AND hash = ?2")?;
+    text.query_row((session.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()
 }
 
 fn decode(row: &Row<'_>, words: &mut Words<'_>) -> Result<Entry> {
