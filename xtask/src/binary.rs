@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::SystemTime;
 
 use crate::progress::Progress;
-use crate::{cache, command, lines};
+use crate::{cache, command};
 
 /// The folder that Cargo builds in.
 pub(crate) fn target() -> PathBuf {
@@ -27,7 +27,7 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let mut built = 0;
     let mut build = command::cargo();
     build.args(["build", "--package", "callboard", "--color", "never"]).stdin(Stdio::null());
-    lines::follow(&mut build, |line| {
+    command::follow(&mut build, |line| {
         if let Some(package) = line.trim_start().strip_prefix("Compiling ") {
             built += 1;
             let name = package.split(' ').next().unwrap_or_default();

