@@ -36,7 +36,7 @@ use callboard_core::{
 use rusqlite::Connection;
 use tokio::sync::broadcast;
 
-use self::{error::SqliteError, readers::Readers, row_cache::RowCache, sessions::StoredSession, writer::Writer};
+use self::{readers::Readers, row_cache::RowCache, sessions::StoredSession, writer::Writer};
 use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
@@ -74,7 +74,7 @@ impl SqliteStore {
         let Settings { durability, clock, supervisor } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
-        let failed = |fault: SqliteError| fault.during("opening the store", &path);
+        let failed = |error| error::lost(&Arc::new(error), "opening the store", &path);
         let last_activity_at_open = sessions::last_activity(&connection).map_err(failed)?;
         let writer = Writer::start(connection, durability, &path, clock.clone(), supervisor)?;
         let rows = RowCache::open(&path).map_err(failed)?;
@@ -99,7 +99,7 @@ impl SqliteStore {
     {
         let (session, now) = (session.clone(), self.clock.now());
         let look = move |db: &Connection| match sessions::live(db, &session, now)? {
-            Some(found) => Ok(look(db, &found)?),
+            Some(found) => look(db, &found),
             None => Ok(T::default()),
         };
         self.readers.read(doing, look).await
@@ -123,12 +123,7 @@ impl Store for SqliteStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let is_short = append::is_short(&batch);
-        let work = move |write: &mut transaction::Transaction<'_>| append::append(write, &batch);
-        if is_short {
-            self.writer.write_short("appending", work).await
-        } else {
-            self.writer.write("appending", work).await
-        }
+        self.writer.write_if_short("appending", is_short, move |write| append::append(write, &batch)).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {

@@ -27,17 +27,7 @@ impl From<Sql> for SqliteError {
     }
 }
 
-impl SqliteError {
-    /// The error for the caller of the operation `doing` on the file `path`.
-    pub(super) fn during(self, doing: &'static str, path: &Path) -> Error {
-        match self {
-            Self::Refused(error) => error,
-            Self::Sql(error) => lost(&Arc::new(error), doing, path),
-        }
-    }
-}
-
-/// The error for each caller whose transaction failed with `error`.
+/// The error for each caller of the operation `doing` whose transaction on the file `path` failed with `error`.
 pub(super) fn lost(error: &Arc<Sql>, doing: &'static str, path: &Path) -> Error {
     if is_full(error) {
         Error::Full { doing }

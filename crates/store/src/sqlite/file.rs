@@ -4,7 +4,6 @@ use std::{fs, path::Path, thread, time::Duration};
 
 use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::error::SqliteError;
 use crate::{Durability, Error};
 
 /// The application id in the header of our files: `Call` in ASCII.
@@ -29,14 +28,14 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
 }
 
 /// Opens a connection that only reads, to a file that was opened before.
-pub(super) fn connect_reader(path: &Path) -> Result<Connection, SqliteError> {
+pub(super) fn connect_reader(path: &Path) -> Result<Connection, Sql> {
     let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
     Ok(db)
 }
 
 /// Opens the connection that copies the write-ahead log into the file.
-pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, SqliteError> {
+pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, Sql> {
     let db = connect(path, OpenFlags::empty())?;
     flush(&db, durability)?;
     Ok(db)

@@ -100,11 +100,10 @@ pub(super) fn list(
     after: Option<&SessionId>,
     now: Timestamp,
     limit: usize,
-) -> Result<Vec<(SessionId, Row)>, SqliteError> {
+) -> Result<Vec<(SessionId, Row)>> {
     let mut page = db.prepare_cached(sql)?;
     let after = after.map_or("", SessionId::as_str);
-    let rows = page.query_map((after, now.as_millis(), column::limit(limit)), named)?;
-    Ok(rows.collect::<Result<_>>()?)
+    page.query_map((after, now.as_millis(), column::limit(limit)), named)?.collect()
 }
 
 /// See [`Store::journals`](crate::Store::journals).
@@ -118,7 +117,7 @@ pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, n
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index shows the state of the last indexing. The few
 /// sessions with entries that are not indexed yet are read and sorted in.
-pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, SqliteError> {
+pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>> {
     let now = now.as_millis();
     let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
     let mut unindexed = db.prepare_cached(UNINDEXED)?;
@@ -146,8 +145,8 @@ pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, nam
      WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
 
 /// The newest last activity of all journals.
-pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, SqliteError> {
-    Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
+pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>> {
+    db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))
 }
 
 /// The newest of three: indexed sessions, indexed requests, and what is not indexed yet.

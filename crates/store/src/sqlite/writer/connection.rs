@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result as SqlResult, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, error::SqliteError, file, indexing, sessions, vacuum, words::IdCache},
+    super::{changes, delete, file, indexing, sessions, vacuum, words::IdCache},
     Transaction,
     group::{self, CommitError, QueuedWrite},
 };
@@ -50,7 +50,7 @@ impl WriteConnection {
         watchers: broadcast::Sender<SessionId>,
         clock: Arc<dyn Clock>,
         path: Arc<Path>,
-    ) -> Result<Self, SqliteError> {
+    ) -> SqlResult<Self> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
         let (indexed_through, ids) = (sessions::indexed_through(&db)?, IdCache::default());
         let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
