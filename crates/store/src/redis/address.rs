@@ -104,12 +104,8 @@ impl Options {
             "token_file" => self.token_file = Some(value.to_owned()),
             "allow_eviction" => self.allow_eviction = yes(value)?,
             "durability" => {
-                self.durability = Some(match value {
-                    "process" => Durability::Process,
-                    "normal" => Durability::Normal,
-                    "full" => Durability::Full,
-                    _ => return Err("`durability` is process, normal or full".to_owned()),
-                });
+                let durability = Durability::named(value);
+                self.durability = Some(durability.ok_or("`durability` is process, normal or full")?);
             }
             "poll_ms" => {
                 let ms = value.parse().ok().filter(|ms| (10..=600_000).contains(ms));
