@@ -7,6 +7,9 @@ use reqwest::Url;
 
 use crate::{Durability, Error};
 
+/// How often to look for changes by others over REST, unless the URL says so.
+const POLL: Duration = Duration::from_millis(500);
+
 /// A parsed URL.
 pub(super) struct Address {
     pub(super) protocol: Protocol,
@@ -68,9 +71,8 @@ impl Address {
             }
         };
         let Options { namespace, durability, allow_eviction, poll, .. } = options;
-        let default_poll = Duration::from_millis(if rest.is_some() { 500 } else { 100 });
         let namespace = namespace.unwrap_or_else(|| "callboard".to_owned());
-        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
+        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(POLL) })
     }
 
     /// The URL without secrets.
