@@ -43,7 +43,8 @@ const NAME: &str = if cfg!(windows) { "callboard.exe" } else { "callboard" };
 /// When the newest of the files was changed that the binary is made of.
 fn newest_source(repository: &Path) -> Option<SystemTime> {
     let files = ["Cargo.toml", "Cargo.lock"].map(|name| modified(&repository.join(name)));
-    files.into_iter().flatten().chain(newest_in(&repository.join("crates"))).max()
+    let newest = newest_in(&repository.join("crates"))?;
+    files.into_iter().flatten().chain([newest]).max()
 }
 
 fn newest_in(folder: &Path) -> Option<SystemTime> {

@@ -1,6 +1,6 @@
 //! Making the tables and functions of a namespace.
 
-use tokio_postgres::{Client, Transaction};
+use tokio_postgres::{Client, GenericClient};
 
 use super::{
     address::Address,
@@ -25,7 +25,15 @@ enum SchemaState {
 pub(super) async fn create(database: &Database) -> Result<(), Error> {
     let address = database.address();
     let mut connection = database.connection().await.map_err(|fault| fault.opening(address))?;
-    match with_timeout(make(&mut connection, address)).await.map_err(|fault| fault.opening(address))? {
+    let client: &Client = &connection;
+    let found = with_timeout(find(client, address)).await.map_err(|fault| fault.opening(address))?;
+    let found = match found {
+        SchemaState::Nothing => {
+            with_timeout(make(&mut connection, address)).await.map_err(|fault| fault.opening(address))?
+        }
+        found => found,
+    };
+    match found {
         SchemaState::Nothing => Ok(()),
         SchemaState::Format(format) => Error::check_format(address.to_string(), format.into(), FORMAT.into()),
         SchemaState::Foreign => Err(Error::cannot_open(
@@ -35,7 +43,7 @@ pub(super) async fn create(database: &Database) -> Result<(), Error> {
     }
 }
 
-async fn find(client: &Transaction<'_>, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
+async fn find(client: &impl GenericClient, address: &Address) -> Result<SchemaState, tokio_postgres::Error> {
     let tables = "SELECT count(*), bool_or(relname = 'callboard_format') IS TRUE FROM pg_class
         WHERE relkind = 'r' AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)";
     let tables = client.query_one(tables, &[&address.namespace]).await?;
