@@ -77,4 +77,13 @@ mod tests {
         assert_eq!(newest_in(&folder), Some(later));
         fs::remove_dir_all(folder).unwrap();
     }
+
+    #[test]
+    fn sources_that_cannot_be_listed_may_be_newer_than_any_binary() {
+        let folder = std::env::temp_dir().join(format!("callboard-sources-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Cargo.toml"), "").unwrap();
+        assert_eq!(newest_source(&folder), None);
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
