@@ -80,20 +80,18 @@ pub(crate) fn audit() -> anyhow::Result<()> {
     }
     let repository = cache::repository();
     let circles = circles::circles(&sources::read(&repository, &["crates", "xtask/src"])?);
-    if !circles.is_empty() {
-        bail!("{}\nmove what the files share into a file below them", circles.join("\n"));
-    }
+    refuse(&circles, "move what the files share into a file below them")?;
     let sources = sources::read(&repository, &["crates"])?;
-    let clock = clock::faults(&sources);
-    if !clock.is_empty() {
-        bail!("{}\nwait for an event instead, or say why in a comment: `// clock: the reason`", clock.join("\n"));
-    }
-    let names = names::faults(&sources);
-    if !names.is_empty() {
-        bail!(
-            "{}\nname each type for what it is, or say in xtask/src/audit/names.rs why they share a name",
-            names.join("\n")
-        );
+    let reason = "wait for an event instead, or say why in a comment: `// clock: the reason`";
+    refuse(&clock::faults(&sources), reason)?;
+    let shared = "name each type for what it is, or say in xtask/src/audit/names.rs why they share a name";
+    refuse(&names::faults(&sources), shared)
+}
+
+/// Fails if there are faults, and says what to do about them.
+fn refuse(faults: &[String], advice: &str) -> anyhow::Result<()> {
+    if !faults.is_empty() {
+        bail!("{}\n{advice}", faults.join("\n"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::SystemTime;
 
 use crate::progress::Progress;
-use crate::{cache, command, lines};
+use crate::{cache, command};
 
 /// The folder that Cargo builds in.
 pub(crate) fn target() -> PathBuf {
@@ -27,7 +27,7 @@ pub(crate) fn bring() -> anyhow::Result<PathBuf> {
     let mut built = 0;
     let mut build = command::cargo();
     build.args(["build", "--package", "callboard", "--color", "never"]).stdin(Stdio::null());
-    lines::follow(&mut build, |line| {
+    command::follow(&mut build, |line| {
         if let Some(package) = line.trim_start().strip_prefix("Compiling ") {
             built += 1;
             let name = package.split(' ').next().unwrap_or_default();
@@ -43,22 +43,15 @@ const NAME: &str = if cfg!(windows) { "callboard.exe" } else { "callboard" };
 /// When the newest of the files was changed that the binary is made of.
 fn newest_source(repository: &Path) -> Option<SystemTime> {
     let files = ["Cargo.toml", "Cargo.lock"].map(|name| modified(&repository.join(name)));
-    files.into_iter().flatten().chain(newest_in(&repository.join("crates"))).max()
+    let newest = newest_in(&repository.join("crates"))?;
+    files.into_iter().flatten().chain([newest]).max()
 }
 
 fn newest_in(folder: &Path) -> Option<SystemTime> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let newest = entries.filter_map(|entry| {
-        let (path, kind) = (entry.path(), entry.file_type().ok()?);
-        // Tests are not part of the binary, nor is what the page is built from.
-        let is_left_out = ["tests", "node_modules"].iter().any(|name| path.ends_with(name));
-        match kind.is_dir() {
-            true if is_left_out => None,
-            true => newest_in(&path),
-            false => modified(&path),
-        }
-    });
-    newest.max()
+    // Tests are not part of the binary.
+    let is_of_tests = |path: &Path| path.strip_prefix(folder).is_ok_and(|path| path.iter().any(|part| part == "tests"));
+    let files = cache::files_below(folder).ok()?;
+    files.iter().filter(|path| !is_of_tests(path)).filter_map(|path| modified(path)).max()
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
@@ -82,6 +75,15 @@ mod tests {
         let much_later = later + std::time::Duration::from_secs(60);
         fs::File::open(folder.join("a/tests/three")).unwrap().set_modified(much_later).unwrap();
         assert_eq!(newest_in(&folder), Some(later));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn sources_that_cannot_be_listed_may_be_newer_than_any_binary() {
+        let folder = std::env::temp_dir().join(format!("callboard-sources-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("Cargo.toml"), "").unwrap();
+        assert_eq!(newest_source(&folder), None);
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,11 +1,6 @@
 //! The documentation as a book: mdBook builds it from `docs/`, and its links are checked.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use anyhow::{Context as _, bail};
 
@@ -21,30 +16,11 @@ pub(crate) fn build() -> anyhow::Result<()> {
     if !faults.is_empty() {
         bail!("the documentation:\n  {}", faults.join("\n  "));
     }
-    command::run(Command::new(bring()?).arg("build").arg(&repository))?;
+    let features = ["--no-default-features", "--features", "search"];
+    let mdbook = command::installed("mdbook", VERSION, "builds the documentation", &features)?;
+    command::run(Command::new(mdbook).arg("build").arg(&repository))?;
     eprintln!("the book is in {}", repository.join("target/book/index.html").display());
     Ok(())
-}
-
-/// The path of mdBook. Installs it if it is missing.
-fn bring() -> anyhow::Result<PathBuf> {
-    let folder = cache::folder("mdbook")?;
-    let place = folder.join(VERSION);
-    let program = place.join("bin/mdbook");
-    let _lock = cache::Lock::of(&folder, "mdbook")?;
-    if command::answers(&program.to_string_lossy(), "--version") {
-        return Ok(program);
-    }
-    eprintln!("installing mdBook {VERSION}, once, which builds the documentation");
-    let mut install = command::cargo();
-    install.args(["install", "mdbook", "--version", VERSION, "--locked", "--quiet"]);
-    install.args(["--no-default-features", "--features", "search", "--root"]).arg(&place);
-    // It is built faster than the time that optimising it would save.
-    install.arg("--debug");
-    // Its files would only fill up the target folder of this repository.
-    command::output(install.env("CARGO_TARGET_DIR", place.join("target"))).context("cannot install mdBook")?;
-    fs::remove_dir_all(place.join("target")).context("cannot remove what was left of the build of mdBook")?;
-    Ok(program)
 }
 
 /// What is wrong with the links of the documentation, and which pages the summary leaves out.

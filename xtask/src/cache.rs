@@ -24,6 +24,20 @@ pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
+/// All files in a folder and in those below it, in the order of their paths.
+pub(crate) fn files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.extend(files_below(&path)?),
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Removes a folder where it is there.
 pub(crate) fn remove(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {

@@ -1,8 +1,13 @@
 //! Running other programs.
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, anyhow, bail};
+
+use crate::cache;
 
 /// Runs `command` with this terminal; an exit status other than 0 is an error.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
@@ -38,8 +43,41 @@ pub(crate) fn whole_output(command: &mut Command) -> anyhow::Result<String> {
     Ok(printed.into_owned())
 }
 
+/// Runs `command` and passes each line of its output to `on_line`. If it fails, the error says why.
+pub(crate) fn follow(command: &mut Command, mut on_line: impl FnMut(&str)) -> anyhow::Result<()> {
+    let name = shown(command);
+    let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
+    let errors = writer.try_clone().context("cannot make a pipe")?;
+    let mut child = command.stdout(writer).stderr(errors).spawn().with_context(|| format!("cannot start {name}"))?;
+    // The command must be dropped, since it keeps the writing end open, and the reading end would never end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut said = String::new();
+    let mut reader = BufReader::new(reader);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).context("cannot read from a pipe")? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        on_line(text.trim_end());
+        said.push_str(&text);
+        line.clear();
+    }
+    let status = child.wait().with_context(|| format!("cannot wait for {name}"))?;
+    if !status.success() {
+        return Err(failure(&name, status, &said));
+    }
+    Ok(())
+}
+
+/// The first line that a program prints into a pipe. It is read no further.
+pub(crate) fn first_line(program: &mut Child) -> anyhow::Result<String> {
+    let mut line = String::new();
+    if let Some(output) = program.stdout.take() {
+        BufReader::new(output).read_line(&mut line).context("cannot read what a program says")?;
+    }
+    Ok(line.trim().to_owned())
+}
+
 /// Whether `program` is installed and runs.
-pub(crate) fn answers(program: &str, argument: &str) -> bool {
+pub(crate) fn answers(program: impl AsRef<OsStr>, argument: &str) -> bool {
     let quiet = Command::new(program).arg(argument).stdin(Stdio::null()).output();
     quiet.is_ok_and(|output| output.status.success())
 }
@@ -47,8 +85,25 @@ pub(crate) fn answers(program: &str, argument: &str) -> bool {
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(crate::cache::repository());
+    command.current_dir(cache::repository());
     command
+}
+
+/// The program of a package, which cargo installs in a folder of its own if it is missing. `purpose` says what it does.
+pub(crate) fn installed(package: &str, version: &str, purpose: &str, features: &[&str]) -> anyhow::Result<PathBuf> {
+    let folder = cache::folder(package)?;
+    let place = folder.join(version);
+    let program = place.join("bin").join(package);
+    let _lock = cache::Lock::of(&folder, package)?;
+    if !answers(&program, "--version") {
+        eprintln!("installing {package} {version}, once, which {purpose}; this takes a few minutes");
+        let mut install = cargo();
+        // It is built faster than the time that optimising it would save, and in a folder of its own, which goes with it.
+        install.args(["install", package, "--version", version, "--locked", "--debug", "--quiet"]).args(features);
+        output(install.arg("--root").arg(&place).env_remove("CARGO_TARGET_DIR"))
+            .with_context(|| format!("cannot install {package}"))?;
+    }
+    Ok(program)
 }
 
 /// Texts by which a known failure of a program is recognized, and what to do about it.

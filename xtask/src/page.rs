@@ -1,7 +1,11 @@
 //! The page: npm builds it from `web/` into `crates/server/page/`, from where the server takes it. What is built is kept in the
 //! tree, so that nobody needs Node to build Callboard.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
 
@@ -101,20 +105,8 @@ fn body(snapshot: &str) -> anyhow::Result<&str> {
 
 /// The files of a folder and of all folders in it, by their paths.
 fn files(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next).with_context(|| format!("cannot read {}", next.display()))? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
-                found.insert(name, fs::read(&path)?);
-            }
-        }
-    }
-    Ok(found)
+    let file = |path: PathBuf| Ok((path.strip_prefix(folder)?.to_string_lossy().into_owned(), fs::read(&path)?));
+    cache::files_below(folder)?.into_iter().map(file).collect()
 }
 
 /// The files that are not the same in both, or only in one.

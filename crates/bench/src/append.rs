@@ -48,7 +48,7 @@ async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f
         }
     }
     board.close().await;
-    let name = if durability == Durability::Full { "full" } else { "normal" };
+    let name = durability.name();
     for (what, rates, goal) in [("one session", alone, goals[0]), ("16 sessions at once", together, goals[1])] {
         let measured = format!("{} beside {}", typical(&rates), typical(&loops));
         let what = format!("append, {what} ÷ bare SQLite, `{name}`");

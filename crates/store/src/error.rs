@@ -24,7 +24,11 @@ pub enum Error {
         seq: Seq,
     },
     /// The batch is empty, or its numbers do not continue its expected head: a mistake of the caller.
-    #[error("a batch on top of entry {expected} must go on with entry {}, not with {}", expected.next(), NumberOrNothing(*found))]
+    #[error(
+        "a batch on top of entry {expected} must go on with entry {}, not with {}",
+        expected.next(),
+        found.map_or("nothing".to_owned(), |seq| seq.to_string())
+    )]
     Misnumbered {
         /// The number of the expected head.
         expected: Seq,
@@ -116,17 +120,5 @@ impl Error {
 
     pub(crate) fn damaged(what: impl Into<String>, detail: impl ToString) -> Self {
         Self::Damaged { what: what.into(), detail: detail.to_string() }
-    }
-}
-
-/// Displays a number, or `nothing`.
-struct NumberOrNothing(Option<Seq>);
-
-impl std::fmt::Display for NumberOrNothing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(seq) => seq.fmt(f),
-            None => f.write_str("nothing"),
-        }
     }
 }

@@ -11,7 +11,6 @@ mod database;
 mod delete;
 mod error;
 mod read;
-mod read_by_time;
 mod schema;
 mod sender;
 mod server;
@@ -20,7 +19,6 @@ mod snapshots;
 #[cfg(test)]
 mod tests;
 mod tls;
-mod values;
 mod watch;
 
 use std::sync::Arc;
@@ -39,7 +37,6 @@ use tokio::{
 use self::{address::Address, changes::Changes, column::get, database::Database, sender::Sender};
 use crate::{
     Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
-    server_time::ServerTime,
 };
 
 /// Keeps journals in a schema of a Postgres database (13 or later, in UTF-8).
@@ -74,7 +71,6 @@ pub struct PostgresStore {
     dead: Arc<Notify>,
     durability: Durability,
     warnings: Vec<String>,
-    time: Arc<ServerTime>,
     last_activity_at_open: Option<Timestamp>,
     batcher: AppendBatcher,
     _tasks: JoinSet<()>,
@@ -86,23 +82,16 @@ impl PostgresStore {
     /// It refuses a schema with tables of another program, or of another version. A refused schema is not changed.
     pub async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
         let Settings { durability, clock, supervisor } = settings;
-        let database = Database::new(Address::parse(url)?)?;
+        let database = Database::new(Address::parse(url)?, clock)?;
         let (durability, warnings) = server::check(&database, durability).await?;
         schema::create(&database).await?;
         let last_activity_at_open = sessions::last_activity(&database).await?;
         let changes = Arc::new(follow_changes(&database).await?);
         let dead = Arc::new(Notify::new());
         let mut tasks = watch::start(&supervisor, &database, &changes, &dead);
-        let time = Arc::new(ServerTime::new(clock));
-        let (changed, timed, supervised) = (changes.clone(), time.clone(), supervisor.clone());
-        let sender = Sender { database: database.clone(), changes: changed, time: timed, supervisor: supervised };
+        let sender = Sender { database: database.clone(), changes: changes.clone(), supervisor: supervisor.clone() };
         let batcher = AppendBatcher::start(&mut tasks, &supervisor, sender);
-        Ok(Self { database, changes, dead, durability, warnings, time, last_activity_at_open, batcher, _tasks: tasks })
-    }
-
-    /// The time of a test's clock in milliseconds; `None` for the time of the database.
-    fn test_time(&self) -> Option<i64> {
-        self.time.of_test().map(Timestamp::as_millis)
+        Ok(Self { database, changes, dead, durability, warnings, last_activity_at_open, batcher, _tasks: tasks })
     }
 }
 
@@ -135,7 +124,7 @@ impl Store for PostgresStore {
     }
 
     async fn now(&self) -> Result<Timestamp, Error> {
-        self.time.now(sessions::now(&self.database)).await
+        sessions::now(&self.database).await
     }
 
     async fn append(&self, batch: Append) -> Result<(), Error> {
@@ -144,11 +133,11 @@ impl Store for PostgresStore {
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
-        sessions::row(&self.database, self.test_time(), session).await
+        sessions::row(&self.database, session).await
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
-        let touched = sessions::touch(&self.database, self.test_time(), session, expires_at).await?;
+        let touched = sessions::touch(&self.database, session, expires_at).await?;
         Ok(touched.map(|(row, change)| {
             self.changes.changed_here(session, change);
             row
@@ -156,43 +145,43 @@ impl Store for PostgresStore {
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        read::read(&self.database, self.test_time(), session, &query).await
+        read::read(&self.database, session, &query).await
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        read_by_time::read(&self.database, self.test_time(), session, &query).await
+        read::read_by_time(&self.database, session, &query).await
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        read::read_each(&self.database, self.test_time(), session, seqs).await
+        read::read_each(&self.database, session, seqs).await
     }
 
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
-        append::find_each(&self.database, self.test_time(), session, keys).await
+        append::find_each(&self.database, session, keys).await
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        values::find(&self.database, self.test_time(), session, hash).await
+        read::value(&self.database, session, hash).await
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.database, sessions::JOURNALS, self.test_time(), after, limit).await
+        sessions::list(&self.database, sessions::JOURNALS, after, limit).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::list(&self.database, sessions::SESSIONS, self.test_time(), after, limit).await
+        sessions::list(&self.database, sessions::SESSIONS, after, limit).await
     }
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        sessions::recent(&self.database, self.test_time(), limit).await
+        sessions::recent(&self.database, limit).await
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        sessions::lease(&self.database, self.test_time(), lease, most).await
+        sessions::lease(&self.database, lease, most).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
-        let deleted = delete::delete(&self.database, self.test_time(), session).await?;
+        let deleted = delete::delete(&self.database, session).await?;
         if let Some(change) = deleted {
             self.changes.changed_here(session, change);
         }
@@ -201,26 +190,26 @@ impl Store for PostgresStore {
     }
 
     async fn expired(&self, limit: usize) -> Result<Vec<(SessionId, Timestamp)>, Error> {
-        sessions::expired(&self.database, self.test_time(), limit).await
+        sessions::expired(&self.database, limit).await
     }
 
     async fn expired_at(&self, session: &SessionId) -> Result<Option<Timestamp>, Error> {
-        sessions::expired_at(&self.database, self.test_time(), session).await
+        sessions::expired_at(&self.database, session).await
     }
 
     async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
-        let gone = delete::remove_expired(&self.database, self.test_time(), sessions).await?;
+        let gone = delete::remove_expired(&self.database, sessions).await?;
         gone.iter().for_each(|(session, change)| self.changes.changed_here(session, *change));
         self.dead.notify_one();
         Ok(gone.into_iter().map(|(session, _)| session).collect())
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {
-        snapshots::put(&self.database, self.test_time(), session, at, &state).await
+        snapshots::put(&self.database, session, at, &state).await
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        snapshots::newest(&self.database, self.test_time(), session, at).await
+        snapshots::newest(&self.database, session, at).await
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {

@@ -36,7 +36,7 @@ use self::{
     client::Client,
     command::Reply,
     error::RedisFailure,
-    sessions::{Removal, expiry},
+    sessions::{AT_ONCE, expiry},
 };
 use crate::{
     Append, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery, append_batcher::AppendBatcher,
@@ -211,13 +211,29 @@ impl Store for RedisStore {
     }
 
     async fn remove_expired(&self, sessions: &[SessionId]) -> Result<Vec<SessionId>, Error> {
-        let Removal { gone, uncertain, fault } = sessions::remove_expired(&self.client, sessions).await;
-        gone.iter().for_each(|id| self.changes.announce(id));
-        uncertain.iter().for_each(|id| self.changes.maybe_changed(id));
-        match fault {
-            Some(fault) if gone.is_empty() => Err(fault.during("removing expired sessions")),
-            Some(_) | None => Ok(gone),
+        let mut gone = Vec::new();
+        for some in sessions.chunks(AT_ONCE) {
+            // The script removes each from the list of those that expire, or moves it in the list.
+            let answers = self.client.run_each(&script::SWEEP, some).await;
+            let answers = answers.unwrap_or_else(|fault| vec![Err(fault); some.len()]);
+            let mut failed = None;
+            for (id, answer) in some.iter().zip(answers) {
+                let is_gone = answer.and_then(Reply::number).map(|gone| gone == 1);
+                let is_gone = is_gone.map_err(|fault| fault.during("removing expired sessions"));
+                match self.changed(id, is_gone, |gone| *gone) {
+                    Ok(true) => gone.push(id.clone()),
+                    Ok(false) => {}
+                    Err(error) => failed = Some(error),
+                }
+            }
+            match failed {
+                Some(error) if gone.is_empty() => return Err(error),
+                // Those that are gone are returned. The next sweep meets the error again.
+                Some(_) => break,
+                None => {}
+            }
         }
+        Ok(gone)
     }
 
     async fn put_snapshot(&self, session: &SessionId, at: Head, state: Arc<[u8]>) -> Result<(), Error> {

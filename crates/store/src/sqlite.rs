@@ -10,9 +10,7 @@ mod delete;
 mod error;
 mod file;
 mod indexing;
-mod lease;
 mod read;
-mod read_by_time;
 mod readers;
 mod row_cache;
 mod sessions;
@@ -21,7 +19,6 @@ mod snapshots;
 mod tests;
 mod transaction;
 mod vacuum;
-mod values;
 mod words;
 mod writer;
 
@@ -36,9 +33,10 @@ use callboard_core::{
     id::{Seq, SessionId},
     time::Timestamp,
 };
+use rusqlite::Connection;
 use tokio::sync::broadcast;
 
-use self::{error::SqliteError, readers::Readers, row_cache::RowCache, writer::Writer};
+use self::{readers::Readers, row_cache::RowCache, sessions::StoredSession, writer::Writer};
 use crate::{Append, Clock, Durability, Error, Lease, Query, Row, Settings, Snapshot, Store, TimeQuery};
 
 /// Keeps journals in one SQLite file.
@@ -76,7 +74,7 @@ impl SqliteStore {
         let Settings { durability, clock, supervisor } = settings;
         let durability = if durability == Durability::Full { Durability::Full } else { Durability::Normal };
         let connection = file::open(&path, durability)?;
-        let failed = |fault: SqliteError| fault.during("opening the store", &path);
+        let failed = |error| error::lost(&Arc::new(error), "opening the store", &path);
         let last_activity_at_open = sessions::last_activity(&connection).map_err(failed)?;
         let writer = Writer::start(connection, durability, &path, clock.clone(), supervisor)?;
         let rows = RowCache::open(&path).map_err(failed)?;
@@ -91,6 +89,20 @@ impl SqliteStore {
     ) -> Result<Vec<(SessionId, Row)>, Error> {
         let (after, now) = (after.cloned(), self.clock.now());
         self.readers.read("listing sessions", move |db| sessions::list(db, sql, after.as_ref(), now, limit)).await
+    }
+
+    /// Calls `look` with a session that has not expired. The default answer if there is no such session.
+    async fn read_session<T, F>(&self, doing: &'static str, session: &SessionId, look: F) -> Result<T, Error>
+    where
+        T: Default + Send + 'static,
+        F: FnOnce(&Connection, &StoredSession) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let (session, now) = (session.clone(), self.clock.now());
+        let look = move |db: &Connection| match sessions::live(db, &session, now)? {
+            Some(found) => look(db, &found),
+            None => Ok(T::default()),
+        };
+        self.readers.read(doing, look).await
     }
 }
 
@@ -111,12 +123,7 @@ impl Store for SqliteStore {
     async fn append(&self, batch: Append) -> Result<(), Error> {
         batch.check_numbers()?;
         let is_short = append::is_short(&batch);
-        let work = move |write: &mut transaction::Transaction<'_>| append::append(write, &batch);
-        if is_short {
-            self.writer.write_short("appending", work).await
-        } else {
-            self.writer.write("appending", work).await
-        }
+        self.writer.write_if_short("appending", is_short, move |write| append::append(write, &batch)).await
     }
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
@@ -124,9 +131,7 @@ impl Store for SqliteStore {
         if let Ok(row) = self.rows.row(session, now) {
             return Ok(row);
         }
-        let session = session.clone();
-        let look = move |db: &_| Ok(sessions::live(db, &session, now)?.map(|found| found.row));
-        self.readers.read("looking for a session", look).await
+        self.read_session("looking for a session", session, |_, found| Ok(Some(found.row))).await
     }
 
     async fn touch(&self, session: &SessionId, expires_at: Option<Timestamp>) -> Result<Option<Row>, Error> {
@@ -135,28 +140,27 @@ impl Store for SqliteStore {
     }
 
     async fn read(&self, session: &SessionId, query: Query) -> Result<Vec<Entry>, Error> {
-        let (session, now) = (session.clone(), self.clock.now());
-        self.readers.read("reading entries", move |db| read::read(db, &session, now, &query)).await
+        self.read_session("reading entries", session, move |db, found| read::read(db, found, &query)).await
     }
 
     async fn read_by_time(&self, session: &SessionId, query: TimeQuery) -> Result<Vec<Entry>, Error> {
-        let (session, now) = (session.clone(), self.clock.now());
-        self.readers.read("reading entries by time", move |db| read_by_time::read(db, &session, now, &query)).await
+        let look = move |db: &_, found: &_| read::read_by_time(db, found, &query);
+        self.read_session("reading entries by time", session, look).await
     }
 
     async fn read_each(&self, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
-        let (session, now, seqs) = (session.clone(), self.clock.now(), seqs.to_vec());
-        self.readers.read("reading entries", move |db| read::read_each(db, &session, now, &seqs)).await
+        let seqs = seqs.to_vec();
+        self.read_session("reading entries", session, move |db, found| read::read_each(db, found, &seqs)).await
     }
 
     async fn find_each(&self, session: &SessionId, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>, Error> {
-        let (session, now, keys) = (session.clone(), self.clock.now(), keys.to_vec());
-        self.readers.read("looking for keys", move |db| append::find_each(db, &session, now, &keys)).await
+        let (absent, keys) = (vec![None; keys.len()], keys.to_vec());
+        let look = move |db: &_, found: &_| append::find_each(db, found, &keys).map(Some);
+        Ok(self.read_session("looking for keys", session, look).await?.unwrap_or(absent))
     }
 
     async fn value(&self, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
-        let (session, now) = (session.clone(), self.clock.now());
-        self.readers.read("reading a large value", move |db| values::find(db, &session, now, hash)).await
+        self.read_session("reading a large value", session, move |db, found| read::value(db, found, hash)).await
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
@@ -174,7 +178,7 @@ impl Store for SqliteStore {
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
         let lease = lease.clone();
-        self.writer.write("taking leases", move |write| lease::lease(write, &lease, most)).await
+        self.writer.write("taking leases", move |write| sessions::lease(write, &lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {
@@ -209,8 +213,7 @@ impl Store for SqliteStore {
     }
 
     async fn snapshot(&self, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
-        let (session, now) = (session.clone(), self.clock.now());
-        self.readers.read("reading a snapshot", move |db| snapshots::newest(db, &session, now, at)).await
+        self.read_session("reading a snapshot", session, move |db, found| snapshots::newest(db, found, at)).await
     }
 
     fn watch(&self) -> broadcast::Receiver<SessionId> {

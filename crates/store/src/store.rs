@@ -297,6 +297,22 @@ pub enum Durability {
     Full,
 }
 
+impl Durability {
+    /// Its name in URLs and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Normal => "normal",
+            Self::Full => "full",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Process, Self::Normal, Self::Full].into_iter().find(|durability| durability.name() == name)
+    }
+}
+
 impl Lease {
     /// A lease that nobody holds and that has expired already: the first holder that asks gets it.
     pub fn unheld() -> Self {

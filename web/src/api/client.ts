@@ -54,24 +54,15 @@ export class Client {
     private readonly as?: string,
   ) {}
 
-  get<P extends PathOf<"get">>(path: P, options: Options<P, "get"> = {}): Promise<AnswerOf<P, "get">> {
-    return this.call("get", path, options) as Promise<AnswerOf<P, "get">>;
-  }
+  readonly get = this.calls("get");
+  readonly post = this.calls("post");
+  readonly put = this.calls("put");
+  readonly patch = this.calls("patch");
+  readonly del = this.calls("delete");
 
-  post<P extends PathOf<"post">>(path: P, options: Options<P, "post"> = {}): Promise<AnswerOf<P, "post">> {
-    return this.call("post", path, options) as Promise<AnswerOf<P, "post">>;
-  }
-
-  put<P extends PathOf<"put">>(path: P, options: Options<P, "put"> = {}): Promise<AnswerOf<P, "put">> {
-    return this.call("put", path, options) as Promise<AnswerOf<P, "put">>;
-  }
-
-  patch<P extends PathOf<"patch">>(path: P, options: Options<P, "patch"> = {}): Promise<AnswerOf<P, "patch">> {
-    return this.call("patch", path, options) as Promise<AnswerOf<P, "patch">>;
-  }
-
-  del<P extends PathOf<"delete">>(path: P, options: Options<P, "delete"> = {}): Promise<AnswerOf<P, "delete">> {
-    return this.call("delete", path, options) as Promise<AnswerOf<P, "delete">>;
+  private calls<M extends Method>(method: M) {
+    return <P extends PathOf<M>>(path: P, options: Options<P, M> = {}): Promise<AnswerOf<P, M>> =>
+      this.call(method, path, options) as Promise<AnswerOf<P, M>>;
   }
 
   /** The URL of a call, for what is not JSON: streams and downloads. */

@@ -26,6 +26,16 @@ export interface Live<T> {
   reload(): void;
 }
 
+/** The state of what is loaded, for who loads it. */
+export class Loading<T> implements Live<T> {
+  value = $state.raw<T>();
+  error = $state.raw<Problem>();
+  loading = $state(true);
+  busy = $state(false);
+
+  constructor(readonly reload: () => void) {}
+}
+
 /** Entries that come within so many milliseconds lead to one loading. */
 const TOGETHER = 30;
 
@@ -39,11 +49,8 @@ const AGAIN = 1_000;
  */
 export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affects): Live<T> {
   const session = useSession();
-  let value = $state.raw<T>();
-  let error = $state.raw<Problem>();
-  let loading = $state(true);
   let asked = $state(0);
-  let isUnderWay = $state(false);
+  const state = new Loading<T>(() => void (asked += 1));
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -51,27 +58,27 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
   $effect(() => {
     void asked;
     const aborter = new AbortController();
-    isUnderWay = true;
+    state.busy = true;
     isStale = false;
     load(aborter.signal)
       .then(
         (loaded) => {
           if (aborter.signal.aborted) return;
-          value = loaded;
-          error = undefined;
+          state.value = loaded;
+          state.error = undefined;
         },
         (reason: unknown) => {
           if (aborter.signal.aborted) return;
           const problem = Problem.from(reason);
-          error = problem;
+          state.error = problem;
           if (problem.code === "no_connection" && session.connection === "connected")
             again = setTimeout(() => void (asked += 1), AGAIN);
         },
       )
       .finally(() => {
         if (aborter.signal.aborted) return;
-        loading = false;
-        isUnderWay = false;
+        state.loading = false;
+        state.busy = false;
         if (isStale) asked += 1;
       });
     return () => {
@@ -85,7 +92,7 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
       isStale = true;
       timer ??= setTimeout(() => {
         timer = undefined;
-        if (isStale && !isUnderWay) asked += 1;
+        if (isStale && !state.busy) asked += 1;
       }, TOGETHER);
     };
     const ends = [
@@ -101,24 +108,10 @@ export function live<T>(load: (signal: AbortSignal) => Promise<T>, affects: Affe
   $effect(() => {
     // What could not be loaded while the server was away is loaded when it is back.
     if (session.connection !== "connected") return;
-    if (untrack(() => error?.code) === "no_connection") asked = untrack(() => asked) + 1;
+    if (untrack(() => state.error?.code) === "no_connection") asked = untrack(() => asked) + 1;
   });
 
-  return {
-    get value() {
-      return value;
-    },
-    get error() {
-      return error;
-    },
-    get loading() {
-      return loading;
-    },
-    get busy() {
-      return isUnderWay;
-    },
-    reload: () => void (asked += 1),
-  };
+  return state;
 }
 
 /** Waits so long, so that there is one call for what was typed, and not one for each letter. */

@@ -7,20 +7,17 @@ use std::{
 
 use anyhow::Context as _;
 
+use crate::cache;
+
 /// A file: its path from the root of the repository, and what it says.
 pub(super) type Source = (PathBuf, String);
 
 /// All Rust files in these folders of the repository, in the order of their paths.
 pub(super) fn read(repository: &Path, folders: &[&str]) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
-    let mut folders: Vec<_> = folders.iter().map(|folder| repository.join(folder)).collect();
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
-        for entry in entries {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+    for folder in folders {
+        for path in cache::files_below(&repository.join(folder))? {
+            if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
                 sources.push((path.strip_prefix(repository).unwrap_or(&path).to_owned(), text));
             }

@@ -1,8 +1,11 @@
 //! The model of the demo's team.
 
-use anyhow::{Context as _, bail};
+use std::process::Command;
 
-use crate::endpoint;
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+use crate::command;
 use crate::server::{self, Server};
 use crate::weights::{self, Weights};
 
@@ -13,26 +16,14 @@ const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
 const OTHERS: &str =
     "no small model on this machine (OPENAI_BASE_URL with CALLBOARD_MODEL, or OPENAI_API_KEY, names another)";
 
-/// Which model the team works with.
-pub(super) enum Model {
-    /// One that is there, by the variables that are missing in the environment.
-    There(Vec<(&'static str, String)>),
-    /// A small model, for which a server is to be started.
-    Small(Weights),
-}
-
-/// The endpoint of the team's model.
-pub(super) struct Endpoint {
+/// The model that the team works with.
+pub(super) struct Model {
+    /// The variables that are missing in the environment.
     pub(super) environment: Vec<(&'static str, String)>,
-    /// The server of the small model, if it was started for the demo.
-    server: Option<Server>,
-}
-
-impl Endpoint {
-    /// Whether its model is the small one.
-    pub(super) fn is_small(&self) -> bool {
-        self.server.is_some()
-    }
+    /// The small model, if it is the one.
+    small: Option<Weights>,
+    /// The server of the small model, once it is started.
+    _server: Option<Server>,
 }
 
 impl Model {
@@ -45,35 +36,56 @@ impl Model {
                 bail!("OPENAI_BASE_URL is set: name its model with CALLBOARD_MODEL=openai:NAME, or unset it");
             }
             eprintln!("using the endpoint in OPENAI_BASE_URL");
-            return Ok(Self::There(Vec::new()));
+            return Ok(Self::there(None));
         }
         if set("OPENAI_API_KEY") {
             eprintln!(
                 "using the key in OPENAI_API_KEY, which costs money; unset it to use a small model on this machine"
             );
-            return Ok(Self::There(named(MODEL_OF_A_KEY.to_owned()).into_iter().collect()));
+            return Ok(Self::there(named(MODEL_OF_A_KEY.to_owned())));
         }
-        if let Some((url, name)) = endpoint::ollama() {
+        if let Some((url, name)) = ollama() {
             eprintln!("using {name} of the Ollama on this machine");
             let url = ("OPENAI_BASE_URL", url);
-            return Ok(Self::There(named(format!("openai:{name}")).into_iter().chain([url]).collect()));
+            return Ok(Self::there(named(format!("openai:{name}")).into_iter().chain([url])));
         }
         eprintln!(
             "no endpoint in OPENAI_BASE_URL, no key in OPENAI_API_KEY, no Ollama: using a small model on this machine"
         );
         let weights = weights::named("1.5b")?;
         server::bring(&weights).context(OTHERS)?;
-        Ok(Self::Small(weights))
+        Ok(Self { small: Some(weights), ..Self::there(None) })
     }
 
-    /// The endpoint, with a server if it needs one.
-    pub(super) fn start(self) -> anyhow::Result<Endpoint> {
-        let weights = match self {
-            Self::There(environment) => return Ok(Endpoint { environment, server: None }),
-            Self::Small(weights) => weights,
-        };
-        let server = Server::start(&weights).context(OTHERS)?;
-        let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
-        Ok(Endpoint { environment: vec![("OPENAI_BASE_URL", server.url()), model], server: Some(server) })
+    /// One that is there already.
+    fn there(environment: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        Self { environment: environment.into_iter().collect(), small: None, _server: None }
     }
+
+    /// Starts the server of the small model, if it is the one.
+    pub(super) fn start(&mut self) -> anyhow::Result<()> {
+        if let Some(weights) = &self.small {
+            let server = Server::start(weights).context(OTHERS)?;
+            let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
+            self.environment = vec![("OPENAI_BASE_URL", server.url()), model];
+            self._server = Some(server);
+        }
+        Ok(())
+    }
+
+    /// Whether it is the small one.
+    pub(super) fn is_small(&self) -> bool {
+        self.small.is_some()
+    }
+}
+
+/// The base URL of a local Ollama that answers, and a chat model that it has.
+fn ollama() -> Option<(String, String)> {
+    let url = "http://127.0.0.1:11434/v1";
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--fail", "--max-time", "2", "--noproxy", "*"]).arg(format!("{url}/models"));
+    let list: Value = serde_json::from_str(&command::output(&mut curl).ok()?).ok()?;
+    let mut names = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    let chats = names.find(|name| !["embed", "minilm", "bge"].iter().any(|other| name.contains(other)))?;
+    Some((url.to_owned(), chats.to_owned()))
 }

@@ -6,7 +6,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_store::Durability;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{answer::Answer, app::App, call_error::CallError, caller::AuthorizedOnServer, rights::ReadMetrics};
@@ -46,12 +45,7 @@ async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> 
     }
     let store = app.board.store();
     store.sessions(None, 1).await.map_err(|error| CallError::from(callboard_engine::Error::from(error)))?;
-    let durability = match store.durability() {
-        Durability::Process => "process",
-        Durability::Normal => "normal",
-        Durability::Full => "full",
-    };
-    Ok(Answer::ok(api::Ready { status: "ok".to_owned(), durability: durability.to_owned() }))
+    Ok(Answer::ok(api::Ready { status: "ok".to_owned(), durability: store.durability().name().to_owned() }))
 }
 
 /// Read the metrics of the server in the text format of Prometheus

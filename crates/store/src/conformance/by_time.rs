@@ -11,7 +11,8 @@ fn timed(time: i64) -> Draft {
     Draft { time: Some(seconds(time)), ..note("timed") }
 }
 
-fn of_main() -> TimeQuery {
+/// A query for all notes of the main thread.
+pub(super) fn of_main() -> TimeQuery {
     TimeQuery {
         subject: "thread:main".into(),
         kind: "note.made".into(),

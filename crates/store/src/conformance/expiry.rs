@@ -184,18 +184,6 @@ async fn is_anywhere(store: &Arc<dyn Store>, s: &SessionId) -> bool {
         || store.sessions(None, 99).await.unwrap().iter().any(|(id, _)| id == s)
 }
 
-/// Makes a session with something of everything.
-async fn furnished(store: &Arc<dyn Store>, id: &SessionId, expires_at: Option<Timestamp>) -> JournalWriter {
-    let mut journal = JournalWriter::new(store, id.as_str());
-    journal.expires_at = expires_at;
-    let mut batch = journal.batch([claiming(&["k"])]);
-    batch.values = vec![(Hash::of(b"large"), "large".into())];
-    journal.append(batch).await.unwrap();
-    store.put_snapshot(id, journal.head, Arc::from(*b"state")).await.unwrap();
-    assert_eq!(journal.texts().await, ["claims"], "a new one starts empty");
-    journal
-}
-
 pub async fn i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_use_stays(fixture: &impl Fixture) {
     let [store, other] = [fixture.open().await, fixture.open().await];
     let (clock, mut random) = (fixture.clock(), SeededRandom(9));
@@ -211,7 +199,10 @@ pub async fn i9_what_has_expired_is_gone_everywhere_in_one_sweep_and_what_is_in_
                 journal.write([note("on")]).await;
                 *at = expires_at;
             }
-            (0..=2, None) => drop(known.insert(id.clone(), (furnished(&store, &id, expires_at).await, expires_at))),
+            (0..=2, None) => {
+                let journal = JournalWriter::furnished(&store, id.as_str(), expires_at).await;
+                known.insert(id.clone(), (journal, expires_at));
+            }
             (3, Some((_, at))) => {
                 assert!(other.touch(&id, expires_at).await.unwrap().is_some());
                 *at = expires_at;

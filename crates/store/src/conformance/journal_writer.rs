@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     audience::Audience,
-    entry::{Actor, Draft, Entry, Head},
+    entry::{Actor, Draft, Entry, Hash, Head},
     id::SessionId,
     time::Timestamp,
 };
@@ -35,6 +35,17 @@ impl JournalWriter {
     pub async fn with(store: &Arc<dyn Store>, id: &str, text: &str) -> Self {
         let mut journal = Self::new(store, id);
         journal.write(text.split_whitespace().map(note)).await;
+        journal
+    }
+
+    /// Creates a session with something of everything: the key `k`, a large value and a snapshot.
+    pub async fn furnished(store: &Arc<dyn Store>, id: &str, expires_at: Option<Timestamp>) -> Self {
+        let mut journal = Self { expires_at, ..Self::new(store, id) };
+        let mut batch = journal.batch([claiming(&["k"])]);
+        batch.values = vec![(Hash::of(b"large"), "large".into())];
+        journal.append(batch).await.unwrap();
+        store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
+        assert_eq!(journal.texts().await, ["claims"], "a new one starts empty");
         journal
     }
 

@@ -6,11 +6,13 @@ use callboard_core::{
 };
 
 use super::{
-    Fixture, everything,
+    Fixture,
+    by_time::of_main,
+    everything,
     journal_writer::{JournalWriter, about, claiming, note},
     seconds,
 };
-use crate::{Append, Error, Order, Query, Rewrite, TimeQuery};
+use crate::{Append, Error, Query, Rewrite, TimeQuery};
 
 fn rewrite(seq: u64, data: &str) -> Rewrite {
     Rewrite { seq: Seq(seq), data: data.into() }
@@ -51,15 +53,7 @@ pub async fn a_rewritten_entry_is_found_as_before(fixture: &impl Fixture) {
     };
     let about_it = Query { subjects: vec!["set:a".into()], types: vec!["note.made".into()], ..everything() };
     assert_eq!(texts(store.read(&journal.session, about_it).await.unwrap()), [3, 150, 300]);
-    let by_time = TimeQuery {
-        subject: "set:a".into(),
-        kind: "note.made".into(),
-        after: Some(seconds(1)),
-        before: None,
-        from: None,
-        order: Order::Forward,
-        limit: usize::MAX,
-    };
+    let by_time = TimeQuery { subject: "set:a".into(), after: Some(seconds(1)), ..of_main() };
     assert_eq!(texts(store.read_by_time(&journal.session, by_time).await.unwrap()), [3, 150, 300]);
     assert_eq!(store.find(&journal.session, "k149").await.unwrap(), Some(Seq(150)));
 }

@@ -7,7 +7,7 @@ use callboard_core::{
 
 use super::{
     Fixture,
-    journal_writer::{JournalWriter, claiming, note},
+    journal_writer::{JournalWriter, note},
     seconds, session,
 };
 use crate::{Append, Clock as _, JournalKind, Row, Store};
@@ -132,34 +132,23 @@ pub async fn unlisted_journals_are_no_sessions(fixture: &impl Fixture) {
     assert_eq!(recent(&store, 9).await, ["b", "a"]);
 }
 
-/// A session with something of everything.
-async fn full(store: &Arc<dyn Store>, id: &str) -> (JournalWriter, Hash) {
-    let mut journal = JournalWriter::new(store, id);
-    let hash = Hash::of(b"large");
-    let mut batch = journal.batch([claiming(&["k"])]);
-    batch.values.push((hash, "large".into()));
-    journal.append(batch).await.unwrap();
-    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
-    (journal, hash)
-}
-
-/// Whether a session of [`full`] has its key, its value, its snapshot and its entry.
-async fn has(journal: &JournalWriter, hash: Hash) -> [bool; 4] {
+/// Whether a furnished session has its key, its value, its snapshot and its entry.
+async fn has(journal: &JournalWriter) -> [bool; 4] {
     let JournalWriter { store, session, .. } = journal;
     let snapshot = store.snapshot(session, Seq(9)).await.unwrap();
-    let value = store.value(session, hash).await.unwrap();
+    let value = store.value(session, Hash::of(b"large")).await.unwrap();
     let key = store.find(session, "k").await.unwrap();
     [key.is_some(), value.is_some(), snapshot.is_some(), journal.texts().await.contains(&"claims".to_owned())]
 }
 
 pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let (gone, hash) = full(&store, "gone").await;
-    let (other, _) = full(&store, "other").await;
+    let gone = JournalWriter::furnished(&store, "gone", None).await;
+    let other = JournalWriter::furnished(&store, "other", None).await;
     assert!(store.delete(&gone.session).await.unwrap());
     assert_eq!(store.row(&gone.session).await.unwrap(), None);
-    assert_eq!(has(&gone, hash).await, [false; 4]);
-    assert_eq!(has(&other, hash).await, [true; 4]);
+    assert_eq!(has(&gone).await, [false; 4]);
+    assert_eq!(has(&other).await, [true; 4]);
     assert_eq!(store.sessions(None, 9).await.unwrap().len(), 1);
     assert_eq!(store.touch(&gone.session, Some(seconds(4_000_000_000))).await.unwrap(), None);
     assert!(!store.delete(&gone.session).await.unwrap(), "it is deleted once");
@@ -167,11 +156,11 @@ pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
 
 pub async fn a_session_that_was_deleted_starts_empty_again(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let (journal, hash) = full(&store, "s").await;
+    let journal = JournalWriter::furnished(&store, "s", None).await;
     store.delete(&journal.session).await.unwrap();
     let again = JournalWriter::with(&store, "s", "new").await;
     assert_eq!(again.texts().await, ["new"]);
-    assert_eq!(has(&again, hash).await, [false; 4]);
+    assert_eq!(has(&again).await, [false; 4]);
     let mut late = journal;
     late.try_write([note("of the past")]).await.unwrap_err();
     assert_eq!(again.texts().await, ["new"]);

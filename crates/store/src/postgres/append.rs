@@ -46,22 +46,21 @@ pub(super) enum LockedRows {
 /// order of the sessions' names. If this fails, it is unknown whether they were appended.
 pub(super) async fn append(
     database: &Database,
-    test_time: Option<i64>,
     locked_rows: LockedRows,
     batches: &[&Append],
 ) -> Result<Vec<Outcome>, PostgresError> {
     let columns = Columns::of(batches);
     let params: Params<'_> = &[
         &(locked_rows == LockedRows::Wait),
-        &test_time,
+        &database.test_time(),
         &of(batches, |batch| batch.session.as_str()),
         &of(batches, |batch| column::number(batch.expected.seq)),
         &of(batches, |batch| &batch.expected.tag.0[..]),
         &of(batches, |batch| batch.entries.last().map(|last| column::number(last.header.seq))),
         &of(batches, |batch| batch.entries.last().map(|last| &last.tag.0[..])),
         &of(batches, |batch| batch.expires_at.map(Timestamp::as_millis)),
-        &of(batches, |batch| holder(&batch.lease)),
-        &of(batches, |batch| lasts(&batch.lease)),
+        &of(batches, |batch| lease(&batch.lease).0),
+        &of(batches, |batch| lease(&batch.lease).1),
         &columns.repeated.iter().map(Option::is_some).collect::<Vec<_>>(),
         &columns.claims.batch,
         &columns.claims.seq,
@@ -84,15 +83,15 @@ pub(super) async fn append(
         &columns.keys,
         &columns.nonce,
         &columns.data,
-        &columns.values.batch,
-        &columns.values.hashes,
-        &columns.values.texts,
+        &columns.value_batch,
+        &columns.value_hashes,
+        &columns.value_texts,
         &of(batches, |batch| batch.kind == JournalKind::Unlisted),
-        &columns.rewrites.batch,
-        &columns.rewrites.seq,
-        &columns.rewrites.data,
-        &columns.drops.batch,
-        &columns.drops.hashes,
+        &columns.rewrite_batch,
+        &columns.rewrite_seq,
+        &columns.rewrite_data,
+        &columns.drop_batch,
+        &columns.drop_hashes,
     ];
     let rows = database.try_query(APPEND, params).await?;
     if rows.len() != batches.len() {
@@ -105,19 +104,12 @@ fn of<'a, T>(batches: &[&'a Append], what: impl Fn(&'a Append) -> T) -> Vec<T> {
     batches.iter().map(|batch| what(batch)).collect()
 }
 
-/// The new holder of the lease; `None` if the lease stays as it is.
-fn holder(work: &LeaseChange) -> Option<&str> {
-    match work {
-        LeaseChange::Keep => None,
-        LeaseChange::Set(lease) => Some(&lease.holder),
-        LeaseChange::Remove => Some(""),
-    }
-}
-
-fn lasts(work: &LeaseChange) -> Option<i64> {
-    match work {
-        LeaseChange::Set(lease) => Some(lease.lasts_millis()),
-        LeaseChange::Keep | LeaseChange::Remove => None,
+/// The new holder of the lease, and how long it lasts. Without a holder the lease stays as it is.
+fn lease(change: &LeaseChange) -> (Option<&str>, Option<i64>) {
+    match change {
+        LeaseChange::Keep => (None, None),
+        LeaseChange::Set(lease) => (Some(&*lease.holder), Some(lease.lasts_millis())),
+        LeaseChange::Remove => (Some(""), None),
     }
 }
 
@@ -155,7 +147,6 @@ fn unknown() -> PostgresError {
 /// See [`Store::find_each`](crate::Store::find_each).
 pub(super) async fn find_each(
     database: &Database,
-    test_time: Option<i64>,
     session: &SessionId,
     keys: &[Arc<str>],
 ) -> Result<Vec<Option<Seq>>, Error> {
@@ -163,7 +154,8 @@ pub(super) async fn find_each(
     let wanted: Vec<&[u8]> = hashes.iter().map(|hash| &hash[..]).collect();
     let sql = format!("SELECT c.key, c.seq FROM claim c WHERE c.session = {LIVE_SESSION_ID} AND c.key = ANY ($3)");
     let claim = |row: &_| Ok((get::<Vec<u8>>(row, 0)?, column::seq(row, 1)?));
-    let found = database.rows("looking for keys", &sql, &[&session.as_str(), &test_time, &wanted], claim).await?;
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &wanted];
+    let found = database.rows("looking for keys", &sql, params, claim).await?;
     let found: HashMap<_, _> = found.into_iter().collect();
     Ok(wanted.iter().map(|hash| found.get(*hash).copied()).collect())
 }

@@ -1,13 +1,14 @@
 //! The connections of a handle. Each is used by one call at a time, and keeps prepared statements.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
+use callboard_core::time::Timestamp;
 use deadpool_postgres::{ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{Config, Row, types::ToSql};
 
 use super::{address::Address, error::PostgresError};
-use crate::Error;
+use crate::{Clock, Error, server_time::ServerTime};
 
 /// How long a call waits for a free connection.
 const WAIT: Duration = Duration::from_secs(30);
@@ -22,16 +23,17 @@ const RETRY: Duration = Duration::from_millis(100);
 /// The parameters of a statement.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// A namespace and the connections to it.
+/// A namespace, the connections to it, and the time by which its sessions expire.
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
     address: Address,
+    pub(super) time: Arc<ServerTime>,
 }
 
 impl Database {
     /// Creates the pool. The first statement connects.
-    pub(super) fn new(address: Address) -> Result<Self, Error> {
+    pub(super) fn new(address: Address, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (config, tls) = (address.config.clone(), address.tls.clone());
         let manager = deadpool_postgres::Manager::from_config(config, tls, settings);
@@ -42,11 +44,16 @@ impl Database {
             .runtime(Runtime::Tokio1)
             .build()
             .map_err(|error| Error::cannot_open(address.to_string(), error.to_string()))?;
-        Ok(Self { pool, address })
+        Ok(Self { pool, address, time: Arc::new(ServerTime::new(clock)) })
     }
 
     pub(super) fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// The time of a test's clock in milliseconds; `None` for the time of the server.
+    pub(super) fn test_time(&self) -> Option<i64> {
+        self.time.of_test().map(Timestamp::as_millis)
     }
 
     /// A connection. It replaces a lost one, and waits for a server that is starting.
@@ -68,11 +75,11 @@ impl Database {
         params: Params<'_>,
         decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
     ) -> Result<Vec<T>, Error> {
-        let rows = self.try_query(sql, params).await.map_err(|fault| fault.during(doing, &self.address))?;
-        self.decoded(doing, &rows, decode)
+        let rows = self.try_query(sql, params).await;
+        self.decoded(doing, rows, decode)
     }
 
-    /// Runs a statement that may be repeated, and decodes its rows.
+    /// Runs a statement that may be repeated, and decodes its rows. It is tried again if the connection was lost.
     pub(super) async fn rows<T>(
         &self,
         doing: &'static str,
@@ -80,8 +87,11 @@ impl Database {
         params: Params<'_>,
         decode: impl Fn(&Row) -> Result<T, PostgresError> + Send,
     ) -> Result<Vec<T>, Error> {
-        let rows = self.query(doing, sql, params).await?;
-        self.decoded(doing, &rows, decode)
+        let rows = match self.try_query(sql, params).await {
+            Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
+            rows => rows,
+        };
+        self.decoded(doing, rows, decode)
     }
 
     /// The same for the first row alone.
@@ -98,20 +108,11 @@ impl Database {
     fn decoded<T>(
         &self,
         doing: &'static str,
-        rows: &[Row],
+        rows: Result<Vec<Row>, PostgresError>,
         decode: impl Fn(&Row) -> Result<T, PostgresError>,
     ) -> Result<Vec<T>, Error> {
-        let decoded: Result<_, PostgresError> = rows.iter().map(decode).collect();
+        let decoded = rows.and_then(|rows| rows.iter().map(decode).collect());
         decoded.map_err(|fault| fault.during(doing, &self.address))
-    }
-
-    /// Runs a statement that may be repeated: it is tried again if the connection was lost.
-    pub(super) async fn query(&self, doing: &'static str, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
-        let answer = match self.try_query(sql, params).await {
-            Err(fault) if fault.is_lost() => self.try_query(sql, params).await,
-            answer => answer,
-        };
-        answer.map_err(|fault| fault.during(doing, &self.address))
     }
 
     /// Runs a statement once. If the connection is lost, it is unknown whether it was done.

@@ -4,53 +4,29 @@ use callboard_core::id::SessionId;
 
 use super::{
     column::{self, get},
-    database::Database,
+    database::{Database, Params},
 };
 use crate::Error;
-
-/// How many expired sessions are removed in one transaction.
-const AT_ONCE: usize = 1000;
 
 /// How many rows are removed in one transaction: few, since other transactions wait while these fill the log.
 const RECLAIM: i32 = 500;
 
 /// See [`Store::delete`](crate::Store::delete). Returns the number of the change if there was a session.
-pub(super) async fn delete(
-    database: &Database,
-    test_time: Option<i64>,
-    name: &SessionId,
-) -> Result<Option<i64>, Error> {
+pub(super) async fn delete(database: &Database, name: &SessionId) -> Result<Option<i64>, Error> {
     let sql = "WITH gone AS (DELETE FROM session WHERE name = $1 RETURNING id, name, expires_at),
         noted AS (
             INSERT INTO dead (session, change, at, name) SELECT id, this_change(), moment(NULL), name FROM gone)
         SELECT expires_at IS NULL OR expires_at > moment($2), this_change() FROM gone";
     let change = |row: &_| Ok(get::<bool>(row, 0)?.then_some(get(row, 1)?));
-    let gone = database.execute_once("deleting a session", sql, &[&name.as_str(), &test_time], change).await?;
+    let params: Params<'_> = &[&name.as_str(), &database.test_time()];
+    let gone = database.execute_once("deleting a session", sql, params, change).await?;
     Ok(gone.into_iter().next().flatten())
 }
 
-/// See [`Store::remove_expired`](crate::Store::remove_expired). Also returns the numbers of the changes.
+/// See [`Store::remove_expired`](crate::Store::remove_expired). Marks them as deleted. Locked ones are left to the next
+/// call. Also returns the numbers of the changes.
 pub(super) async fn remove_expired(
     database: &Database,
-    test_time: Option<i64>,
-    sessions: &[SessionId],
-) -> Result<Vec<(SessionId, i64)>, Error> {
-    let mut gone = Vec::new();
-    for some in sessions.chunks(AT_ONCE) {
-        match remove_some(database, test_time, some).await {
-            Ok(some) => gone.extend(some),
-            // Those that are gone are returned. The next call meets the error again.
-            Err(_) if !gone.is_empty() => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(gone)
-}
-
-/// Marks those of these sessions as deleted that have expired. Locked ones are left to the next call.
-async fn remove_some(
-    database: &Database,
-    test_time: Option<i64>,
     sessions: &[SessionId],
 ) -> Result<Vec<(SessionId, i64)>, Error> {
     // If a row was touched since the statement began, the condition is checked again under the lock.
@@ -63,7 +39,7 @@ async fn remove_some(
         SELECT g.name, this_change() FROM gone g ORDER BY g.expires_at, g.name";
     let names: Vec<_> = sessions.iter().map(SessionId::as_str).collect();
     let gone = |row: &_| Ok((column::parsed(row, 0)?, get(row, 1)?));
-    database.execute_once("removing expired sessions", sql, &[&names, &test_time], gone).await
+    database.execute_once("removing expired sessions", sql, &[&names, &database.test_time()], gone).await
 }
 
 /// Removes some rows of deleted sessions. Returns whether there may be more.

@@ -1,28 +1,23 @@
-//! Reading entries in the order of their numbers.
+//! Reading entries, in the order of their numbers or of their own time, and large values.
 
 use std::sync::Arc;
 
 use callboard_core::{
-    entry::Entry,
+    entry::{Entry, Hash},
     id::{Seq, SessionId},
 };
 
 use super::{
     column::{self, ENTRY, short_hash},
-    database::Database,
+    database::{Database, Params},
     sessions::LIVE_SESSION_ID,
 };
-use crate::{Error, Order, Query, sql::direction};
+use crate::{Error, Order, Query, TimeQuery, sql::direction};
 
 /// See [`Store::read`](crate::Store::read).
-pub(super) async fn read(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    query: &Query,
-) -> Result<Vec<Entry>, Error> {
+pub(super) async fn read(database: &Database, session: &SessionId, query: &Query) -> Result<Vec<Entry>, Error> {
     let (start, end) = (column::number(query.seqs.start), column::number(query.seqs.end));
-    let (name, limit) = (session.as_str(), column::limit(query.limit));
+    let (name, test_time, limit) = (session.as_str(), database.test_time(), column::limit(query.limit));
     let (types, subjects) = (hashes(&query.types), hashes(&query.subjects));
     let filter = Filter::of(query);
     let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &test_time, &start, &end, &limit];
@@ -36,16 +31,12 @@ pub(super) async fn read(
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
-pub(super) async fn read_each(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    seqs: &[Seq],
-) -> Result<Vec<Entry>, Error> {
+pub(super) async fn read_each(database: &Database, session: &SessionId, seqs: &[Seq]) -> Result<Vec<Entry>, Error> {
     let seqs: Vec<_> = seqs.iter().copied().map(column::number).collect();
     let sql =
         format!("SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq = ANY ($3) ORDER BY e.seq");
-    database.rows("reading entries", &sql, &[&session.as_str(), &test_time, &seqs], column::entry).await
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &seqs];
+    database.rows("reading entries", &sql, params, column::entry).await
 }
 
 /// What a query filters by.
@@ -117,4 +108,38 @@ const TYPES_ABOUT: &str = "SELECT s.id AS subject, (
 
 fn hashes(texts: &[Arc<str>]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| short_hash(text).to_vec()).collect()
+}
+
+/// See [`Store::read_by_time`](crate::Store::read_by_time).
+pub(super) async fn read_by_time(
+    database: &Database,
+    session: &SessionId,
+    query: &TimeQuery,
+) -> Result<Vec<Entry>, Error> {
+    let (low, high) = query.bounds();
+    let (subject, kind) = (short_hash(&query.subject), short_hash(&query.kind));
+    let (test_time, limit) = (database.test_time(), column::limit(query.limit));
+    let (session, subject, kind) = (session.as_str(), &subject[..], &kind[..]);
+    let params: Params<'_> = &[&session, &test_time, &subject, &kind, &low.0, &low.1, &high.0, &high.1, &limit];
+    database.rows("reading entries by time", &sql_by_time(query.order), params, column::entry).await
+}
+
+pub(super) fn sql_by_time(order: Order) -> String {
+    let order = direction(order);
+    format!(
+        "WITH here AS MATERIALIZED (SELECT {LIVE_SESSION_ID} AS id)
+         SELECT {ENTRY} FROM entry e
+         WHERE e.session = (SELECT id FROM here)
+             AND e.subject = (SELECT s.id FROM subject s WHERE s.session = (SELECT id FROM here) AND s.hash = $3)
+             AND e.type = (SELECT t.id FROM type t WHERE t.hash = $4)
+             AND e.time IS NOT NULL AND (e.time, e.seq) > ($5, $6) AND (e.time, e.seq) < ($7, $8)
+         ORDER BY e.time {order}, e.seq {order} LIMIT $9"
+    )
+}
+
+/// See [`Store::value`](crate::Store::value).
+pub(super) async fn value(database: &Database, session: &SessionId, hash: Hash) -> Result<Option<Arc<str>>, Error> {
+    let sql = format!("SELECT v.text FROM value v WHERE v.session = {LIVE_SESSION_ID} AND v.hash = $3");
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &&hash.0[..]];
+    database.first_row("reading a large value", &sql, params, |row| column::text(row, 0)).await
 }

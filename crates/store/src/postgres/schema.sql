@@ -314,27 +314,6 @@ BEGIN
 END
 $$;
 
--- Marks up to `most` expired sessions as deleted. Locked ones are left to the next call.
-CREATE FUNCTION sweep(said bigint, most bigint) RETURNS TABLE (name text, this bigint) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-    now_ms bigint := moment(said);
-BEGIN
-    RETURN QUERY
-    WITH expired AS MATERIALIZED (
-        -- If a row was touched since the statement began, the condition is checked again under the lock.
-        SELECT s.id, s.name, s.expires_at FROM session s
-        WHERE s.expires_at IS NOT NULL AND s.expires_at <= now_ms
-        ORDER BY s.expires_at, s.name LIMIT most FOR UPDATE SKIP LOCKED
-    ), gone AS (
-        DELETE FROM session s USING expired e WHERE s.id = e.id RETURNING s.id, s.name, s.expires_at
-    ), noted AS (
-        INSERT INTO dead (session, change, at, name) SELECT g.id, this_change(), moment(NULL), g.name FROM gone g
-    )
-    SELECT g.name, this_change() FROM gone g ORDER BY g.expires_at, g.name;
-END
-$$;
-
 -- Removes about `most` rows of deleted sessions. Returns whether there may be more.
 CREATE FUNCTION reclaim(most integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

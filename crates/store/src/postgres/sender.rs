@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use callboard_core::{id::SessionId, time::Timestamp};
+use callboard_core::id::SessionId;
 use callboard_tasks::Supervisor;
 
 use super::{
@@ -11,17 +11,13 @@ use super::{
     database::Database,
     error::PostgresError,
 };
-use crate::{
-    append_batcher::{DOING, QueuedAppend, SendBatch},
-    server_time::ServerTime,
-};
+use crate::append_batcher::{DOING, QueuedAppend, SendBatch};
 
 /// Commits groups of appends.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     pub(super) database: Database,
     pub(super) changes: Arc<Changes>,
-    pub(super) time: Arc<ServerTime>,
     pub(super) supervisor: Supervisor,
 }
 
@@ -73,7 +69,7 @@ impl Sender {
 
     async fn append(&self, locked_rows: LockedRows, appends: &[QueuedAppend]) -> Result<Vec<Outcome>, PostgresError> {
         let batches: Vec<_> = appends.iter().map(|append| &append.batch).collect();
-        append::append(&self.database, self.time.of_test().map(Timestamp::as_millis), locked_rows, &batches).await
+        append::append(&self.database, locked_rows, &batches).await
     }
 
     /// Announces the change and answers the caller. Returns the append if its session is locked.

@@ -48,7 +48,7 @@ fn judge(settings: &Settings, address: &Address, asked: Durability) -> Result<(D
             "the settings of the server at {} give less durability than `{}` ({}): switch them on in postgresql.conf \
              and reload it, or ask for less",
             address.host(),
-            name(asked),
+            asked.name(),
             settings.weak().join(", ")
         ));
     }
@@ -100,14 +100,6 @@ impl Settings {
             (self.synchronous_commit, "synchronous_commit=off"),
         ];
         settings.into_iter().filter(|(strong, _)| !strong).map(|(_, name)| name).collect()
-    }
-}
-
-fn name(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Process => "process",
-        Durability::Normal => "normal",
-        Durability::Full => "full",
     }
 }
 

@@ -13,13 +13,7 @@ use super::{
 use crate::{Error, Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).
-pub(super) async fn put(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    at: Head,
-    state: &[u8],
-) -> Result<(), Error> {
+pub(super) async fn put(database: &Database, session: &SessionId, at: Head, state: &[u8]) -> Result<(), Error> {
     // A deletion or a rewrite of entries waits for this lock. If it came first, there is no such row, and nothing is
     // written.
     let sql = "WITH here AS MATERIALIZED (
@@ -39,22 +33,18 @@ pub(super) async fn put(
             SELECT k.seq FROM snapshot k WHERE k.session = kept.session AND k.seq <> kept.seq
             ORDER BY k.seq DESC LIMIT $6)";
     let others = column::limit(SNAPSHOTS_KEPT - 1);
-    let params: Params<'_> = &[&session.as_str(), &test_time, &column::number(at.seq), &&at.tag.0[..], &state, &others];
-    database.query("keeping a snapshot", sql, params).await.map(drop)
+    let params: Params<'_> =
+        &[&session.as_str(), &database.test_time(), &column::number(at.seq), &&at.tag.0[..], &state, &others];
+    database.rows("keeping a snapshot", sql, params, |_| Ok(())).await.map(drop)
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).
-pub(super) async fn newest(
-    database: &Database,
-    test_time: Option<i64>,
-    session: &SessionId,
-    at: Seq,
-) -> Result<Option<Snapshot>, Error> {
+pub(super) async fn newest(database: &Database, session: &SessionId, at: Seq) -> Result<Option<Snapshot>, Error> {
     let sql = format!(
         "SELECT s.seq, s.tag, s.state FROM snapshot s WHERE s.session = {LIVE_SESSION_ID} AND s.seq <= $3
          ORDER BY s.seq DESC LIMIT 1"
     );
-    let params: Params<'_> = &[&session.as_str(), &test_time, &column::number(at)];
+    let params: Params<'_> = &[&session.as_str(), &database.test_time(), &column::number(at)];
     let snapshot = |row: &_| Ok((column::head(row, 0)?, get::<&[u8]>(row, 2)?.into()));
     database.first_row("reading a snapshot", &sql, params, snapshot).await
 }

@@ -5,7 +5,7 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::*;
 use crate::{
-    Order,
+    Order, SystemClock,
     conformance::journal_writer::{JournalWriter, about},
     postgres::read::Filter,
     testing::PostgresServer,
@@ -23,7 +23,8 @@ impl Long {
         let url = server.url(namespace);
         let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&url, Settings::default()).await.unwrap());
         // What is prepared is there for the next statement.
-        let database = Database::new(Address::parse(&format!("{url}&connections=1")).unwrap()).unwrap();
+        let address = Address::parse(&format!("{url}&connections=1")).unwrap();
+        let database = Database::new(address, Arc::new(SystemClock)).unwrap();
         Self { database, journal: JournalWriter::new(&store, "s") }
     }
 
@@ -93,7 +94,7 @@ impl Long {
             let types = "text, bigint, bytea, bytea, bigint, bigint, bigint, bigint, bigint";
             let about = format!("'s', NULL, {}, {}", hash("subject 3"), hash("t3.done"));
             let params = format!("{about}, {middle}, 0, 9223372036854775807, 0, 10");
-            costs.push((format!("by time {order:?}"), self.pages_of(&read_by_time::sql(order), types, &params).await));
+            costs.push((format!("by time {order:?}"), self.pages_of(&read::sql_by_time(order), types, &params).await));
         }
         costs
     }

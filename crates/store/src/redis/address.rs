@@ -7,6 +7,9 @@ use reqwest::Url;
 
 use crate::{Durability, Error};
 
+/// How often to look for changes by others over REST, unless the URL says so.
+const POLL: Duration = Duration::from_millis(500);
+
 /// A parsed URL.
 pub(super) struct Address {
     pub(super) protocol: Protocol,
@@ -68,9 +71,8 @@ impl Address {
             }
         };
         let Options { namespace, durability, allow_eviction, poll, .. } = options;
-        let default_poll = Duration::from_millis(if rest.is_some() { 500 } else { 100 });
         let namespace = namespace.unwrap_or_else(|| "callboard".to_owned());
-        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(default_poll) })
+        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(POLL) })
     }
 
     /// The URL without secrets.
@@ -104,12 +106,8 @@ impl Options {
             "token_file" => self.token_file = Some(value.to_owned()),
             "allow_eviction" => self.allow_eviction = yes(value)?,
             "durability" => {
-                self.durability = Some(match value {
-                    "process" => Durability::Process,
-                    "normal" => Durability::Normal,
-                    "full" => Durability::Full,
-                    _ => return Err("`durability` is process, normal or full".to_owned()),
-                });
+                let durability = Durability::named(value);
+                self.durability = Some(durability.ok_or("`durability` is process, normal or full")?);
             }
             "poll_ms" => {
                 let ms = value.parse().ok().filter(|ms| (10..=600_000).contains(ms));

@@ -113,7 +113,7 @@ impl Seen {
         // In this order, a change in between is seen twice rather than missed.
         let count = count(client).await?;
         let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
-        match client.call(newest).await?.list()?.pop() {
+        match client.call(&newest).await?.list()?.pop() {
             Some(change) => Change::read(change).map(|change| Self { place: change.place, count: change.count }),
             None => Ok(Self { place: "0-0".to_owned(), count }),
         }
@@ -121,7 +121,7 @@ impl Seen {
 }
 
 async fn count(client: &Client) -> Result<i64, RedisFailure> {
-    match client.call(Command::new(["GET", &client.layout.count])).await? {
+    match client.call(&Command::new(["GET", &client.layout.count])).await? {
         Reply::Nothing => Ok(0),
         count => count.number(),
     }
@@ -193,7 +193,7 @@ impl Reader {
                 let words = ["XREAD", "COUNT", AT_ONCE, "BLOCK", WAIT_MILLIS].into_iter().chain(stream);
                 connection.call(&Command::new(words)).await?
             }
-            None => self.client.call(Command::new(["XREAD", "COUNT", AT_ONCE].into_iter().chain(stream))).await?,
+            None => self.client.call(&Command::new(["XREAD", "COUNT", AT_ONCE].into_iter().chain(stream))).await?,
         };
         if found == Reply::Nothing || found == Reply::List(vec![]) {
             return self.nothing(connection.is_some()).await;

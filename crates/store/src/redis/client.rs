@@ -46,11 +46,6 @@ impl Client {
         Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
     }
 
-    /// Sends one command.
-    pub(super) async fn call(&self, command: Command<'_>) -> Result<Reply, RedisFailure> {
-        self.call_when_ready(&command).await
-    }
-
     /// Sends several commands at once. They are not one transaction.
     pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         if commands.is_empty() {
@@ -83,10 +78,10 @@ impl Client {
     }
 
     async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, RedisFailure> {
-        match self.call_when_ready(&command).await {
+        match self.call(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
                 command.0.splice(..2, ["EVAL".into(), script.code().into()]);
-                self.call_when_ready(&command).await
+                self.call(&command).await
             }
             answer => answer,
         }
@@ -117,7 +112,7 @@ impl Client {
     }
 
     async fn ask_for_the_time(&self) -> Result<Timestamp, RedisFailure> {
-        let [seconds, micros] = self.call(Command::new(["TIME"])).await?.exactly()?;
+        let [seconds, micros] = self.call(&Command::new(["TIME"])).await?.exactly()?;
         let ms = seconds.number()?.saturating_mul(1000).saturating_add(micros.number()? / 1000);
         Ok(Timestamp::nearest(ms))
     }
@@ -157,7 +152,7 @@ impl Client {
     }
 
     /// Sends a command. Tries again while the server is not ready.
-    async fn call_when_ready(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
+    pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
         let mut tried = 0;
         loop {
             tried += 1;

@@ -42,10 +42,6 @@ struct Fields(Seq, u16, i64, Actor, String, String, Audience, Option<i64>, Vec<S
 
 fn read_header(text: &str) -> Option<Header> {
     let Fields(seq, v, at, by, kind, subject, audience, time, keys, nonce) = serde_json::from_str(text).ok()?;
-    let time = match time {
-        Some(time) => Some(Timestamp::from_millis(time).ok()?),
-        None => None,
-    };
     Some(Header {
         seq,
         v,
@@ -54,7 +50,7 @@ fn read_header(text: &str) -> Option<Header> {
         kind: kind.into(),
         subject: subject.into(),
         audience,
-        time,
+        time: time.map(Timestamp::from_millis).transpose().ok()?,
         keys: keys.into_iter().map(Into::into).collect(),
         nonce,
     })

@@ -1,6 +1,6 @@
 //! The scripts that the server executes. The files in `scripts/` document their arguments and results.
 
-use std::{fmt, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// A script. Its code begins with `scripts/session.lua`.
 pub(super) struct Script {
@@ -17,12 +17,6 @@ impl Script {
     /// The complete code.
     pub(super) fn code(&self) -> &'static str {
         self.code
-    }
-}
-
-impl fmt::Debug for Script {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.hash())
     }
 }
 

@@ -48,8 +48,8 @@ pub(super) async fn check(
 /// Refuses a namespace of another version. Writes the format into a new one, which also shows that the server can be written to.
 pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
     let found = async {
-        client.call(Command::new(["SET", &client.layout.format, &FORMAT.to_string(), "NX"])).await?;
-        client.call(Command::new(["GET", &client.layout.format])).await?.number()
+        client.call(&Command::new(["SET", &client.layout.format, &FORMAT.to_string(), "NX"])).await?;
+        client.call(&Command::new(["GET", &client.layout.format])).await?.number()
     };
     let found = found.await.map_err(|fault| unusable(address, fault))?;
     Error::check_format(address.shown(), found, FORMAT)
@@ -64,13 +64,13 @@ impl Server {
     async fn ask(client: &Client) -> Result<Self, RedisFailure> {
         let mut facts = HashMap::new();
         for section in ["server", "replication", "persistence", "memory"] {
-            let info = client.call(Command::new(["INFO", section])).await?.text()?;
+            let info = client.call(&Command::new(["INFO", section])).await?.text()?;
             let lines = info.lines().filter_map(|line| line.split_once(':'));
             facts.extend(lines.map(|(name, value)| (name.to_owned(), value.trim().to_owned())));
         }
         for setting in ["appendonly", "appendfsync", "maxmemory-policy"] {
             // Some services forbid this command. Then INFO has to suffice.
-            if let Ok(Reply::List(found)) = client.call(Command::new(["CONFIG", "GET", setting])).await
+            if let Ok(Reply::List(found)) = client.call(&Command::new(["CONFIG", "GET", setting])).await
                 && let Ok([_, value]) = Reply::List(found).exactly()
             {
                 facts.insert(setting.to_owned(), value.text()?);

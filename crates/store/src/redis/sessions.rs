@@ -1,4 +1,4 @@
-//! Rows of sessions: reading and listing them, leases, and sweeping expired ones.
+//! Rows of sessions: reading and listing them, leases, and finding expired ones.
 
 use callboard_core::{
     entry::Head,
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{Lease, Row};
 
-/// How many sessions are read at once.
-const AT_ONCE: usize = 256;
+/// How many sessions are read or removed at once.
+pub(super) const AT_ONCE: usize = 256;
 
 /// The expiry of a session that never expires.
 const NEVER: &str = "-";
@@ -75,7 +75,7 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
         let at_once = AT_ONCE.min(limit - found.len());
         let (skip, count) = (skipped.to_string(), at_once.to_string());
         let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
-        let ids = ids(client.call(Command::new(used)).await?)?;
+        let ids = ids(client.call(&Command::new(used)).await?)?;
         let is_last = ids.len() < at_once;
         skipped += ids.len();
         found.extend(living(client, ids).await?);
@@ -120,7 +120,7 @@ pub(super) async fn ids_behind(
 ) -> Result<Vec<SessionId>, RedisFailure> {
     let from = after.map_or("-".to_owned(), |after| format!("({after}"));
     let limit = AT_ONCE.to_string();
-    ids(client.call(Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
+    ids(client.call(&Command::new(["ZRANGE", list, &from, "+", "BYLEX", "LIMIT", "0", &limit])).await?)
 }
 
 /// See [`Store::lease`](crate::Store::lease). Sessions that have expired are left out.
@@ -164,50 +164,9 @@ pub(super) async fn expired(client: &Client, limit: usize) -> Result<Vec<(Sessio
 /// See [`Store::expired_at`](crate::Store::expired_at).
 pub(super) async fn expired_at(client: &Client, session: &SessionId) -> Result<Option<Timestamp>, RedisFailure> {
     let ask = Command::new(["HGET".to_owned(), client.layout.journal(session), layout::ROW.to_owned()]);
-    let found = row(client.call(ask).await?)?;
+    let found = row(client.call(&ask).await?)?;
     let now = client.now().await?;
     Ok(found.and_then(|row| row.expired_at(now)))
-}
-
-/// What became of expired sessions that were to be removed.
-#[derive(Default)]
-pub(super) struct Removal {
-    /// They are gone.
-    pub(super) gone: Vec<SessionId>,
-    /// They may be gone.
-    pub(super) uncertain: Vec<SessionId>,
-    /// Why it ended early. The next sweep meets the error again.
-    pub(super) fault: Option<RedisFailure>,
-}
-
-/// See [`Store::remove_expired`](crate::Store::remove_expired).
-pub(super) async fn remove_expired(client: &Client, sessions: &[SessionId]) -> Removal {
-    let mut removal = Removal::default();
-    for some in sessions.chunks(AT_ONCE) {
-        // The script removes each from the list, or moves it.
-        match client.run_each(&script::SWEEP, some).await {
-            Ok(answers) => {
-                for (id, answer) in some.iter().zip(answers) {
-                    match answer.and_then(Reply::number) {
-                        Ok(1) => removal.gone.push(id.clone()),
-                        Ok(_) => {}
-                        Err(fault) => {
-                            removal.uncertain.push(id.clone());
-                            removal.fault = Some(fault);
-                        }
-                    }
-                }
-            }
-            Err(fault) => {
-                removal.uncertain.extend_from_slice(some);
-                removal.fault = Some(fault);
-            }
-        }
-        if removal.fault.is_some() {
-            break;
-        }
-    }
-    removal
 }
 
 fn ids(reply: Reply) -> Result<Vec<SessionId>, RedisFailure> {

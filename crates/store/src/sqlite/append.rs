@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use callboard_core::{
     entry::{Entry, Head},
-    id::{Seq, SessionId},
+    id::Seq,
     time::Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Result};
@@ -12,11 +12,11 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     column, delete,
     error::SqliteError,
-    indexing, lease,
+    indexing,
     sessions::{self, StoredSession},
     snapshots,
     transaction::Transaction,
-    vacuum, values,
+    vacuum,
 };
 use crate::{Append, Error, Rewrite, Row};
 
@@ -49,11 +49,14 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
         ))?;
     }
     for (hash, text) in &batch.values {
-        values::put(write.db, session, *hash, text)?;
+        write
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO value (session, hash, text) VALUES (?1, ?2, ?3)")?
+            .execute((session, hash.0, &**text))?;
     }
     erase(write, session, batch, found)?;
-    lease::put(write, session, &batch.lease)?;
-    write.changed(&batch.session);
+    sessions::set_lease(write, session, &batch.lease)?;
+    write.changed.push(batch.session.clone());
     Ok(())
 }
 
@@ -110,7 +113,8 @@ fn erase(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<St
         return Ok(());
     }
     for hash in batch.dropped_values() {
-        values::remove(write.db, session, *hash)?;
+        let mut drop_value = write.db.prepare_cached("DELETE FROM value WHERE session = ?1 AND hash = ?2")?;
+        drop_value.execute((session, hash.0))?;
     }
     for Rewrite { seq, data } in &batch.rewrites {
         let row = found.map(|found| indexing::row(write.db, &found, column::number(*seq))).transpose()?.flatten();
@@ -139,14 +143,8 @@ fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<Ha
 }
 
 /// See [`Store::find_each`](crate::Store::find_each).
-pub(super) fn find_each(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    keys: &[Arc<str>],
-) -> Result<Vec<Option<Seq>>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(vec![None; keys.len()]) };
-    Ok(keys.iter().map(|key| claimed(db, found.id, &column::short_hash(key))).collect::<Result<_>>()?)
+pub(super) fn find_each(db: &Connection, session: &StoredSession, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>> {
+    keys.iter().map(|key| claimed(db, session.id, &column::short_hash(key))).collect()
 }
 
 fn claimed(db: &Connection, session: i64, claimed_as: &[u8; 16]) -> Result<Option<Seq>> {

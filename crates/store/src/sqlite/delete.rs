@@ -53,7 +53,7 @@ pub(super) fn remove_expired(
 pub(super) fn mark_deleted(write: &mut Transaction<'_>, id: i64, name: &SessionId) -> Result<()> {
     write.db.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([id])?;
     write.db.prepare_cached("INSERT INTO dead (session) VALUES (?1)")?.execute([id])?;
-    write.has_deleted_rows();
+    write.dead = true;
     write.notice(name)
 }
 

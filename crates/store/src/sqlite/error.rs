@@ -27,50 +27,33 @@ impl From<Sql> for SqliteError {
     }
 }
 
-impl SqliteError {
-    /// The error for the caller of the operation `doing` on the file `path`.
-    pub(super) fn during(self, doing: &'static str, path: &Path) -> Error {
-        match self {
-            Self::Refused(error) => error,
-            Self::Sql(error) => lost(&Arc::new(error), doing, path),
-        }
-    }
-}
-
-/// The error for each caller whose transaction failed with `error`.
+/// The error for each caller of the operation `doing` whose transaction on the file `path` failed with `error`.
 pub(super) fn lost(error: &Arc<Sql>, doing: &'static str, path: &Path) -> Error {
-    match kind(error) {
-        Kind::Full => Error::Full { doing },
-        Kind::Damaged => Error::damaged(path.display().to_string(), error),
-        Kind::Other => Error::failed(doing, error.clone()),
+    if is_full(error) {
+        Error::Full { doing }
+    } else if is_damage(error) {
+        Error::damaged(path.display().to_string(), error)
+    } else {
+        Error::failed(doing, error.clone())
     }
 }
 
 /// Whether there was no space left.
 pub(super) fn is_full(error: &Sql) -> bool {
-    matches!(kind(error), Kind::Full)
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
-/// The kinds of errors that callers can tell apart.
-enum Kind {
-    Full,
-    Damaged,
-    Other,
-}
-
-/// The kind of an error. A row that cannot be read back is damage.
-fn kind(error: &Sql) -> Kind {
+/// Whether stored data is damaged. A row that cannot be read back is damage.
+fn is_damage(error: &Sql) -> bool {
     match error {
-        Sql::SqliteFailure(failure, _) => match failure.code {
-            ErrorCode::DiskFull => Kind::Full,
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Kind::Damaged,
-            _ => Kind::Other,
-        },
+        Sql::SqliteFailure(failure, _) => {
+            matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        }
         Sql::FromSqlConversionFailure(..)
         | Sql::IntegralValueOutOfRange(..)
         | Sql::InvalidColumnType(..)
         | Sql::QueryReturnedNoRows
-        | Sql::Utf8Error(..) => Kind::Damaged,
-        _ => Kind::Other,
+        | Sql::Utf8Error(..) => true,
+        _ => false,
     }
 }

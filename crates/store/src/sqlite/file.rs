@@ -2,9 +2,8 @@
 
 use std::{fs, path::Path, thread, time::Duration};
 
-use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags};
+use rusqlite::{Connection, Error as Sql, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::error::SqliteError;
 use crate::{Durability, Error};
 
 /// The application id in the header of our files: `Call` in ASCII.
@@ -29,14 +28,14 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Er
 }
 
 /// Opens a connection that only reads, to a file that was opened before.
-pub(super) fn connect_reader(path: &Path) -> Result<Connection, SqliteError> {
+pub(super) fn connect_reader(path: &Path) -> Result<Connection, Sql> {
     let db = connect(path, OpenFlags::empty())?;
     db.pragma_update(None, "query_only", true)?;
     Ok(db)
 }
 
 /// Opens the connection that copies the write-ahead log into the file.
-pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, SqliteError> {
+pub(super) fn connect_log(path: &Path, durability: Durability) -> Result<Connection, Sql> {
     let db = connect(path, OpenFlags::empty())?;
     flush(&db, durability)?;
     Ok(db)
@@ -133,19 +132,13 @@ fn use_log(db: &Connection) -> Result<(), Sql> {
 
 /// Creates the tables, unless they are there.
 fn create_schema(db: &Connection) -> Result<(), Sql> {
-    db.execute_batch("BEGIN IMMEDIATE")?;
-    let done = Identity::of(db).and_then(|found| {
-        if found.tables == 0 {
-            db.execute_batch(include_str!("schema.sql"))?;
-            db.pragma_update(None, "application_id", APPLICATION_ID)?;
-            db.pragma_update(None, "user_version", FORMAT)?;
-        }
-        db.execute_batch("COMMIT")
-    });
-    if done.is_err() && !db.is_autocommit() {
-        db.execute_batch("ROLLBACK")?;
+    let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    if Identity::of(&transaction)?.tables == 0 {
+        transaction.execute_batch(include_str!("schema.sql"))?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
     }
-    done
+    transaction.commit()
 }
 
 /// The error for a file that cannot be opened.

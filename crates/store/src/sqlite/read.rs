@@ -1,4 +1,4 @@
-//! Reading entries in the order of their numbers.
+//! Reading entries, in the order of their numbers or of their own time, and large values.
 
 mod merge;
 
@@ -9,21 +9,19 @@ use std::{
 };
 
 use callboard_core::{
-    entry::{Entry, Header, Tag},
-    id::{Seq, SessionId},
-    time::Timestamp,
+    entry::{Entry, Hash, Header, Tag},
+    id::Seq,
 };
-use rusqlite::{Connection, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 use self::merge::Merge;
 use super::{
     column,
-    error::SqliteError,
     indexing::{self, UnindexedEntry},
-    sessions,
+    sessions::StoredSession,
     words::{self, Words},
 };
-use crate::{Order, Query, sql::direction};
+use crate::{Order, Query, TimeQuery, sql::direction, store::TimePosition};
 
 /// The columns that [`decode`] reads.
 macro_rules! columns {
@@ -38,49 +36,35 @@ const ENTRY: &str = columns!();
 pub(super) const ROW: &str = concat!("SELECT ", columns!(), " FROM entry WHERE id = ?1");
 
 /// See [`Store::read`](crate::Store::read).
-pub(super) fn read(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    query: &Query,
-) -> Result<Vec<Entry>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
-    let Some(wanted) = ResolvedQuery::by(db, found.id, query)? else { return Ok(Vec::new()) };
-    let mut words = Words::new(db, found.id);
+pub(super) fn read(db: &Connection, session: &StoredSession, query: &Query) -> Result<Vec<Entry>> {
+    let Some(wanted) = ResolvedQuery::by(db, session.id, query)? else { return Ok(Vec::new()) };
+    let mut words = Words::new(db, session.id);
     let mut entries = Vec::new();
     // Unindexed entries come after all that are indexed.
     if query.order == Order::Forward {
-        indexed(db, found.id, &wanted, query.limit, &mut words, &mut entries)?;
+        entries = indexed(&mut words, &wanted, query.limit)?;
     }
     if entries.len() < query.limit {
-        let rows = wanted.among(&indexing::unindexed(db, &found)?);
+        let rows = wanted.among(&indexing::unindexed(db, session)?);
         let rows = rows.into_iter().take(query.limit - entries.len());
-        self::rows(db, rows, &mut words, &mut entries)?;
+        entries.extend(self::rows(&mut words, rows)?);
     }
     if query.order == Order::Backward && entries.len() < query.limit {
-        indexed(db, found.id, &wanted, query.limit - entries.len(), &mut words, &mut entries)?;
+        entries.extend(indexed(&mut words, &wanted, query.limit - entries.len())?);
     }
     Ok(entries)
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
-pub(super) fn read_each(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    seqs: &[Seq],
-) -> Result<Vec<Entry>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(Vec::new()) };
+pub(super) fn read_each(db: &Connection, session: &StoredSession, seqs: &[Seq]) -> Result<Vec<Entry>> {
     let unindexed: HashMap<_, _> =
-        indexing::unindexed(db, &found)?.iter().map(|entry| (entry.seq, entry.row)).collect();
+        indexing::unindexed(db, session)?.iter().map(|entry| (entry.seq, entry.row)).collect();
     let seqs: BTreeSet<_> = seqs.iter().copied().map(column::number).collect();
     let row = |seq| {
-        unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, found.id, seq), |row| Ok(Some(row)))
+        unindexed.get(&seq).copied().map_or_else(|| indexing::indexed_row(db, session.id, seq), |row| Ok(Some(row)))
     };
     let chosen = seqs.into_iter().filter_map(|seq| row(seq).transpose()).collect::<Result<Vec<_>>>()?;
-    let mut entries = Vec::with_capacity(chosen.len());
-    rows(db, chosen, &mut Words::new(db, found.id), &mut entries)?;
-    Ok(entries)
+    rows(&mut Words::new(db, session.id), chosen)
 }
 
 /// A query with the ids of types and subjects in place of their texts.
@@ -128,39 +112,23 @@ fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) ->
     Ok((!texts.is_empty()).then_some(numbers))
 }
 
-/// Adds the matching indexed entries.
-fn indexed(
-    db: &Connection,
-    session: i64,
-    wanted: &ResolvedQuery,
-    limit: usize,
-    words: &mut Words<'_>,
-    entries: &mut Vec<Entry>,
-) -> Result<()> {
+/// The first matching entries that are indexed.
+fn indexed(words: &mut Words<'_>, wanted: &ResolvedQuery, limit: usize) -> Result<Vec<Entry>> {
+    let (db, session) = (words.db, words.session);
     if wanted.types.is_some() || wanted.subjects.is_some() {
         let chosen = Merge::new(db, session, wanted, limit)?.take(limit).collect::<Result<Vec<_>>>()?;
-        return rows(db, chosen, words, entries);
+        return rows(words, chosen);
     }
     let mut range = db.prepare_cached(&range_sql(wanted.order))?;
     let Range { start, end } = wanted.seqs;
-    for entry in range.query_map((session, start, end, column::limit(limit)), |row| decode(row, words))? {
-        entries.push(entry?);
-    }
-    Ok(())
+    range.query_map((session, start, end, column::limit(limit)), |row| decode(row, words))?.collect()
 }
 
-/// Adds the entries in these rows.
-pub(super) fn rows(
-    db: &Connection,
-    rows: impl IntoIterator<Item = i64>,
-    words: &mut Words<'_>,
-    entries: &mut Vec<Entry>,
-) -> Result<()> {
+/// The entries in these rows.
+fn rows(words: &mut Words<'_>, rows: impl IntoIterator<Item = i64>) -> Result<Vec<Entry>> {
+    let db = words.db;
     let mut chosen = db.prepare_cached(ROW)?;
-    for row in rows {
-        entries.push(chosen.query_row([row], |row| decode(row, words))?);
-    }
-    Ok(())
+    rows.into_iter().map(|row| chosen.query_row([row], |row| decode(row, words))).collect()
 }
 
 pub(super) fn range_sql(order: Order) -> String {
@@ -170,6 +138,43 @@ pub(super) fn range_sql(order: Order) -> String {
          ORDER BY by_seq.seq {} LIMIT ?4",
         direction(order)
     )
+}
+
+/// See [`Store::read_by_time`](crate::Store::read_by_time).
+pub(super) fn read_by_time(db: &Connection, session: &StoredSession, query: &TimeQuery) -> Result<Vec<Entry>> {
+    let Some(subject) = words::known(db, session.id, &query.subject)? else { return Ok(Vec::new()) };
+    let Some(kind) = words::known_type(db, &query.kind)? else { return Ok(Vec::new()) };
+    let about = |entry: &UnindexedEntry| entry.subject == subject && entry.kind == kind;
+    let (low, high) = query.bounds();
+    let params = (session.id, subject, kind, low.0, low.1, high.0, high.1, column::limit(query.limit));
+    let mut indexed = db.prepare_cached(&sql_by_time(query.order))?;
+    let indexed = indexed.query_map(params, |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    let mut places: Vec<(TimePosition, i64)> = indexed.collect::<Result<_>>()?;
+    for UnindexedEntry { row, seq, time, .. } in indexing::unindexed(db, session)?.into_iter().filter(about) {
+        let place = time.map(|time| (time, seq)).filter(|place| low < *place && *place < high);
+        places.extend(place.map(|place| (place, row)));
+    }
+    places.sort_unstable();
+    if query.order == Order::Backward {
+        places.reverse();
+    }
+    let chosen = places.into_iter().take(query.limit).map(|(_, row)| row);
+    rows(&mut Words::new(db, session.id), chosen)
+}
+
+pub(super) fn sql_by_time(order: Order) -> String {
+    let order = direction(order);
+    format!(
+        "SELECT time, seq, entry FROM by_time
+         WHERE session = ?1 AND subject = ?2 AND type = ?3 AND (time, seq) > (?4, ?5) AND (time, seq) < (?6, ?7)
+         ORDER BY time {order}, seq {order} LIMIT ?8"
+    )
+}
+
+/// See [`Store::value`](crate::Store::value).
+pub(super) fn value(db: &Connection, session: &StoredSession, hash: Hash) -> Result<Option<Arc<str>>> {
+    let mut text = db.prepare_cached("SELECT text FROM value WHERE session = ?1 AND hash = ?2")?;
+    text.query_row((session.id, hash.0), |row| Ok(row.get_ref(0)?.as_str()?.into())).optional()
 }
 
 fn decode(row: &Row<'_>, words: &mut Words<'_>) -> Result<Entry> {

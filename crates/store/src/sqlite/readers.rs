@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::{error::SqliteError, file};
+use super::{error::lost, file};
 use crate::Error;
 
 /// How many calls read at once; further calls wait.
@@ -39,12 +39,12 @@ impl Readers {
     pub(super) async fn read<T, F>(&self, doing: &'static str, look: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let turn = self.free.clone().acquire_owned().await.map_err(|error| Error::failed(doing, error))?;
         let pool = self.pool.clone();
         let reading = spawn_blocking(move || {
-            let found = pool.read(look).map_err(|fault| fault.during(doing, &pool.path));
+            let found = pool.read(look).map_err(|error| lost(&Arc::new(error), doing, &pool.path));
             drop(turn);
             found
         });
@@ -53,7 +53,7 @@ impl Readers {
 }
 
 impl Pool {
-    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T, SqliteError>) -> Result<T, SqliteError> {
+    fn read<T>(&self, look: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
         let idle = self.idle().pop();
         let db = idle.map_or_else(|| file::connect_reader(&self.path), Ok)?;
         let moment = db.unchecked_transaction()?;

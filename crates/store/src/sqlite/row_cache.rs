@@ -14,7 +14,7 @@ use std::{
 use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, Result};
 
-use super::{changes, error::SqliteError, file, sessions};
+use super::{changes, file, sessions};
 use crate::Row;
 
 /// The most rows in the cache.
@@ -34,7 +34,7 @@ struct Cached {
 
 impl RowCache {
     /// Creates an empty cache for the file `path`, which must have been opened before.
-    pub(super) fn open(path: &Path) -> Result<Self, SqliteError> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let db = file::connect_reader(path)?;
         // This runs on the task of the caller, which must not wait for another process. A thread does that.
         db.busy_timeout(Duration::ZERO)?;

@@ -1,4 +1,4 @@
-//! The rows of sessions.
+//! The rows of sessions, and their leases.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use callboard_core::{id::SessionId, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Result, Row as SqlRow};
 
 use super::{column, error::SqliteError, transaction::Transaction};
-use crate::{JournalKind, Row};
+use crate::{JournalKind, Lease, LeaseChange, Row};
 
 /// A row of the table `session`.
 #[derive(Clone, Copy)]
@@ -100,11 +100,10 @@ pub(super) fn list(
     after: Option<&SessionId>,
     now: Timestamp,
     limit: usize,
-) -> Result<Vec<(SessionId, Row)>, SqliteError> {
+) -> Result<Vec<(SessionId, Row)>> {
     let mut page = db.prepare_cached(sql)?;
     let after = after.map_or("", SessionId::as_str);
-    let rows = page.query_map((after, now.as_millis(), column::limit(limit)), named)?;
-    Ok(rows.collect::<Result<_>>()?)
+    page.query_map((after, now.as_millis(), column::limit(limit)), named)?.collect()
 }
 
 /// See [`Store::journals`](crate::Store::journals).
@@ -118,7 +117,7 @@ pub(super) const SESSIONS: &str = "SELECT seq, tag, expires_at, last_activity, n
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions). The index shows the state of the last indexing. The few
 /// sessions with entries that are not indexed yet are read and sorted in.
-pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>, SqliteError> {
+pub(super) fn recent(db: &Connection, now: Timestamp, limit: usize) -> Result<Vec<(SessionId, Row)>> {
     let now = now.as_millis();
     let newest_last = |(name, row): (SessionId, Row)| ((row.last_activity, name), row);
     let mut unindexed = db.prepare_cached(UNINDEXED)?;
@@ -146,8 +145,8 @@ pub(super) const BY_USE: &str = "SELECT seq, tag, expires_at, last_activity, nam
      WHERE is_request = 0 AND (expires_at IS NULL OR expires_at > ?1) ORDER BY used_at DESC, name DESC";
 
 /// The newest last activity of all journals.
-pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>, SqliteError> {
-    Ok(db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))?)
+pub(super) fn last_activity(db: &Connection) -> Result<Option<Timestamp>> {
+    db.prepare_cached(LAST_ACTIVITY)?.query_row([], |row| column::optional_time(row, 0))
 }
 
 /// The newest of three: indexed sessions, indexed requests, and what is not indexed yet.
@@ -156,6 +155,49 @@ pub(super) const LAST_ACTIVITY: &str = "SELECT max(newest) FROM (
          UNION ALL SELECT max(used_at) FROM session WHERE is_request = 1
          UNION ALL SELECT max(last_activity) FROM session
              WHERE id IN (SELECT session FROM entry WHERE id > (SELECT through FROM filed WHERE one = 1)))";
+
+/// Writes what a batch does to the lease. The index of leases has only sessions with a lease.
+pub(super) fn set_lease(write: &Transaction<'_>, session: i64, change: &LeaseChange) -> Result<()> {
+    let (holder, until) = match change {
+        LeaseChange::Keep => return Ok(()),
+        LeaseChange::Set(lease) => (Some(&*lease.holder), Some(lease.until(write.now).as_millis())),
+        LeaseChange::Remove => (None, None),
+    };
+    write
+        .db
+        .prepare_cached("UPDATE session SET holder = ?2, held_until = ?3 WHERE id = ?1")?
+        .execute((session, holder, until))?;
+    Ok(())
+}
+
+/// See [`Store::lease`](crate::Store::lease). It writes nothing if there is no lease.
+pub(super) fn lease(write: &mut Transaction<'_>, lease: &Lease, most: usize) -> Result<Vec<SessionId>, SqliteError> {
+    let (holder, now) = (&*lease.holder, write.now.as_millis());
+    let until = lease.until(write.now).as_millis();
+    if lease.lasts.is_zero() {
+        write.db.prepare_cached(LET_GO)?.execute((holder, until))?;
+        return Ok(Vec::new());
+    }
+    write.db.prepare_cached(RENEW)?.execute((holder, until))?;
+    write.db.prepare_cached(TAKE)?.execute((holder, until, now, column::limit(most)))?;
+    let mut held = write.db.prepare_cached(HELD)?;
+    let held = held.query_map((holder, now), |row| column::parsed(row.get_ref(0)?.as_str()?, 0))?;
+    Ok(held.collect::<Result<_>>()?)
+}
+
+pub(super) const LET_GO: &str = "UPDATE session INDEXED BY session_by_lease SET holder = '', held_until = ?2
+     WHERE held_until IS NOT NULL AND holder = ?1";
+
+pub(super) const RENEW: &str = "UPDATE session INDEXED BY session_by_lease SET held_until = ?2
+     WHERE held_until IS NOT NULL AND holder = ?1";
+
+pub(super) const TAKE: &str = "UPDATE session SET holder = ?1, held_until = ?2 WHERE id IN (
+         SELECT id FROM session INDEXED BY session_by_lease
+         WHERE held_until IS NOT NULL AND held_until <= ?3 AND holder <> ?1 AND (expires_at IS NULL OR expires_at > ?3)
+         ORDER BY held_until, name LIMIT ?4)";
+
+pub(super) const HELD: &str = "SELECT name FROM session INDEXED BY session_by_lease
+     WHERE held_until IS NOT NULL AND holder = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY name";
 
 /// The row in the first four columns, and the name in the fifth.
 fn named(row: &SqlRow<'_>) -> Result<(SessionId, Row)> {

@@ -3,11 +3,16 @@
 use callboard_core::{
     entry::Head,
     id::{Seq, SessionId},
-    time::Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{column, error::SqliteError, indexing, sessions, transaction::Transaction};
+use super::{
+    column,
+    error::SqliteError,
+    indexing,
+    sessions::{self, StoredSession},
+    transaction::Transaction,
+};
 use crate::{Snapshot, store::SNAPSHOTS_KEPT};
 
 /// See [`Store::put_snapshot`](crate::Store::put_snapshot).
@@ -40,16 +45,10 @@ pub(super) fn clear(db: &Connection, session: i64) -> Result<()> {
 }
 
 /// See [`Store::snapshot`](crate::Store::snapshot).
-pub(super) fn newest(
-    db: &Connection,
-    session: &SessionId,
-    now: Timestamp,
-    at: Seq,
-) -> Result<Option<Snapshot>, SqliteError> {
-    let Some(found) = sessions::live(db, session, now)? else { return Ok(None) };
+pub(super) fn newest(db: &Connection, session: &StoredSession, at: Seq) -> Result<Option<Snapshot>> {
     let mut newest = db.prepare_cached(
         "SELECT seq, tag, state FROM snapshot WHERE session = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1",
     )?;
     let decode = |row: &rusqlite::Row<'_>| Ok((column::head(row, 0)?, row.get_ref(2)?.as_blob()?.into()));
-    Ok(newest.query_row((found.id, column::number(at)), decode).optional()?)
+    newest.query_row((session.id, column::number(at)), decode).optional()
 }

@@ -142,7 +142,7 @@ fn no_read_of_entries_scans_or_sorts() {
         assert_eq!(plan(&read::range_sql(order)), format!("{by_seq}; {entry}"));
         let by_time = "SEARCH by_time USING PRIMARY KEY (session=? AND subject=? AND type=? ";
         let place = "AND (time,seq)>(?,?) AND (time,seq)<(?,?))";
-        assert_eq!(plan(&read_by_time::sql(order)), format!("{by_time}{place}"));
+        assert_eq!(plan(&read::sql_by_time(order)), format!("{by_time}{place}"));
     }
     assert_eq!(plan(read::ROW), "SEARCH entry USING INTEGER PRIMARY KEY (rowid=?)");
     assert_eq!(plan(indexing::LAST), "SEARCH by_seq USING PRIMARY KEY (session=?)");
@@ -171,7 +171,7 @@ fn a_sweep_looks_at_what_is_due_alone() {
 
 #[test]
 fn leases_are_found_among_leases_alone() {
-    for sql in [lease::LET_GO, lease::RENEW, lease::TAKE, lease::HELD] {
+    for sql in [sessions::LET_GO, sessions::RENEW, sessions::TAKE, sessions::HELD] {
         let plan = plan(sql);
         assert!(plan.contains("session_by_lease"), "{plan}");
     }

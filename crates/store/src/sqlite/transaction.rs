@@ -12,7 +12,9 @@ pub(super) struct Transaction<'a> {
     pub(super) now: Timestamp,
     pub(super) newest_change: i64,
     pub(super) ids: &'a mut IdCache,
+    /// The sessions that are announced to watchers of this store after the commit.
     pub(super) changed: Vec<SessionId>,
+    /// Whether there are rows of deleted sessions to remove.
     pub(super) dead: bool,
 }
 
@@ -23,20 +25,10 @@ impl Transaction<'_> {
         self.newest_change
     }
 
-    /// Announces the session to watchers of this store after the commit.
-    pub(super) fn changed(&mut self, session: &SessionId) {
-        self.changed.push(session.clone());
-    }
-
     /// Announces the session to watchers of this store and of other processes after the commit.
     pub(super) fn notice(&mut self, session: &SessionId) -> SqlResult<()> {
         let change = self.next_change();
-        self.changed(session);
+        self.changed.push(session.clone());
         changes::notice(self.db, change, session, self.now)
-    }
-
-    /// Notes that there are rows of deleted sessions to remove.
-    pub(super) fn has_deleted_rows(&mut self) {
-        self.dead = true;
     }
 }

@@ -87,8 +87,8 @@ fn type_id(db: &Connection, name: &str) -> Result<i64> {
 
 /// The words of one session, for reading: each is looked up once and shared by all entries that have it.
 pub(super) struct Words<'a> {
-    db: &'a Connection,
-    session: i64,
+    pub(super) db: &'a Connection,
+    pub(super) session: i64,
     types: HashMap<i64, Arc<str>>,
     subjects: HashMap<i64, Arc<str>>,
     actors: HashMap<i64, Actor>,

@@ -30,7 +30,11 @@ use self::{
     checkpoint::Checkpointer, connection::WriteConnection, group::WriteCall, lock::WriteLock, queue::WriteQueue,
     thread::WriteThread,
 };
-use super::{error::SqliteError, file, transaction::Transaction};
+use super::{
+    error::{SqliteError, lost},
+    file,
+    transaction::Transaction,
+};
 use crate::{Clock, Durability, Error, store::WATCH_CAPACITY};
 
 /// How many writes the queue holds; further callers wait.
@@ -60,8 +64,8 @@ impl Writer {
     ) -> Result<Self, Error> {
         let (queue, messages) = mpsc::channel();
         let changed = broadcast::Sender::new(WATCH_CAPACITY);
-        let started = |error: SqliteError| error.during("starting to write", path);
-        let long = checkpoint::watch(&mut db).map_err(|error| started(error.into()))?;
+        let started = |error| lost(&Arc::new(error), "starting to write", path);
+        let long = checkpoint::watch(&mut db).map_err(started)?;
         let connection = WriteConnection::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
         let lock = Arc::new(WriteLock::new(connection));
         let log = file::connect_log(path, durability).map_err(started)?;
@@ -89,19 +93,11 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
     {
-        self.ask(doing, work, false).await
+        self.write_if_short(doing, false, work).await
     }
 
-    /// The same for a short write: it does not go to the thread, unless the commit has to wait for the disk.
-    pub(super) async fn write_short<T, F>(&self, doing: &'static str, work: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
-    {
-        self.ask(doing, work, !self.flushes).await
-    }
-
-    async fn ask<T, F>(&self, doing: &'static str, work: F, is_short: bool) -> Result<T, Error>
+    /// The same. A short write does not go to the thread, unless the commit has to wait for the disk.
+    pub(super) async fn write_if_short<T, F>(&self, doing: &'static str, is_short: bool, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
@@ -111,7 +107,7 @@ impl Writer {
         let queue = self.queue.as_ref().ok_or_else(gone)?;
         let (reply, answer) = oneshot::channel();
         let work = Box::new(WriteCall::new(doing, work, reply, room));
-        if is_short {
+        if is_short && !self.flushes {
             queue.submit_short(work, self.waiting() == 1);
         } else {
             queue.hand_to_thread(work);

@@ -2,6 +2,7 @@
 
 import { Problem } from "../../api/problem";
 import { isRewriting } from "../../session/journal";
+import { Loading, type Live } from "../../session/live.svelte";
 import type { LiveSession } from "../../session/session.svelte";
 import { useSession } from "../../session/session.svelte";
 import type { Prompt } from "./pieces";
@@ -21,13 +22,6 @@ export interface Wish {
   turn?: number | undefined;
 }
 
-export interface Asked {
-  readonly value: Prompt | undefined;
-  readonly error: Problem | undefined;
-  readonly loading: boolean;
-  reload(): void;
-}
-
 /** So many prompts of the past are kept, since nothing changes them. */
 const KEPT = 24;
 
@@ -35,14 +29,12 @@ const KEPT = 24;
  * Asks for a prompt whenever what is wished for changes. A slider that moves does not break off a call for the next one:
  * each answer is drawn as it comes, so the prompt follows the hand.
  */
-export function ask(wish: () => Wish | undefined): Asked {
+export function ask(wish: () => Wish | undefined): Live<Prompt> {
   const session = useSession();
   const kept = new Map<string, Prompt>();
   const aborter = new AbortController();
-  let value = $state.raw<Prompt>();
-  let error = $state.raw<Problem>();
-  let loading = $state(true);
   let again = $state(0);
+  const state = new Loading<Prompt>(() => void (again += 1));
   let next: Wish | undefined;
   /** What was asked last: the same is not asked again, since a choice beside it changes nothing in it. */
   let last: string | undefined;
@@ -61,13 +53,13 @@ export function ask(wish: () => Wish | undefined): Asked {
         if (aborter.signal.aborted) return;
         if (wanted.at !== undefined || wanted.turn !== undefined) keep(key, got);
         if (aboutOf(wanted) !== about) continue;
-        value = got;
-        error = undefined;
+        state.value = got;
+        state.error = undefined;
       } catch (reason) {
         if (aborter.signal.aborted) return;
-        error = Problem.from(reason);
+        state.error = Problem.from(reason);
       }
-      loading = false;
+      state.loading = false;
     }
     isAsking = false;
   }
@@ -91,8 +83,8 @@ export function ask(wish: () => Wish | undefined): Asked {
     if (now !== about) {
       // What one agent is told never stands under the name of another, not even until the next answer comes.
       about = now;
-      value = undefined;
-      loading = true;
+      state.value = undefined;
+      state.loading = true;
     }
     if (next && !isAsking) void work();
   });
@@ -106,18 +98,7 @@ export function ask(wish: () => Wish | undefined): Asked {
   );
   $effect(() => () => aborter.abort());
 
-  return {
-    get value() {
-      return value;
-    },
-    get error() {
-      return error;
-    },
-    get loading() {
-      return loading;
-    },
-    reload: () => void (again += 1),
-  };
+  return state;
 }
 
 const aboutOf = ({ at: _, head: __, ...rest }: Wish) => JSON.stringify(rest);

@@ -30,10 +30,5 @@ pub(super) async fn look(server: &Client, url: &str, findings: &mut Vec<Finding>
 /// A store's durability, in the same words as for a store opened here.
 fn promise(durability: &str) -> &str {
     use callboard_engine::store::Durability;
-    match durability {
-        "process" => super::durability(Durability::Process),
-        "normal" => super::durability(Durability::Normal),
-        "full" => super::durability(Durability::Full),
-        _ => "durability unknown",
-    }
+    Durability::named(durability).map_or("durability unknown", super::durability)
 }

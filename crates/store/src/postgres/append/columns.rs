@@ -17,9 +17,17 @@ pub(super) struct Columns<'a> {
     pub(super) types: Words<'a>,
     /// Subjects, each once for each batch.
     pub(super) subjects: Words<'a>,
-    pub(super) values: Values<'a>,
-    pub(super) rewrites: Rewrites<'a>,
-    pub(super) drops: Drops<'a>,
+    /// Texts too large for entries.
+    pub(super) value_batch: Vec<i32>,
+    pub(super) value_hashes: Vec<&'a [u8]>,
+    pub(super) value_texts: Vec<&'a [u8]>,
+    /// New data of entries that are there.
+    pub(super) rewrite_batch: Vec<i32>,
+    pub(super) rewrite_seq: Vec<i64>,
+    pub(super) rewrite_data: Vec<&'a [u8]>,
+    /// Values that are removed.
+    pub(super) drop_batch: Vec<i32>,
+    pub(super) drop_hashes: Vec<&'a [u8]>,
     pub(super) batch: Vec<i32>,
     pub(super) seq: Vec<i64>,
     pub(super) at: Vec<i64>,
@@ -44,18 +52,18 @@ impl<'a> Columns<'a> {
             columns.repeated.push(columns.claims.take(number, &batch.entries));
             batch.entries.iter().for_each(|entry| columns.take(number, entry));
             for (hash, text) in &batch.values {
-                columns.values.batch.push(number);
-                columns.values.hashes.push(&hash.0);
-                columns.values.texts.push(text.as_bytes());
+                columns.value_batch.push(number);
+                columns.value_hashes.push(&hash.0);
+                columns.value_texts.push(text.as_bytes());
             }
             for Rewrite { seq, data } in &batch.rewrites {
-                columns.rewrites.batch.push(number);
-                columns.rewrites.seq.push(column::number(*seq));
-                columns.rewrites.data.push(data.as_bytes());
+                columns.rewrite_batch.push(number);
+                columns.rewrite_seq.push(column::number(*seq));
+                columns.rewrite_data.push(data.as_bytes());
             }
             for hash in batch.dropped_values() {
-                columns.drops.batch.push(number);
-                columns.drops.hashes.push(&hash.0);
+                columns.drop_batch.push(number);
+                columns.drop_hashes.push(&hash.0);
             }
         }
         columns
@@ -129,27 +137,4 @@ impl<'a> Words<'a> {
             i32::try_from(self.texts.len()).unwrap_or(i32::MAX)
         })
     }
-}
-
-/// Texts too large for entries.
-#[derive(Default)]
-pub(super) struct Values<'a> {
-    pub(super) batch: Vec<i32>,
-    pub(super) hashes: Vec<&'a [u8]>,
-    pub(super) texts: Vec<&'a [u8]>,
-}
-
-/// New data of entries that are there.
-#[derive(Default)]
-pub(super) struct Rewrites<'a> {
-    pub(super) batch: Vec<i32>,
-    pub(super) seq: Vec<i64>,
-    pub(super) data: Vec<&'a [u8]>,
-}
-
-/// Values that are removed.
-#[derive(Default)]
-pub(super) struct Drops<'a> {
-    pub(super) batch: Vec<i32>,
-    pub(super) hashes: Vec<&'a [u8]>,
 }

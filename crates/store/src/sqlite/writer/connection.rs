@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_core::id::SessionId;
-use rusqlite::{Connection, Result as SqlResult};
+use rusqlite::{Connection, Result as SqlResult, TransactionBehavior};
 use tokio::sync::broadcast;
 
 use super::{
-    super::{changes, delete, error::SqliteError, file, indexing, sessions, vacuum, words::IdCache},
+    super::{changes, delete, file, indexing, sessions, vacuum, words::IdCache},
     Transaction,
     group::{self, CommitError, QueuedWrite},
 };
@@ -41,7 +41,7 @@ pub(super) struct WriteConnection {
     /// Whether the thread will do maintenance soon by itself.
     is_maintained: bool,
     /// Whether the last group was a single write.
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 impl WriteConnection {
@@ -50,7 +50,7 @@ impl WriteConnection {
         watchers: broadcast::Sender<SessionId>,
         clock: Arc<dyn Clock>,
         path: Arc<Path>,
-    ) -> Result<Self, SqliteError> {
+    ) -> SqlResult<Self> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
         let (indexed_through, ids) = (sessions::indexed_through(&db)?, IdCache::default());
         let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
@@ -96,11 +96,6 @@ impl WriteConnection {
                 Vec::new()
             }
         }
-    }
-
-    /// Whether the last group was a single write.
-    pub(super) fn was_alone(&self) -> bool {
-        self.alone
     }
 
     /// Answers a group whose outcome is known.
@@ -251,10 +246,8 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Runs `work` in its own transaction.
 fn transaction<T>(db: &Connection, work: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
-    group::run(db, BEGIN)?;
-    let done = work(db).and_then(|done| group::run(db, "COMMIT").map(|()| done));
-    if done.is_err() && !db.is_autocommit() {
-        group::run(db, "ROLLBACK")?;
-    }
-    done
+    let transaction = rusqlite::Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }

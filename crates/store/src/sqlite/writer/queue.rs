@@ -40,7 +40,7 @@ impl WriteQueue {
     pub(super) fn submit_short(self: &Arc<Self>, mut write: Box<dyn QueuedWrite>, is_alone: bool) {
         if is_alone
             && let Ok(connection) = self.lock.try_take()
-            && connection.was_alone()
+            && connection.alone
         {
             let Some(left) = self.commit(connection, vec![write]).pop() else { return };
             write = left;

@@ -87,8 +87,8 @@ async fn a_writer_that_took_a_broken_write_answers_all_with_an_error() {
     // With another write under way, short writes are committed by the task or the thread.
     let _other = writer.room.clone().acquire_owned().await.unwrap();
     let answers = async {
-        assert_eq!(writer.write_short("breaking", broken).await.unwrap_err().code(), "store_failed");
-        assert_eq!(writer.write_short("writing", sound).await.unwrap_err().code(), "store_failed");
+        assert_eq!(writer.write_if_short("breaking", true, broken).await.unwrap_err().code(), "store_failed");
+        assert_eq!(writer.write_if_short("writing", true, sound).await.unwrap_err().code(), "store_failed");
         assert_eq!(writer.write("writing", sound).await.unwrap_err().code(), "store_failed");
         while !supervisor.troubled().contains(&"SQLite writer") {
             tokio::task::yield_now().await;
