@@ -53,11 +53,13 @@ use callboard_model::Endpoints;
 use callboard_server::{BrowserSettings, Drive, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
+use http::Method;
+use serde::Serialize;
 
 use crate::{
     chosen::Chosen,
     cli::{ActingAs, BrowserArgs, Global, On, SessionArg},
-    client::{Client, OnSession, Remote},
+    client::{Call, Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
     master_keys,
@@ -495,6 +497,19 @@ impl Context {
     /// The same, for calls as the agent that the command acts as.
     async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
         Ok(OnSession { acting_as: on.acting_as.clone(), ..self.session(&on.session_arg).await? })
+    }
+
+    /// A call on `path` below the session that is meant, as the agent that the command acts as.
+    async fn call(&self, on: &On, method: Method, path: &[&str]) -> Result<Call<'_>, Failure> {
+        Ok(self.session_on(on).await?.call(method, path))
+    }
+
+    async fn get(&self, on: &On, path: &[&str]) -> Result<Call<'_>, Failure> {
+        self.call(on, Method::GET, path).await
+    }
+
+    async fn post(&self, on: &On, path: &[&str], body: &impl Serialize) -> Result<Call<'_>, Failure> {
+        Ok(self.call(on, Method::POST, path).await?.json(body))
     }
 
     /// A command line that continues from this one, with the same --store or --url, as it can be pasted.
