@@ -284,7 +284,7 @@ impl Command {
             Self::Session(session::Session::New(_)) | Self::Import(_) | Self::Mcp(_) => true,
             Self::Run(run) => run.session.is_none(),
             Self::Director(director) => director.on.session_arg.session.is_none(),
-            Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
+            Self::Collection(command) => matches!(command, Collection::Create(_) | Collection::Import { .. }),
             _ => false,
         }
     }

@@ -53,19 +53,17 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
     let call = call.maybe("roles", (!roles.is_empty()).then(|| roles.join(",")));
     if let Some(shape) = args.shape {
-        let page = call.query("shape", shape).answer::<Value>().await?;
-        let messages = page.it.get("messages").cloned().unwrap_or_default();
-        context.output.answer(&page.json, |output| output.line(format!("{messages:#}")));
-        return Ok(());
+        let messages = |page: &Value| page.get("messages").cloned().unwrap_or_default();
+        let people = |page: &Value, output: Output| output.line(format!("{:#}", messages(page)));
+        return call.query("shape", shape).print(context.output, people).await;
     }
-    let page = call.answer::<api::MessageList>().await?;
-    context.output.answer(&page.json, |output| {
-        page.it.messages.iter().for_each(|message| show(message, session.acting_as.agent.as_ref(), output));
-        if page.it.messages.is_empty() {
+    call.print(context.output, |page: &api::MessageList, output| {
+        page.messages.iter().for_each(|message| show(message, session.acting_as.agent.as_ref(), output));
+        if page.messages.is_empty() {
             output.note(if is_whole { "there are no messages" } else { "there are no such messages" });
         }
-    });
-    Ok(())
+    })
+    .await
 }
 
 /// The API's name for a role.

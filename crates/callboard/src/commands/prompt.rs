@@ -13,7 +13,12 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Context, addressed};
-use crate::{cli::On, failure::Failure, output::Output, parse};
+use crate::{
+    cli::On,
+    failure::Failure,
+    output::{Output, joined},
+    parse,
+};
 
 /// Which parts a prompt has, in which order.
 const LAYOUTS: [(&str, &str); 3] = [
@@ -91,22 +96,9 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
         }
         (_, thread) => thread,
     };
-    let budget = budget.map(Tokens);
-    let body = api::PromptBody {
-        agent,
-        thread,
-        layout,
-        model,
-        budget,
-        at,
-        recall,
-        query,
-        format,
-        ..api::PromptBody::default()
-    };
-    let prompt = session.post(&["prompt"], &body).acting_as(&on.acting_as).answer::<api::Prompt>().await?;
-    context.output.answer(&prompt.json, |output| show(&prompt.it, output));
-    Ok(())
+    let (budget, other) = (budget.map(Tokens), api::PromptBody::default());
+    let body = api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, ..other };
+    session.post(&["prompt"], &body).acting_as(&on.acting_as).print(context.output, show).await
 }
 
 pub(super) fn show(prompt: &api::Prompt, output: Output) {
@@ -138,11 +130,9 @@ pub(super) fn show(prompt: &api::Prompt, output: Output) {
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);
     output.note_table(&["PART", "TOKENS", ""], &rows);
     if !prompt.rewritten.is_empty() {
-        let rewritten: Vec<_> = prompt.rewritten.iter().map(ToString::to_string).collect();
-        output.note(format!("a secret was hidden in entries: {}", rewritten.join(", ")));
+        output.note(format!("a secret was hidden in entries: {}", joined(&prompt.rewritten)));
     }
     if !prompt.erased.is_empty() {
-        let erased: Vec<_> = prompt.erased.iter().map(ToString::to_string).collect();
-        output.note(format!("erased entries: {}", erased.join(", ")));
+        output.note(format!("erased entries: {}", joined(&prompt.erased)));
     }
 }

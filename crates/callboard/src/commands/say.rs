@@ -50,13 +50,10 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
     if text.trim().is_empty() {
         return Err(Failure::usage("invalid", "the message has no text").hint("callboard say \"Make it shorter\""));
     }
-    let added = speaker.say(text, args.id).await?;
-    context.output.answer(&added.json, |output| {
-        added
-            .it
-            .messages
-            .iter()
-            .for_each(|message| output.line(format!("added {} (entry {})", message.message_id, message.seq)));
+    speaker.say(text, args.id).await?.print(context.output, |added, output| {
+        for message in &added.messages {
+            output.line(format!("added {} (entry {})", message.message_id, message.seq));
+        }
     });
     Ok(())
 }
