@@ -12,7 +12,7 @@ use super::Context;
 use crate::{
     cli::{On, ThreadArg},
     failure::Failure,
-    output::counted,
+    output::{Output, counted},
     parse,
 };
 
@@ -70,11 +70,10 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
     if let Some(seq) = args.undo {
         let path = ["threads", thread, "compressions", &seq.to_string(), "undo"];
         let call = session.call(Method::POST, &path);
-        let undone = call.answer::<api::UndoneCompression>().await?;
-        context.output.answer(&undone.json, |output| {
+        let people = |_: &api::UndoneCompression, output: Output| {
             output.line(format!("undone: prompts show the messages again that entry {seq} summarized"));
-        });
-        return Ok(());
+        };
+        return call.print(context.output, people).await;
     }
     let body = api::Compress {
         target_tokens: args.target.map(Tokens),
@@ -83,42 +82,36 @@ pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Fa
         method: args.no_model.then_some(api::WantedMethod::Extractive),
         preview: args.preview,
     };
-    let call = session.post(&["threads", thread, "compress"], &body);
-    let done = call.answer::<api::CompressAnswer>().await?;
-    context.output.answer(&done.json, |output| {
-        let api::CompressAnswer { seq, through, messages, tokens_before, tokens_after, method, model, reason, .. } =
-            &done.it;
-        let how = match (method, model) {
-            (api::CompressionMethod::None, _) => {
-                return output
-                    .line(format!("nothing to compress: the history has {}", counted(tokens_before, "token")));
-            }
-            (_, Some(model)) => format!("by {model}"),
-            (_, None) => "of excerpts".to_owned(),
-        };
-        let what = format!(
-            "{} up to entry {through}: {tokens_before} tokens become {tokens_after}",
-            counted(messages, "message")
-        );
-        match seq {
-            Some(seq) => output.line(format!("compressed {what}, summary {how} in entry {seq}")),
-            None => output.line(format!("would compress {what}, summary {how}")),
+    session.post(&["threads", thread, "compress"], &body).print(context.output, show).await
+}
+
+fn show(done: &api::CompressAnswer, output: Output) {
+    let api::CompressAnswer { seq, through, messages, tokens_before, tokens_after, method, model, reason, .. } = done;
+    let how = match (method, model) {
+        (api::CompressionMethod::None, _) => {
+            return output.line(format!("nothing to compress: the history has {}", counted(tokens_before, "token")));
         }
-        if let Some(reason) = reason {
-            output.line(format!("  without a model: {reason}"));
-        }
-    });
-    Ok(())
+        (_, Some(model)) => format!("by {model}"),
+        (_, None) => "of excerpts".to_owned(),
+    };
+    let messages = counted(messages, "message");
+    let what = format!("{messages} up to entry {through}: {tokens_before} tokens become {tokens_after}");
+    match seq {
+        Some(seq) => output.line(format!("compressed {what}, summary {how} in entry {seq}")),
+        None => output.line(format!("would compress {what}, summary {how}")),
+    }
+    if let Some(reason) = reason {
+        output.line(format!("  without a model: {reason}"));
+    }
 }
 
 pub(super) async fn pin(context: &Context, args: Pin) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
     let method = if args.remove { Method::DELETE } else { Method::PUT };
     let path = ["threads", args.thread.as_str(), "messages", args.message.as_str(), "pin"];
-    let pinned = session.call(method, &path).answer::<api::Pinned>().await?;
-    context.output.answer(&pinned.json, |output| {
-        let what = if pinned.it.pinned { "pinned" } else { "unpinned" };
-        output.line(format!("{what} {} (entry {})", pinned.it.message_id, pinned.it.seq));
-    });
-    Ok(())
+    let call = context.call(&args.on, method, &path).await?;
+    call.print(context.output, |api::Pinned { pinned, message_id, seq, .. }: &api::Pinned, output| {
+        let what = if *pinned { "pinned" } else { "unpinned" };
+        output.line(format!("{what} {message_id} (entry {seq})"));
+    })
+    .await
 }

@@ -21,12 +21,8 @@ pub(crate) struct Context {
 }
 
 pub(super) async fn context(context: &CommandContext, args: Context) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
     let thread = args.thread.thread();
-    let call = session.get(&["threads", thread.as_str(), "context"]);
-    let size = call.answer::<api::ContextSize>().await?;
-    context.output.answer(&size.json, |output| show(&size.it, output));
-    Ok(())
+    context.get(&args.on, &["threads", thread.as_str(), "context"]).await?.print(context.output, show).await
 }
 
 fn show(size: &api::ContextSize, output: Output) {
@@ -42,7 +38,8 @@ fn show(size: &api::ContextSize, output: Output) {
     for row in &mut rows {
         row.resize(6, String::new());
     }
-    output.table(&["AGENT", "TOKENS", "WARNS AT", "COMPRESSES AT", "BUDGET", "LAST TURN READ"], &rows);
+    let head = ["AGENT", "TOKENS", "WARNS AT", "COMPRESSES AT", "BUDGET", "LAST TURN READ"];
+    output.table(&head, rows.into_iter());
     if let Some(possible) = &size.compression {
         let api::PossibleCompression { messages, tokens_before, tokens_after, newest } = possible;
         match messages {

@@ -6,7 +6,7 @@ use clap::Args;
 use http::Method;
 
 use super::Context;
-use crate::{cli::On, failure::Failure, parse};
+use crate::{cli::On, failure::Failure, output::joined, parse};
 
 /// Erase what people wrote in an entry, for good
 #[derive(Args, Debug)]
@@ -25,23 +25,19 @@ pub(crate) struct Erase {
 }
 
 pub(super) async fn erase(context: &Context, args: Erase) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
-    let call = session.call(Method::DELETE, &["journal", &args.seq.to_string()]).query("reason", args.reason);
-    let erased = call.answer::<api::ErasedEntry>().await?;
-    context.output.answer(&erased.json, |output| {
-        let api::ErasedEntry { seq, erased_by, copies, forks, .. } = &erased.it;
+    let call = context.call(&args.on, Method::DELETE, &["journal", &args.seq.to_string()]).await?;
+    let call = call.query("reason", args.reason);
+    call.print(context.output, |erased: &api::ErasedEntry, output| {
+        let api::ErasedEntry { seq, erased_by, copies, forks, .. } = erased;
         let noted = erased_by.map(|by| format!(", as entry {by} says")).unwrap_or_default();
         output.line(format!("erased what entry {seq} said{noted}"));
         if !copies.is_empty() {
-            let copies: Vec<_> = copies.iter().map(ToString::to_string).collect();
-            output.line(format!("  and its copies in {}", copies.join(", ")));
+            output.line(format!("  and its copies in {}", joined(copies)));
         }
         for fork in forks {
-            output.line(format!(
-                "  the session {fork} still has it: {}",
-                context.suggestion(&format!("erase {seq} --session {fork}"))
-            ));
+            let erase = context.suggestion(&format!("erase {seq} --session {fork}"));
+            output.line(format!("  the session {fork} still has it: {erase}"));
         }
-    });
-    Ok(())
+    })
+    .await
 }

@@ -25,8 +25,8 @@ pub(crate) struct Search {
 }
 
 pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
-    let session = context.session_on(&args.on).await?;
-    let call = session.get(&["search"]).query("q", args.words.join(" ")).query("limit", args.limit);
+    let call = context.get(&args.on, &["search"]).await?;
+    let call = call.query("q", args.words.join(" ")).query("limit", args.limit);
     let answer = call.answer::<api::Recalled>().await?;
     Ok(show(context.output, &answer.json, &answer.it, false))
 }

@@ -68,15 +68,13 @@ pub(crate) struct Restore {
 }
 
 pub(super) async fn restore(context: &Context, args: Restore) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
     let body = api::RestoreSecret { name: args.name, reason: args.reason.into() };
-    let done = session.post(&["secrets", "restore"], &body);
-    let done = done.answer::<api::RestoredSecret>().await?;
-    context.output.answer(&done.json, |output| {
-        let entries = counted(done.it.entries.len(), "entry");
-        output.line(format!("{} is no secret any more; its value stands again in {entries}", done.it.name));
-    });
-    Ok(())
+    let call = context.post(&args.on, &["secrets", "restore"], &body).await?;
+    call.print(context.output, |done: &api::RestoredSecret, output| {
+        let entries = counted(done.entries.len(), "entry");
+        output.line(format!("{} is no secret any more; its value stands again in {entries}", done.name));
+    })
+    .await
 }
 
 pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Result<ExitCode, Failure> {

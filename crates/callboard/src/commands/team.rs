@@ -13,7 +13,7 @@ use callboard_server::Drive;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{board, local};
+use super::{board, local, transfer::unwritable};
 use crate::{
     cli::Global,
     client::Client,
@@ -195,7 +195,7 @@ fn save(path: &Path, text: &str, replaces: bool) -> Result<(), Failure> {
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => is_there(path),
-        _ => Failure::failed("unwritable", format!("cannot write {}: {error}", path.display())),
+        _ => unwritable(path, &error),
     })
 }
 

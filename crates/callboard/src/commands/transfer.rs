@@ -70,11 +70,10 @@ pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failur
 pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
     let lines = read(&args.file).await?;
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
-    let session = call.answer::<api::Session>().await?;
-    context.output.answer(&session.json, |output| {
-        output.line(format!("imported {} with {}", session.it.id, counted(session.it.head, "entry")));
-    });
-    Ok(())
+    call.print(context.output, |session: &api::Session, output| {
+        output.line(format!("imported {} with {}", session.id, counted(session.head, "entry")));
+    })
+    .await
 }
 
 fn is_standard(file: &Path) -> bool {
@@ -173,6 +172,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::failed("unreadable", format!("cannot read {}: {error}", path.display()))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+pub(super) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::failed("unwritable", format!("cannot write {}: {error}", path.display()))
 }

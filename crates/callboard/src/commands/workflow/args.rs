@@ -126,27 +126,25 @@ pub(crate) enum WorkflowCommand {
     },
     /// Print a node as JSON
     #[command(after_help = "Example:\n  callboard workflow node node_2")]
-    Node {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
+    Node(NamedNode),
     /// Print the result of a node's last run, as JSON
     #[command(after_help = "Example:\n  callboard workflow result node_2")]
-    Result {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
+    Result(NamedNode),
     /// Record the result of a node's run
     #[command(
         after_help = "Examples:\n  callboard workflow record node_2 success '{\"count\": 3}' --variables '{\"emails\": []}'\n  callboard workflow record node_2 failed \"no such element\"\n  callboard workflow record node_2 success --file result.json"
     )]
     Record(Record),
+}
+
+/// The node that a command is about.
+#[derive(Args, Debug)]
+pub(crate) struct NamedNode {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The id of the node
+    #[arg(value_name = "NODE")]
+    pub(crate) node: api::NodeId,
 }
 
 /// Execute the workflow
