@@ -408,7 +408,7 @@ impl Context {
                 }
                 let token = config::token(global)?;
                 let server = Remote::new(&url, token.as_deref())?;
-                let chosen = Chosen::at_server(server.name());
+                let chosen = Chosen::of(server.name());
                 (Client::Remote(server), chosen, token)
             }
             ConnectionTarget::Store(url) => {

@@ -141,6 +141,20 @@ pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
     Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
 }
 
+/// The folder for what is not in the store: the one that is named, else that of the SQLite file.
+pub(crate) fn data_folder<'a>(store_url: &'a str, named: Option<&'a Path>) -> Option<&'a Path> {
+    named.or_else(|| sqlite_path(store_url)?.parent())
+}
+
+/// What tells a store from others that share a folder. A file of SQLite keeps its name when its folder is moved; the address
+/// of a server is nobody's business.
+fn store_name(store_url: &str) -> String {
+    match sqlite_path(store_url) {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        None => Hash::of(store_url.as_bytes()).to_string(),
+    }
+}
+
 /// Whether this is a store in a SQLite file that is not there, in a place where it can be made.
 pub(crate) fn is_missing(store_url: &str) -> bool {
     let path = sqlite_path(store_url).and_then(|path| std::path::absolute(path).ok());
@@ -152,13 +166,8 @@ pub(crate) fn is_missing(store_url: &str) -> bool {
 
 /// Where the indices of recall are: in the folder for what is not in the store, else beside the SQLite file.
 pub(crate) fn recall(store_url: &str, folder: Option<&Path>) -> RecallSettings {
-    let folder = folder.or_else(|| sqlite_path(store_url)?.parent());
-    // A file of SQLite keeps its name when its folder is moved; the address of a server is nobody's business.
-    let store = match sqlite_path(store_url) {
-        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
-        None => Hash::of(store_url.as_bytes()).to_string().into(),
-    };
-    RecallSettings { file: folder.map(|folder| folder.join("recall.db")), store, ..RecallSettings::default() }
+    let file = data_folder(store_url, folder).map(|folder| folder.join("recall.db"));
+    RecallSettings { file, store: store_name(store_url).into(), ..RecallSettings::default() }
 }
 
 /// How browsers are started here. Pictures of pages are in `folder`, where there is one.
@@ -177,10 +186,7 @@ pub(crate) fn browsers(store_url: &str, folder: Option<&Path>) -> Result<Browser
         }
     };
     // Stores that share a folder keep their pictures apart.
-    let store = match sqlite_path(store_url) {
-        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().replace(['?', '&', '%'], "_"),
-        None => Hash::of(store_url.as_bytes()).to_string(),
-    };
+    let store = store_name(store_url).replace(['?', '&', '%'], "_");
     Ok(BrowserSettings {
         program: variable("CHROMIUM").map(PathBuf::from),
         search_path: env::var_os("PATH"),

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
 use crate::{
+    atomic,
     cli::On,
     client::broken,
     failure::Failure,
@@ -127,8 +128,7 @@ fn open(path: &Path) -> io::Result<File> {
 /// Writes a file atomically and returns its number of lines.
 async fn write_file(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     let failed = |error: io::Error| unwritable(path, &error);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(atomic::folder_of(path)).map_err(failed)?;
     let lines = copy(pieces, &mut file, path).await?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
