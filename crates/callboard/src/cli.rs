@@ -105,7 +105,7 @@ impl ThreadArg {
 }
 
 /// How the browsers of sessions are started, and which hosts their pages may reach.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct BrowserArgs {
     /// The DevTools address of a running browser, which all sessions use in place of a Chromium of their own; what its pages reach is not guarded
     #[arg(long, value_name = "URL")]
@@ -127,12 +127,7 @@ pub(crate) struct BrowserArgs {
 impl BrowserArgs {
     /// Whether any of them is given.
     pub(crate) fn are_given(&self) -> bool {
-        let Self { browser, browser_window, browser_profiles, browser_hosts, browser_denied } = self;
-        browser.is_some()
-            || *browser_window
-            || browser_profiles.is_some()
-            || !browser_hosts.is_empty()
-            || !browser_denied.is_empty()
+        *self != Self::default()
     }
 
     /// These settings, as the options change them.

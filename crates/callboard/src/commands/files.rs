@@ -7,7 +7,7 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::ExitCode,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use callboard_engine::core::{
@@ -18,6 +18,7 @@ use callboard_files::{
     Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Project, Recipient, Task, message,
     should_create,
 };
+use callboard_store::{Clock as _, SystemClock};
 use serde_json::json;
 
 pub(super) use self::args::Files;
@@ -114,7 +115,7 @@ fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCo
 
 /// Creates a session, after stale ones were cleaned up. What could not be cleaned up is no reason to create none.
 fn new(project: &Project, name: Option<&str>, cleans: bool, output: Output) -> Result<(), Failure> {
-    let name = name.map(id).transpose()?;
+    let name = name.map(self::name::<SessionId>).transpose()?;
     let cleaned = if cleans { project.clean(STALE, now()) } else { Ok(Cleaned::default()) };
     let session = match name {
         Some(name) => project.create_as(&name, now())?,
@@ -156,7 +157,7 @@ fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
         let row = |(last, id, files): &(String, SessionId, usize)| {
             vec![id.to_string(), shown_time(last, output), files.to_string()]
         };
-        output.list(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
+        output.list(&["SESSION", "LAST USED", "FILES"], sessions.iter().map(row), "sessions");
     });
     Ok(())
 }
@@ -247,7 +248,7 @@ fn cleaned(done: &Cleaned, word: &str, output: Output) -> ExitCode {
 }
 
 fn check(project: &Project, session: Option<&str>, repair: bool, output: Output) -> Result<ExitCode, Failure> {
-    let id = session.map(id).transpose()?;
+    let id = session.map(name::<SessionId>).transpose()?;
     let problems = match repair {
         true => project.repair(id.as_ref(), now())?,
         false => project.check(id.as_ref())?,
@@ -281,7 +282,7 @@ fn table(files: &[FoundFile], output: Output) {
         let created = shown_time(&file.created, output);
         vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), created]
     };
-    output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
+    output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], files.iter().map(row), "context files");
 }
 
 /// A time as a manifest has it, which people may have written.
@@ -293,7 +294,7 @@ impl FilesSession {
     /// The session that is named: by the option, else by CALLBOARD_SESSION.
     fn named(&self) -> Result<Option<SessionId>, Failure> {
         match &self.session {
-            Some(session) => id(session).map(Some),
+            Some(session) => name(session).map(Some),
             None => config::session(),
         }
     }
@@ -324,10 +325,6 @@ fn words(words: Option<&str>) -> Result<Vec<Keyword>, Failure> {
     words.map(name).collect()
 }
 
-fn id(text: &str) -> Result<SessionId, Failure> {
-    name(text)
-}
-
 /// Parses a name.
 fn name<T: std::str::FromStr<Err = BadName>>(text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error: BadName| callboard_files::Error::from(error).into())
@@ -338,8 +335,7 @@ fn status(is_good: bool) -> ExitCode {
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::nearest(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    SystemClock.now()
 }
 
 fn random() -> u32 {

@@ -67,7 +67,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
 }
 
 /// The API's name for a role.
-fn word(role: Role) -> &'static str {
+pub(super) fn word(role: Role) -> &'static str {
     match role {
         Role::User => "user",
         Role::Ai => "assistant",

@@ -9,11 +9,11 @@ use callboard_engine::core::{
 };
 use clap::Args;
 
-use super::Context;
+use super::{Context, messages::word};
 use crate::{
     cli::On,
     failure::Failure,
-    output::{Output, Style, counted, indented},
+    output::{Output, Style, counted, indented, joined},
     parse,
 };
 
@@ -56,7 +56,7 @@ fn sources_help() -> String {
 }
 
 pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
-    let session = context.session_on(&args.on).await?;
+    let on = args.on;
     let body = api::RecallBody {
         query: args.query,
         limit: Some(args.limit),
@@ -66,7 +66,7 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         sources: (!args.sources.is_empty()).then_some(args.sources),
         at: args.at,
     };
-    let answer = session.post(&["recall"], &body).answer::<api::Recalled>().await?;
+    let answer = context.post(&on, &["recall"], &body).await?.answer::<api::Recalled>().await?;
     Ok(show(context.output, &answer.json, &answer.it, true))
 }
 
@@ -107,8 +107,8 @@ pub(super) fn show(
 }
 
 fn foreign_line(hit: &api::ForeignHit, output: Output) {
-    let what = [Some(&hit.source), hit.title.as_ref(), hit.url.as_ref()].into_iter().flatten().cloned();
-    output.line(output.paint(Style::Name, what.collect::<Vec<_>>().join(", ")));
+    let what = [Some(&hit.source), hit.title.as_ref(), hit.url.as_ref()];
+    output.painted(Style::Name, joined(what.into_iter().flatten()));
     output.line(indented(&hit.text, "    "));
 }
 
@@ -125,13 +125,6 @@ fn line(hit: &api::RecallHit, with_score: bool, output: Output) {
 }
 
 /// Who said it.
-fn who(hit: &api::RecallHit) -> String {
-    use callboard_engine::core::conversation::Role;
-    match (&hit.agent, hit.role) {
-        (Some(agent), _) => agent.to_string(),
-        (None, Some(Role::Ai)) => "assistant".to_owned(),
-        (None, Some(Role::Tool)) => "tool".to_owned(),
-        (None, Some(Role::System)) => "system".to_owned(),
-        (None, Some(Role::User) | None) => "user".to_owned(),
-    }
+fn who(hit: &api::RecallHit) -> &str {
+    hit.agent.as_ref().map_or_else(|| hit.role.map_or("user", word), AgentName::as_str)
 }

@@ -42,49 +42,45 @@ pub(crate) struct Say {
 }
 
 pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
-    let role = args.role.unwrap_or(if args.on.acting_as.agent.is_none() { Role::User } else { Role::Ai });
-    let speaker = Speaker { session, thread: args.thread, role };
-    let Some(text) = args.text else { return lines(context, &speaker, args.id).await };
-    let text = terminal::text(&text)?;
-    if text.trim().is_empty() {
-        return Err(Failure::usage("invalid", "the message has no text").hint("callboard say \"Make it shorter\""));
-    }
-    speaker.say(text, args.id).await?.print(context.output, |added, output| {
-        for message in &added.messages {
-            output.line(format!("added {} (entry {})", message.message_id, message.seq));
+    let Say { on, text, thread, role, id, lines: _ } = args;
+    let session = context.session_on(&on).await?;
+    let role = role.unwrap_or(if on.acting_as.agent.is_none() { Role::User } else { Role::Ai });
+    let message =
+        |text: String, message_id: Option<MessageId>| GivenMessage { message_id, ..GivenMessage::text(role, text) };
+    if let Some(text) = text {
+        let text = terminal::text(&text)?;
+        if text.trim().is_empty() {
+            return Err(Failure::usage("invalid", "the message has no text").hint("callboard say \"Make it shorter\""));
         }
-    });
-    Ok(())
-}
-
-/// The author, role and thread of messages.
-struct Speaker<'a> {
-    session: OnSession<'a>,
-    thread: ThreadId,
-    role: Role,
-}
-
-impl Speaker<'_> {
-    async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
-        let message = GivenMessage { message_id: id, ..GivenMessage::text(self.role, text) };
-        let path = ["threads", self.thread.as_str(), "messages"];
-        self.session.post(&path, &api::NewMessages { messages: vec![message] }).answer().await
+        let added = add(&session, &thread, message(text, id)).await?;
+        added.print(context.output, |added, output| {
+            for message in &added.messages {
+                output.line(format!("added {} (entry {})", message.message_id, message.seq));
+            }
+        });
+        return Ok(());
     }
-}
-
-/// Adds each line of the input and prints its entry number as soon as it is durable. With `--id`, a message's id is that
-/// and the number of its line, so that the whole input can be sent again after an interruption without duplicates.
-async fn lines(context: &Context, speaker: &Speaker<'_>, id: Option<MessageId>) -> Result<(), Failure> {
+    // Each line is a message, whose entry is printed as soon as it is durable. With `--id`, its id is that and the number of
+    // its line, so that the whole input can be sent again after an interruption without duplicates.
     let mut lines = Lines::start();
     let mut number: u64 = 0;
     while let Some(line) = lines.next().await {
         number += 1;
         let id = id.as_ref().map(|id| format!("{id}-{number}").parse::<MessageId>()).transpose();
         let id = id.map_err(|error| Failure::failed("invalid", error.to_string()))?;
-        for message in speaker.say(line, id).await?.it.messages {
+        for message in add(&session, &thread, message(line, id)).await?.it.messages {
             context.output.answer(&message, |output| output.line(message.seq.to_string()));
         }
     }
     Ok(())
+}
+
+/// Adds a message to a thread.
+pub(super) async fn add(
+    session: &OnSession<'_>,
+    thread: &ThreadId,
+    message: GivenMessage,
+) -> Result<Answer<api::Added>, Failure> {
+    let path = ["threads", thread.as_str(), "messages"];
+    session.post(&path, &api::NewMessages { messages: vec![message] }).answer().await
 }

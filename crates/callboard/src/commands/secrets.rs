@@ -96,16 +96,11 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
         return Ok(ExitCode::SUCCESS);
     }
     let mut known = match (keys.keys(), &file) {
-        (Err(_), Some(file)) if args.lost => {
-            let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
-            file.write(std::slice::from_ref(&new), true).map_err(failure)?;
-            vec![new]
-        }
+        (Err(_), Some(_)) if args.lost => Vec::new(),
         (known, _) => known.map_err(failure)?,
     };
     if let Some(file) = &file
-        && known.len() == 1
-        && !args.lost
+        && (known.is_empty() || (known.len() == 1 && !args.lost))
     {
         let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
         known.insert(0, new);

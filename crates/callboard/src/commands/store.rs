@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use callboard_engine::{Progress, Survey};
 use callboard_store::{Durability, Settings};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,29 +42,21 @@ in the store but in the folder of `callboard serve --data`.";
 pub(crate) enum Store {
     /// Check everything in a store
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(StoreCheck),
+    Check {
+        /// The store (default: that of --store)
+        #[arg(value_name = "URL")]
+        url: Option<String>,
+    },
     /// Copy a store into another one, of any kind
     #[command(after_help = COPY_EXAMPLES)]
-    Copy(StoreCopy),
-}
-
-/// Check everything in a store
-#[derive(Args, Debug)]
-pub(crate) struct StoreCheck {
-    /// The store (default: that of --store)
-    #[arg(value_name = "URL")]
-    pub(crate) url: Option<String>,
-}
-
-/// Copy a store into another one, of any kind
-#[derive(Args, Debug)]
-pub(crate) struct StoreCopy {
-    /// The store to copy
-    #[arg(value_name = "FROM")]
-    pub(crate) from: String,
-    /// The store to copy into
-    #[arg(value_name = "TO")]
-    pub(crate) to: String,
+    Copy {
+        /// The store to copy
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// The store to copy into
+        #[arg(value_name = "TO")]
+        to: String,
+    },
 }
 
 type OpenStore = Arc<dyn callboard_store::Store>;
@@ -74,30 +66,29 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) async fn execute(global: &Global, command: Store, output: Output) -> Result<ExitCode, Failure> {
     match command {
-        Store::Check(args) => check(global, args, output).await,
-        Store::Copy(args) => copy(global, &args, output).await,
+        Store::Check { url } => check(&url.map_or_else(|| config::store_url(global), Ok)?, output).await,
+        Store::Copy { from, to } => copy(global, &from, &to, output).await,
     }
 }
 
-async fn check(global: &Global, args: StoreCheck, output: Output) -> Result<ExitCode, Failure> {
-    let url = args.url.map_or_else(|| config::store_url(global), Ok)?;
-    let store = open_existing(&url).await?;
+async fn check(url: &str, output: Output) -> Result<ExitCode, Failure> {
+    let store = open_existing(url).await?;
     let progress = Progress::default();
     let found = show_progress(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
-    answer(output, &found, json!({"store": config::shown(&url)}), |found| {
+    answer(output, &found, json!({"store": config::shown(url)}), |found| {
         format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"))
     })
 }
 
-async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitCode, Failure> {
-    if args.from == args.to {
+async fn copy(global: &Global, from_url: &str, to_url: &str, output: Output) -> Result<ExitCode, Failure> {
+    if from_url == to_url {
         return Err(Failure::usage("usage", "FROM and TO are the same store: give two different ones"));
     }
-    if args.to == "memory:" {
+    if to_url == "memory:" {
         return Err(Failure::usage("usage", "memory: is lost when this command ends: give another TO"));
     }
-    let from = open_existing(&args.from).await?;
-    let to = callboard_store::open(&args.to, config::store_settings(global)).await?;
+    let from = open_existing(from_url).await?;
+    let to = callboard_store::open(to_url, config::store_settings(global)).await?;
     let progress = Progress::default();
     let copied = show_progress(output, "copied", &progress, callboard_engine::copy(&from, &to, &progress)).await?;
     let progress = Progress::default();
@@ -106,7 +97,7 @@ async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitC
     // The copy's faults replace those of the check, since they say why something is missing.
     found.faults.extend(copied.faults);
     let more = json!({
-        "from": config::shown(&args.from), "to": config::shown(&args.to), "copied_entries": copied.entries,
+        "from": config::shown(from_url), "to": config::shown(to_url), "copied_entries": copied.entries,
     });
     answer(output, &found, more, |found| {
         let Survey { sessions, entries, .. } = found;
