@@ -43,14 +43,6 @@ pub(crate) enum DurabilityChoice {
     Full,
 }
 
-/// The session that a command works on.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct SessionArg {
-    /// The session (default: CALLBOARD_SESSION, else the one chosen with `callboard use`, else the only one)
-    #[arg(short, long, value_name = "ID")]
-    pub(crate) session: Option<SessionId>,
-}
-
 /// The agent that a command acts as.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ActingAs {
@@ -62,8 +54,9 @@ pub(crate) struct ActingAs {
 /// Where a command works, and as whom.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct On {
-    #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    /// The session (default: CALLBOARD_SESSION, else the one chosen with `callboard use`, else the only one)
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
 }
@@ -81,8 +74,7 @@ pub(crate) struct NamedSession {
 impl NamedSession {
     /// Where the command works, wherever the session was named.
     pub(crate) fn on(self) -> On {
-        let session = self.named.or(self.on.session_arg.session);
-        On { session_arg: SessionArg { session }, acting_as: self.on.acting_as }
+        On { session: self.named.or(self.on.session), acting_as: self.on.acting_as }
     }
 }
 

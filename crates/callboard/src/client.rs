@@ -79,10 +79,11 @@ impl Client {
     }
 
     async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
-        match self {
-            Self::Local(_) => Ok(Reply::of(self.exchange(request).await?)),
-            Self::Remote(server) => Ok(Reply::of(self.exchange(request).await?).from(server.name())),
-        }
+        let server = match self {
+            Self::Local(_) => None,
+            Self::Remote(server) => Some(server.name().to_owned()),
+        };
+        Ok(Reply::of(self.exchange(request).await?, server))
     }
 
     /// Makes a call as it is, and gives the answer as it comes.
@@ -103,8 +104,8 @@ impl<T> Answer<T> {
 
 impl<'a> OnSession<'a> {
     /// The session with this id, which the command line names or the command has made.
-    pub(crate) fn named(client: &'a Client, id: SessionId) -> Self {
-        Self { client, id, because: Because::Option, acting_as: ActingAs::default() }
+    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: ActingAs) -> Self {
+        Self { client, id, because: Because::Option, acting_as }
     }
 
     /// A call on `path` below the session.

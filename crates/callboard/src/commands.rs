@@ -57,8 +57,9 @@ use http::Method;
 use serde::Serialize;
 
 use crate::{
+    because::Because,
     chosen::Chosen,
-    cli::{ActingAs, BrowserArgs, Global, On, SessionArg},
+    cli::{BrowserArgs, Global, On},
     client::{Call, Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
@@ -283,7 +284,7 @@ impl Command {
         match self {
             Self::Session(session::Session::New(_)) | Self::Import(_) | Self::Mcp(_) => true,
             Self::Run(run) => run.session.is_none(),
-            Self::Director(director) => director.on.session_arg.session.is_none(),
+            Self::Director(director) => director.on.session.is_none(),
             Self::Collection(command) => matches!(command, Collection::Create(_) | Collection::Import { .. }),
             _ => false,
         }
@@ -484,19 +485,14 @@ impl Context {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The session that is named, else the one that is meant (see [`which`]).
-    async fn session(&self, session_arg: &SessionArg) -> Result<OnSession<'_>, Failure> {
-        let client = &self.client;
-        if let Some(id) = &session_arg.session {
-            return Ok(OnSession::named(client, id.clone()));
-        }
-        let (id, because) = which::session(client, &self.chosen, self.token_session.as_ref()).await?;
-        Ok(OnSession { client, id, because, acting_as: ActingAs::default() })
-    }
-
-    /// The same, for calls as the agent that the command acts as.
+    /// The session that is named, else the one that is meant (see [`which`]), for calls as the agent that the command acts as.
     async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
-        Ok(OnSession { acting_as: on.acting_as.clone(), ..self.session(&on.session_arg).await? })
+        let (client, acting_as) = (&self.client, on.acting_as.clone());
+        let (id, because) = match &on.session {
+            Some(id) => (id.clone(), Because::Option),
+            None => which::session(client, &self.chosen, self.token_session.as_ref()).await?,
+        };
+        Ok(OnSession { client, id, because, acting_as })
     }
 
     /// A call on `path` below the session that is meant, as the agent that the command acts as.

@@ -1,19 +1,18 @@
 //! The environment variables. They are read here and nowhere else.
 
 use std::{
-    env, io,
+    env,
+    fmt::Display,
+    io,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
     time::Duration,
 };
 
 use callboard_engine::{
     RecallSettings,
-    core::{
-        entry::Hash,
-        id::{BadName, SessionId},
-        session::{BadTtl, Ttl},
-    },
+    core::{entry::Hash, id::SessionId, session::Ttl},
 };
 use callboard_model::{ApiKey, Endpoints, Proxy};
 use callboard_server::{BrowserSettings, HostPort, Rules};
@@ -64,14 +63,12 @@ pub(crate) fn secret(name: &str) -> Option<ApiKey> {
 
 /// After how long without use a session expires that says nothing of it, if the environment says so.
 pub(crate) fn ttl() -> Result<Option<Ttl>, Failure> {
-    let ttl = variable("SESSION_TTL_SECONDS").map(|text| text.trim().parse());
-    ttl.transpose().map_err(|wrong: BadTtl| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
+    parsed("SESSION_TTL_SECONDS")
 }
 
 /// The session that commands work on which name none.
 pub(crate) fn session() -> Result<Option<SessionId>, Failure> {
-    let id = variable("CALLBOARD_SESSION").map(|text| text.trim().parse());
-    id.transpose().map_err(|wrong: BadName| Failure::usage("invalid", format!("CALLBOARD_SESSION: {wrong}")))
+    parsed("CALLBOARD_SESSION")
 }
 
 /// The user's folder for what programs remember between two commands.
@@ -259,6 +256,12 @@ pub(crate) fn start_log(is_server: bool) {
 /// A variable that is set and not empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// What a variable says that is set and not empty.
+fn parsed<T: FromStr<Err: Display>>(name: &str) -> Result<Option<T>, Failure> {
+    let value = variable(name).map(|text| text.trim().parse::<T>());
+    value.transpose().map_err(|wrong| Failure::usage("invalid", format!("{name}: {wrong}")))
 }
 
 fn key(name: &str) -> Option<ApiKey> {

@@ -23,15 +23,10 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn of(response: Response<Pieces>) -> Self {
+    pub(super) fn of(response: Response<Pieces>, server: Option<String>) -> Self {
         let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Self { status: response.status(), kind, pieces: response.into_body(), server: None }
-    }
-
-    /// Marks it as coming from this server.
-    pub(super) fn from(self, server: &str) -> Self {
-        Self { server: Some(server.to_owned()), ..self }
+        Self { status: response.status(), kind, pieces: response.into_body(), server }
     }
 
     /// Itself if the call succeeded, else the reason for the refusal.

@@ -103,7 +103,7 @@ impl<'a> Place<'a> {
     /// What is read there. An agent reads a collection through a session.
     async fn read(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
         match arg.collection {
-            Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session_arg.session.is_none() => {
+            Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session.is_none() => {
                 Ok(Self::Collection(&context.client, name))
             }
             collection => Ok(Self::Session(context.session_on(&arg.on).await?, collection)),

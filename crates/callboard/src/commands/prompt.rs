@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{Context, addressed};
 use crate::{
-    cli::On,
+    cli::{ActingAs, On},
     failure::Failure,
     output::{Output, joined},
     parse,
@@ -79,7 +79,8 @@ pub(crate) struct Prompt {
 }
 
 pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    // Where the agent was spoken to is looked for with other eyes.
+    let session = context.session_on(&On { acting_as: ActingAs::default(), ..args.on.clone() }).await?;
     let recall = match (args.recall, args.no_recall) {
         (false, false) => args.query.is_some().then_some(true),
         (recall, _) => Some(recall),

@@ -25,7 +25,7 @@ use super::{
     watch::{Watch, Watched},
 };
 use crate::{
-    cli::{ActingAs, On, RunLimits, SessionArg},
+    cli::{ActingAs, On, RunLimits},
     client::OnSession,
     failure::Failure,
     output::Style,
@@ -149,11 +149,10 @@ impl<'a> WatchedRun<'a> {
         })?;
         models::check(context, &file.agents, &[])?;
         let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
-        let named = OnSession::named(&context.client, made.id.clone());
-        let session = OnSession { acting_as: args.acting_as.clone(), ..named };
+        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.clone());
         let started = Self::start(context, session, &made, args, input).await;
         if started.is_err() {
-            OnSession::named(&context.client, made.id).delete().await?;
+            OnSession::named(&context.client, made.id, ActingAs::default()).delete().await?;
         }
         started
     }
@@ -174,8 +173,8 @@ impl<'a> WatchedRun<'a> {
 
     /// Continues the unfinished run of a session, or starts another one.
     async fn go_on(context: &'a Context, args: &Run, input: Option<&String>) -> Result<Self, Failure> {
-        let session_arg = SessionArg { session: args.session.clone() };
-        let session = context.session_on(&On { session_arg, acting_as: args.acting_as.clone() }).await?;
+        let on = On { session: args.session.clone(), acting_as: args.acting_as.clone() };
+        let session = context.session_on(&on).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
         let known = session.get(&[]).answer::<api::Session>().await?.it;
         let threads = session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads;

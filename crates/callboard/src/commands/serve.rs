@@ -17,7 +17,6 @@ use callboard_engine::{
     Archive, BeforeAll, Board, LEASE, RecallSettings,
     core::session::Ttl,
     store::{Lease, Store},
-    tasks::Supervisor,
 };
 use callboard_server::{BrowserSettings, Limits, ProjectFolder, PublicUrl, Server, Settings, Tls};
 use clap::Args;
@@ -159,10 +158,14 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let archive = archive(global, args.archive.as_deref(), &url).await?;
     let (keys, recall) = (master_keys::of(&url, folder), elsewhere.added_to(recall));
     let board_settings = callboard_engine::Settings {
+        ttl,
+        lease: Lease { holder: node.name.clone(), lasts: LEASE },
+        sweep: args.sweep_seconds.0,
+        supervisor,
         master_keys: keys,
         recall,
         archive,
-        ..board_settings(&args, ttl, &node, supervisor)
+        ..callboard_engine::Settings::default()
     };
     let board = Board::new(store.clone(), board_settings);
     board.check_master_keys().await?;
@@ -177,12 +180,6 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     }
     board.close().await;
     Ok(ExitCode::SUCCESS)
-}
-
-fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -> callboard_engine::Settings {
-    let lease = Lease { holder: node.name.clone(), lasts: LEASE };
-    let sweep = args.sweep_seconds.0;
-    callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
 }
 
 /// How the browsers of sessions are started.
