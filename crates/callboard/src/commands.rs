@@ -122,11 +122,10 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+// What a command does that is no noun is said in its own file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a team on a task and watch it
     Run(run::Run),
-    /// Talk with a director, who plans, builds and tests a workflow with you
     Director(director::Director),
     /// Team files: have a model write one (draft)
     #[command(subcommand, alias = "teams")]
@@ -134,10 +133,8 @@ pub(crate) enum Command {
     /// Runs: what a team did with its tasks (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
     Runs(runs::Runs),
-    /// Turns: which models were asked, and with which prompts (show)
     #[command(alias = "turn")]
     Turns(turns::Turns),
-    /// Apply a manager's directive and print the result
     #[command(alias = "directives")]
     Directive(directive::Directive),
     /// Forms: questions for the user (list, answer)
@@ -146,23 +143,16 @@ pub(crate) enum Command {
     /// Sessions: each is a team's journal, settings and context (new, list, show, update, delete, fork, journal)
     #[command(subcommand, alias = "sessions")]
     Session(session::Session),
-    /// Choose the session that later commands work on
     Use(choose::Use),
-    /// Export a session as JSON lines
     Export(transfer::Export),
-    /// Import an exported session
     Import(transfer::Import),
-    /// Add a message to a thread
     Say(say::Say),
-    /// Read the messages of a thread
     #[command(alias = "message")]
     Messages(messages::Messages),
     /// Threads: conversations, who sees them, and their settings (list, put)
     #[command(subcommand, alias = "threads")]
     Thread(thread::Thread),
-    /// Replace the older messages of a thread with a summary in prompts
     Compress(compress::Compress),
-    /// Pin a message: compression keeps it word for word
     Pin(compress::Pin),
     /// Context sets: named texts that the team shares (list, show, put, delete)
     #[command(subcommand, alias = "sets")]
@@ -173,16 +163,13 @@ pub(crate) enum Command {
     /// Collections: documents that sessions share (create, list, remove, erase, export, import)
     #[command(subcommand, alias = "collections")]
     Collection(collection::Collection),
-    /// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
     #[command(alias = "file")]
     Files(files::Files),
     /// Variables: named values that the team works with (list, get, set, clear)
     #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
     Variable(variable::Variable),
-    /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
     #[command(alias = "plans")]
     Plan(plan::Plan),
-    /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
     #[command(alias = "workflows")]
     Workflow(workflow::Workflow),
     /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
@@ -194,15 +181,10 @@ pub(crate) enum Command {
     /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
     #[command(subcommand, alias = "browsers")]
     Browser(browser::Browser),
-    /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
-    /// Show how large the agents' prompts are, and when they are compressed
     Context(context::Context),
-    /// Find passages that answer a question, in everything that was ever said
     Recall(recall::Recall),
-    /// Find exact words and phrases, the newest first
     Search(search::Search),
-    /// Trace a text: who wrote it, which agents were shown it, and what replaced it
     Why(why::Why),
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand, alias = "tokens")]
@@ -210,16 +192,12 @@ pub(crate) enum Command {
     /// Secrets: replace the master key, put back what is none (rotate, restore)
     #[command(subcommand, alias = "secret")]
     Secrets(secrets::Secrets),
-    /// Erase what people wrote in an entry, for good
     Erase(erase::Erase),
-    /// Serve sessions over HTTP
     Serve(serve::Serve),
-    /// Answer a client of MCP, such as a coding agent, on standard input and output
     Mcp(mcp::Mcp),
     /// Stores: check a store, or copy it into another one (check, copy)
     #[command(subcommand, alias = "stores")]
     Store(store::Store),
-    /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
     /// Print a shell completion script
     #[command(

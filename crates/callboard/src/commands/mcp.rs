@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Answer a client of the Model Context Protocol, such as a coding agent, on the standard input and output
+/// Answer a client of MCP, such as a coding agent, on standard input and output
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard mcp --session tides --as writer\n  callboard mcp --url http://127.0.0.1:7420 --tools all\n  claude mcp add callboard -- callboard mcp --session tides --as writer\n\nWithout a session each tool takes one as its argument. A server answers at /mcp, too."

@@ -19,7 +19,7 @@ use crate::{
     parse, terminal,
 };
 
-/// The plan: what the team is to do, as a to-do list
+/// The plan: its phases and tasks, in versions (set, history, show, diff, task)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -12,7 +12,7 @@ use crate::{
     output::{Output, joined},
 };
 
-/// Turns: which models were asked, and with which prompts
+/// Turns: which models were asked, and with which prompts (show)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,

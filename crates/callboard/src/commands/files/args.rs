@@ -19,7 +19,7 @@ Example of one agent handing work to another:
 
 No server and no store is needed: everything is in .tmp/sessions of the project.";
 
-/// Context files: folders of notes that agents leave each other
+/// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Files {

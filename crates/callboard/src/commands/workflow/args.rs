@@ -13,7 +13,7 @@ use crate::{
 /// How the execution of a node may have gone.
 const STATUSES: [&str; 4] = ["running", "success", "failed", "skipped"];
 
-/// The workflow: the nodes that the team builds, in their order
+/// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
