@@ -1,18 +1,14 @@
 //! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
 //! in this process.
 
-mod addressed;
 mod browser;
 mod choose;
 mod collection;
-mod completion;
 mod compress;
-mod context;
 mod directive;
 mod director;
 mod doctor;
 mod documents;
-mod erase;
 pub(crate) mod files;
 mod form;
 mod journal;
@@ -24,7 +20,6 @@ mod recall;
 mod run;
 mod runs;
 mod say;
-mod search;
 mod secrets;
 mod serve;
 mod session;
@@ -182,9 +177,9 @@ pub(crate) enum Command {
     #[command(subcommand, alias = "browsers")]
     Browser(browser::Browser),
     Prompt(prompt::Prompt),
-    Context(context::Context),
+    Context(compress::HistorySize),
     Recall(recall::Recall),
-    Search(search::Search),
+    Search(recall::Search),
     Why(why::Why),
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand, alias = "tokens")]
@@ -192,7 +187,7 @@ pub(crate) enum Command {
     /// Secrets: replace the master key, put back what is none (rotate, restore)
     #[command(subcommand, alias = "secret")]
     Secrets(secrets::Secrets),
-    Erase(erase::Erase),
+    Erase(journal::Erase),
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     /// Stores: check a store, or copy it into another one (check, copy)
@@ -355,7 +350,11 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
     // A file that is not there makes no store.
     command.imported().map_or(Ok(()), transfer::check)?;
     match command {
-        Command::Completion { shell } => completion::print(shell, output),
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "callboard", &mut script);
+            output.bytes(&script);
+        }
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Team(command) => team::execute(global, command, output).await?,
@@ -422,7 +421,7 @@ impl Context {
             Command::Run(args) => return run::run(self, args).await,
             Command::Director(args) => return director::director(self, args).await,
             Command::Recall(args) => return recall::recall(self, args).await,
-            Command::Search(args) => return search::search(self, args).await,
+            Command::Search(args) => return recall::search(self, args).await,
             Command::Why(args) => return why::why(self, args).await,
             Command::Directive(args) => return directive::directive(self, args).await,
             Command::Documents(command) => return documents::execute(self, command).await,
@@ -434,10 +433,10 @@ impl Context {
             Command::Thread(command) => thread::execute(self, command).await,
             Command::Messages(args) => messages::messages(self, args).await,
             Command::Prompt(args) => prompt::prompt(self, args).await,
-            Command::Context(args) => context::context(self, args).await,
+            Command::Context(args) => compress::context(self, args).await,
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
-            Command::Erase(args) => erase::erase(self, args).await,
+            Command::Erase(args) => journal::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Turns(args) => turns::execute(self, args).await,
             Command::Plan(args) => plan::execute(self, args).await,

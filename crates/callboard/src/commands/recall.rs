@@ -1,4 +1,4 @@
-//! `callboard recall`.
+//! `callboard recall` and `callboard search`.
 
 use std::process::ExitCode;
 
@@ -50,6 +50,22 @@ pub(crate) struct Recall {
     pub(crate) at: Option<Seq>,
 }
 
+/// Find exact words and phrases, the newest first
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard search '\"the second claim\" from:critic'\n  callboard search 'bergamot in:main before:2025-03-01 type:message'\n\nAll words must be there. The exit status is 1 when nothing is found."
+)]
+pub(crate) struct Search {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// Words, "quoted phrases", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
+    #[arg(value_name = "WORDS", required = true)]
+    pub(crate) words: Vec<String>,
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = parse::limit, allow_negative_numbers = true)]
+    pub(crate) limit: usize,
+}
+
 fn sources_help() -> String {
     let own = Source::ALL.map(Source::as_str).join(", ");
     format!("Only from these sources, separated by commas: {own}, and those elsewhere that the server has")
@@ -70,13 +86,15 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
     Ok(show(context.output, &answer.json, &answer.it, true))
 }
 
+pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
+    let call = context.get(&args.on, &["search"]).await?;
+    let call = call.query("q", args.words.join(" ")).query("limit", args.limit);
+    let answer = call.answer::<api::Recalled>().await?;
+    Ok(show(context.output, &answer.json, &answer.it, false))
+}
+
 /// Prints what was found, with its scores where they say how well it fits. The exit status is 1 where nothing was found.
-pub(super) fn show(
-    output: Output,
-    json: &impl serde::Serialize,
-    recalled: &api::Recalled,
-    with_scores: bool,
-) -> ExitCode {
+fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled, with_scores: bool) -> ExitCode {
     let api::Recalled { hits, behind, note, embedder, sources } = recalled;
     for api::AskedSource { name, error } in sources {
         if let Some(error) = error {
