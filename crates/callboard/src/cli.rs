@@ -81,6 +81,8 @@ impl NamedSession {
 /// The thread that a command works on: named behind the command, or as an option.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ThreadArg {
+    #[command(flatten)]
+    pub(crate) on: On,
     /// The thread (default: main)
     #[arg(value_name = "THREAD", conflicts_with = "thread")]
     pub(crate) named_thread: Option<ThreadId>,

@@ -38,8 +38,17 @@ pub(crate) fn of(store_url: &str, folder: Option<&Path>) -> Arc<dyn MasterKeys> 
     }
 }
 
+/// The keys that are there already, and where, for people.
+pub(crate) fn known(store_url: &str, folder: Option<&Path>) -> Result<Option<(Vec<MasterKey>, String)>, String> {
+    match file_of(store_url, folder) {
+        Some(file) => Ok(file.read()?.map(|keys| (keys, file.shown()))),
+        None if is_given() => Ok(Some((FromEnvironment.keys()?, format!("in {VARIABLE}")))),
+        None => Ok(None),
+    }
+}
+
 /// Whether they are in the environment.
-pub(crate) fn is_given() -> bool {
+fn is_given() -> bool {
     env::var_os(VARIABLE).is_some_and(|keys| !keys.is_empty())
 }
 
@@ -97,7 +106,7 @@ impl MasterKeys for KeyFile {
 
 impl KeyFile {
     /// The path of the file, for people.
-    pub(crate) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         self.0.display().to_string()
     }
 

@@ -35,8 +35,6 @@ pub(crate) enum Browser {
     #[command(after_help = "Example:\n  callboard browser go https://example.com/login --tab \"Main Tab\"")]
     Go {
         #[command(flatten)]
-        on: On,
-        #[command(flatten)]
         tab: Tab,
         /// The address of the page
         address: String,
@@ -46,8 +44,6 @@ pub(crate) enum Browser {
         after_help = "Examples:\n  callboard browser inspect\n  callboard browser inspect --whole\n  callboard browser inspect --for \"login fields\""
     )]
     Inspect {
-        #[command(flatten)]
-        on: On,
         #[command(flatten)]
         tab: Tab,
         /// All that people can see on it, with stable selectors
@@ -65,8 +61,6 @@ pub(crate) enum Browser {
     /// Take a picture of a tab
     #[command(after_help = "Example:\n  callboard browser screenshot --output page.png")]
     Screenshot {
-        #[command(flatten)]
-        on: On,
         #[command(flatten)]
         tab: Tab,
         /// A file to write the picture to
@@ -90,6 +84,8 @@ pub(crate) enum Browser {
 /// Which tab is meant.
 #[derive(Args, Debug)]
 pub(crate) struct Tab {
+    #[command(flatten)]
+    pub(crate) on: On,
     /// The tab (default: the active one)
     #[arg(long = "tab", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -101,8 +97,6 @@ const ACTIONS: [&str; 6] = ["click", "type", "press", "select", "wait", "scroll"
 /// Do something in a tab
 #[derive(Args, Debug)]
 pub(crate) struct ActIn {
-    #[command(flatten)]
-    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) tab: Tab,
     /// What is done
@@ -133,21 +127,21 @@ pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), F
         Browser::Open { on, address, tab } => {
             post(context, &on, "open", &api::OpenTab { url: address, tab_name: tab }).await
         }
-        Browser::Go { on, tab, address } => {
+        Browser::Go { tab, address } => {
             let body = api::Navigate { url: address, tab_name: tab.name, reason: None };
-            post(context, &on, "navigate", &body).await
+            post(context, &tab.on, "navigate", &body).await
         }
-        Browser::Inspect { on, tab, whole, instruction } => {
+        Browser::Inspect { tab, whole, instruction } => {
             let inspection_type =
                 if whole { api::Inspection::DomSnapshot } else { api::Inspection::LightweightExploration };
             let body = api::Inspect { tab_name: tab.name, inspection_type, instruction, selector: None };
-            post(context, &on, "inspect", &body).await
+            post(context, &tab.on, "inspect", &body).await
         }
         Browser::Act(args) => {
-            let on = args.on.clone();
+            let on = args.tab.on.clone();
             post(context, &on, "action", &act(args)?).await
         }
-        Browser::Screenshot { on, tab, output } => screenshot(context, &on, tab, output).await,
+        Browser::Screenshot { tab, output } => screenshot(context, tab, output).await,
         Browser::Close { on, tab, all: _ } => post(context, &on, "close", &api::CloseTab { tab_name: tab }).await,
     }
 }
@@ -180,8 +174,8 @@ fn act(args: ActIn) -> Result<api::Act, Failure> {
     Ok(api::Act { action, selector, value, ..act })
 }
 
-async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
-    let session = context.session_on(on).await?;
+async fn screenshot(context: &Context, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
+    let session = context.session_on(&tab.on).await?;
     let body = api::TakeScreenshot { tab_name: tab.name };
     let call = session.post(&["browser", "screenshot"], &body);
     let taken = call.answer::<api::TakenScreenshot>().await?;

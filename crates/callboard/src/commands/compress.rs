@@ -23,8 +23,6 @@ use crate::{
 )]
 pub(crate) struct Compress {
     #[command(flatten)]
-    pub(crate) on: On,
-    #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// The largest size of the history afterwards, in tokens (default: as the session says, or 20,000)
     #[arg(long, value_name = "TOKENS", value_parser = parse::number, allow_negative_numbers = true)]
@@ -64,7 +62,7 @@ pub(crate) struct Pin {
 }
 
 pub(super) async fn compress(context: &Context, args: Compress) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
+    let session = context.session_on(&args.thread.on).await?;
     let thread = args.thread.thread();
     let thread = thread.as_str();
     if let Some(seq) = args.undo {
@@ -121,14 +119,16 @@ pub(super) async fn pin(context: &Context, args: Pin) -> Result<(), Failure> {
 #[command(after_help = "Example:\n  callboard context agent:writer")]
 pub(crate) struct HistorySize {
     #[command(flatten)]
-    pub(crate) on: On,
-    #[command(flatten)]
     pub(crate) thread: ThreadArg,
 }
 
 pub(super) async fn context(context: &Context, args: HistorySize) -> Result<(), Failure> {
     let thread = args.thread.thread();
-    context.get(&args.on, &["threads", thread.as_str(), "context"]).await?.print(context.output, show_sizes).await
+    context
+        .get(&args.thread.on, &["threads", thread.as_str(), "context"])
+        .await?
+        .print(context.output, show_sizes)
+        .await
 }
 
 fn show_sizes(size: &api::ContextSize, output: Output) {

@@ -123,20 +123,11 @@ async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
 
 /// Whether the master key can be read, where there is one already.
 fn master_key(url: &str) -> Option<Finding> {
-    let read = match master_keys::file_of(url, None) {
-        Some(file) => file.read().map(|keys| Some((keys?, file.shown()))),
-        None if master_keys::is_given() => {
-            master_keys::of(url, None).keys().map(|keys| Some((keys, format!("in {}", master_keys::VARIABLE))))
-        }
-        None => return None,
+    let known = match master_keys::known(url, None) {
+        Ok(known) => known,
+        Err(problem) => return Some(Finding::bad("secrets", problem)),
     };
-    match read {
-        Ok(None) => None,
-        Ok(Some((keys, place))) => {
-            Some(Finding::good("secrets", format!("{}, {place}", counted(keys.len(), "master key"))))
-        }
-        Err(problem) => Some(Finding::bad("secrets", problem)),
-    }
+    known.map(|(keys, place)| Finding::good("secrets", format!("{}, {place}", counted(keys.len(), "master key"))))
 }
 
 /// Checks every session. Intact ones are counted, damaged ones are named.

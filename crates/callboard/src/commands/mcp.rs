@@ -43,12 +43,9 @@ impl Mcp {
     }
 }
 
-/// Makes the calls of a client.
-struct Calls(Client);
-
-impl Api for Calls {
+impl Api for Client {
     fn call(&self, request: Request<Pieces>) -> BoxFuture<'_, Result<Response<Pieces>, String>> {
-        self.0.exchange(request).map(|answer| answer.map_err(|failure| failure.problem.detail)).boxed()
+        self.exchange(request).map(|answer| answer.map_err(|failure| failure.problem.detail)).boxed()
     }
 }
 
@@ -67,8 +64,8 @@ pub(super) async fn mcp(context: Context, args: Mcp) -> Result<(), Failure> {
         tools => tools.parse().map_err(|why: String| Failure::usage("usage", why))?,
     };
     let scope = Scope { headers: HeaderMap::new(), session, acting_as: args.acting_as.agent, offer };
-    let calls = Arc::new(Calls(context.client));
-    let ended = callboard_mcp::serve_stdio(calls.clone(), scope, tokio::io::stdin(), tokio::io::stdout()).await;
-    calls.0.close().await;
+    let client = Arc::new(context.client);
+    let ended = callboard_mcp::serve_stdio(client.clone(), scope, tokio::io::stdin(), tokio::io::stdout()).await;
+    client.close().await;
     ended.map_err(|callboard_mcp::Closed(why)| Failure::failed("broken_off", format!("the client broke off: {why}")))
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::{On, ThreadArg},
+    cli::ThreadArg,
     failure::Failure,
     output::{Output, Style, indented},
     parse,
@@ -23,8 +23,6 @@ const SHAPES: [(&str, &str); 2] =
     after_help = "Examples:\n  callboard messages --limit 10\n  callboard messages agent:critic --as critic --roles assistant"
 )]
 pub(crate) struct Messages {
-    #[command(flatten)]
-    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) thread: ThreadArg,
     /// At most this many, the most recent ones
@@ -45,7 +43,7 @@ pub(crate) struct Messages {
 }
 
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
+    let session = context.session_on(&args.thread.on).await?;
     let thread = args.thread.thread();
     let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
     let is_whole = args.before.is_none() && args.after.is_none() && roles.is_empty() && args.limit != Some(0);

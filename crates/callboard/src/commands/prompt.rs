@@ -115,11 +115,10 @@ async fn spoken_to(
     at: Option<Seq>,
 ) -> Result<Option<(ThreadId, Seq)>, Failure> {
     let team = session.get(&[]).answer::<api::Session>().await?.it.agents;
-    let is_manager = |other: &AgentName| team.iter().any(|it| it.name == *other && it.role == AgentRole::Manager);
-    if is_manager(agent) {
+    let manager = team.iter().find(|it| it.role == AgentRole::Manager);
+    if manager.is_some_and(|manager| manager.name == *agent) {
         return Ok(None);
     }
-    let is_led = team.iter().any(|it| it.role == AgentRole::Manager);
     let own_eyes = ActingAs { agent: Some(agent.clone()) };
     let threads = match session.get(&["threads"]).acting_as(&own_eyes).answer::<api::ThreadList>().await {
         Ok(threads) => threads.it.threads,
@@ -128,7 +127,7 @@ async fn spoken_to(
         Err(failure) => return Err(failure),
     };
     let mut last: Option<(ThreadId, Seq)> = None;
-    for thread in threads.into_iter().filter(|thread| !(is_led && thread.name == ThreadId::main())) {
+    for thread in threads.into_iter().filter(|thread| manager.is_none() || thread.name != ThreadId::main()) {
         let call = session.get(&["threads", thread.name.as_str(), "messages"]).acting_as(&own_eyes);
         // As of an earlier entry, the messages up to it may be far from the newest.
         let call = call.maybe("limit", at.is_none().then_some(LOOKED_AT));

@@ -217,26 +217,20 @@ impl<'a> WatchedRun<'a> {
         let show = Show::new(&known, output);
         let mut watch = Watch::start(&self.session, show, self.after, &self.signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
-        loop {
-            let run = match watch.until_it_waits(&self.run).await? {
-                Watched::Done(run) => run,
-                Watched::Interrupted => {
-                    self.pause().await?;
-                    break;
-                }
-            };
+        let is_interrupted = loop {
+            let Watched::Done(run) = watch.until_it_waits(&self.run).await? else { break true };
             // An agent does not answer for the user.
             if run.status != Status::AwaitingUser || args.no_answers || args.acting_as.agent.is_some() {
-                break;
+                break false;
             }
             match watch.until(replies.reply(&self.session, &run)).await? {
                 Watched::Done(true) => {}
-                Watched::Done(false) => break,
-                Watched::Interrupted => {
-                    self.pause().await?;
-                    break;
-                }
+                Watched::Done(false) => break false,
+                Watched::Interrupted => break true,
             }
+        };
+        if is_interrupted {
+            self.pause().await?;
         }
         watch.catch_up().await?;
         self.conclude(&known, &Over::of(&self.session, &self.run).await?).await

@@ -149,11 +149,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),
     };
-    if let Some(keys) = master_keys::file_of(&url, folder) {
-        keys.read().map_err(master_keys::failure)?;
-    } else if master_keys::is_given() {
-        master_keys::of(&url, None).keys().map_err(master_keys::failure)?;
-    }
+    master_keys::known(&url, folder).map_err(master_keys::failure)?;
     let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder) };
     let archive = archive(global, args.archive.as_deref(), &url).await?;
     let (keys, recall) = (master_keys::of(&url, folder), elsewhere.added_to(recall));

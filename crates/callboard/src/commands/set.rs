@@ -47,9 +47,7 @@ pub(crate) struct NamedSet {
 #[derive(Args, Debug)]
 pub(crate) struct SetPut {
     #[command(flatten)]
-    pub(crate) on: On,
-    /// The name of the set
-    pub(crate) name: SetName,
+    pub(crate) set: NamedSet,
     /// The content, or - for the standard input (default: unchanged)
     pub(crate) content: Option<String>,
     /// A file with the content
@@ -80,8 +78,9 @@ pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failu
 }
 
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
-    let path = ["context-sets", args.name.as_str()];
+    let NamedSet { on, name } = args.set;
+    let session = context.session_on(&on).await?;
+    let path = ["context-sets", name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
@@ -92,7 +91,7 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
         },
     };
     let content = content.ok_or_else(|| {
-        Failure::usage("invalid", format!("there is no context set {}: a new one needs content", args.name))
+        Failure::usage("invalid", format!("there is no context set {name}: a new one needs content"))
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
     let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };

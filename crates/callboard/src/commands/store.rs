@@ -75,9 +75,8 @@ async fn check(url: &str, output: Output) -> Result<ExitCode, Failure> {
     let store = open_existing(url).await?;
     let progress = Progress::default();
     let found = show_progress(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
-    answer(output, &found, json!({"store": config::shown(url)}), |found| {
-        format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"))
-    })
+    let counts = format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"));
+    answer(output, &found, json!({"store": config::shown(url)}), &counts)
 }
 
 async fn copy(global: &Global, from_url: &str, to_url: &str, output: Output) -> Result<ExitCode, Failure> {
@@ -99,11 +98,9 @@ async fn copy(global: &Global, from_url: &str, to_url: &str, output: Output) -> 
     let more = json!({
         "from": config::shown(from_url), "to": config::shown(to_url), "copied_entries": copied.entries,
     });
-    answer(output, &found, more, |found| {
-        let Survey { sessions, entries, .. } = found;
-        let [entries, new] = [*entries, copied.entries].map(|number| counted(number, "entry"));
-        format!("the store TO was checked: {}, with {entries}; new: {new}", counted(sessions, "session"))
-    })
+    let (sessions, entries) = (counted(found.sessions, "session"), counted(found.entries, "entry"));
+    let new = counted(copied.entries, "entry");
+    answer(output, &found, more, &format!("the store TO was checked: {sessions}, with {entries}; new: {new}"))
 }
 
 /// Opens a store for reading. A missing SQLite file is an error: it is not created.
@@ -154,12 +151,7 @@ fn so_far(done: &str, progress: &Progress) -> String {
 }
 
 /// Prints the counts and the faults.
-fn answer(
-    output: Output,
-    found: &Survey,
-    mut json: Value,
-    good: impl FnOnce(&Survey) -> String,
-) -> Result<ExitCode, Failure> {
+fn answer(output: Output, found: &Survey, mut json: Value, counts: &str) -> Result<ExitCode, Failure> {
     let ok = found.faults.is_empty();
     if let Value::Object(fields) = &mut json {
         let faults: Vec<_> = found.faults.iter().map(|(id, detail)| json!({"session": id, "detail": detail})).collect();
@@ -169,7 +161,7 @@ fn answer(
         fields.insert("faults".to_owned(), faults.into());
     }
     output.answer(&json, |output| {
-        output.line(good(found));
+        output.line(counts);
         for (id, detail) in &found.faults {
             output.line(format!("{} session {id}: {detail}", output.paint(Style::Bad, "WRONG")));
         }

@@ -41,7 +41,12 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let node = api::NewWorkflowNode { kind, config, description, position, reason, expected_version };
             context.post(&on, &["workflow", "nodes"], &node).await?.print(output, show::changed).await
         }
-        WorkflowCommand::Change { on, node, kind, content, change: Version { reason, expected_version } } => {
+        WorkflowCommand::Change {
+            node: NamedNode { on, node },
+            kind,
+            content,
+            change: Version { reason, expected_version },
+        } => {
             let Content { config, description, position } = content;
             let config = config.map(object).transpose()?.map(Into::into);
             let [kind, description, reason] = [kind, description, reason].map(|text| text.map(Into::into));
@@ -49,7 +54,7 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
             let path = ["workflow", "nodes", &node.to_string()];
             context.call(&on, Method::PATCH, &path).await?.json(&patch).print(output, show::changed).await
         }
-        WorkflowCommand::Delete { on, node, change: Version { reason, expected_version } } => {
+        WorkflowCommand::Delete { node: NamedNode { on, node }, change: Version { reason, expected_version } } => {
             let call = context.call(&on, Method::DELETE, &["workflow", "nodes", &node.to_string()]).await?;
             call.maybe("reason", reason).maybe("expected_version", expected_version).done().await?;
             output.done("deleted", &node);
@@ -87,7 +92,7 @@ impl Workflow {
 }
 
 async fn record(context: &Context, args: Record) -> Result<(), Failure> {
-    let Record { on, node, status, result, file, variables } = args;
+    let Record { node: NamedNode { on, node }, status, result, file, variables } = args;
     let result = given_value(result, file, false)?.unwrap_or_default();
     let variables = variables.map(object).transpose()?.unwrap_or_default();
     let put = api::PutNodeResult { status, result, variables };

@@ -101,10 +101,7 @@ pub(crate) enum WorkflowCommand {
     )]
     Change {
         #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
+        node: NamedNode,
         /// What kind of work it does
         #[arg(long = "type", value_name = "TYPE")]
         kind: Option<String>,
@@ -117,10 +114,7 @@ pub(crate) enum WorkflowCommand {
     #[command(after_help = "Example:\n  callboard workflow delete node_2 --reason \"no longer needed\"")]
     Delete {
         #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
+        node: NamedNode,
         #[command(flatten)]
         change: Version,
     },
@@ -185,10 +179,7 @@ pub(crate) struct Execution {
 #[derive(Args, Debug)]
 pub(crate) struct Record {
     #[command(flatten)]
-    pub(crate) on: On,
-    /// The id of the node
-    #[arg(value_name = "NODE")]
-    pub(crate) node: api::NodeId,
+    pub(crate) node: NamedNode,
     /// How it went
     #[arg(value_name = "STATUS", value_parser = parse::one_of::<api::NodeStatus>(STATUSES.into()))]
     pub(crate) status: api::NodeStatus,
