@@ -7,7 +7,8 @@ use callboard_engine::core::{
     limits::Limits,
 };
 use callboard_server::{BrowserSettings, Rules};
-use clap::{Args, ValueEnum};
+use callboard_store::Durability;
+use clap::Args;
 
 use crate::failure::Failure;
 
@@ -24,23 +25,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// What acknowledged writes survive: a crash of the process (normal), or a power failure too (full)
-    #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true)]
-    pub(crate) durability: DurabilityChoice,
+    #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true, value_parser = crate::parse::durability())]
+    pub(crate) durability: Durability,
     /// Print JSON for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print exact times at a terminal, too
     #[arg(long, global = true)]
     pub(crate) utc: bool,
-}
-
-/// What acknowledged writes survive.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum DurabilityChoice {
-    /// A crash of the process.
-    Normal,
-    /// A power failure too.
-    Full,
 }
 
 /// The agent that a command acts as.

@@ -359,7 +359,9 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Team(command) => team::execute(global, command, output).await?,
         Command::Store(command) => return store::execute(global, command, output).await,
-        Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
+        Command::Secrets(secrets::Secrets::Rotate { data, lost }) => {
+            return secrets::rotate(global, data.as_deref(), lost, output).await;
+        }
         command => {
             let context = Context::open(global, &command, output).await?;
             if let Command::Mcp(args) = command {
@@ -449,13 +451,15 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
-            Command::Secrets(secrets::Secrets::Restore(args)) => secrets::restore(self, args).await,
+            Command::Secrets(secrets::Secrets::Restore { on, name, reason }) => {
+                secrets::restore(self, &on, name, reason).await
+            }
             Command::Team(_)
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
             | Command::Mcp(_)
-            | Command::Secrets(secrets::Secrets::Rotate(_))
+            | Command::Secrets(secrets::Secrets::Rotate { .. })
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }?;

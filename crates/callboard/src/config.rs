@@ -16,16 +16,10 @@ use callboard_engine::{
 };
 use callboard_model::{ApiKey, Endpoints, Proxy};
 use callboard_server::{BrowserSettings, HostPort, Rules};
-use callboard_store::Durability;
 use etcetera::BaseStrategy as _;
 use tracing_subscriber::EnvFilter;
 
-use crate::{
-    cli::{DurabilityChoice, Global},
-    failure::Failure,
-    remark::Remark,
-    terminal,
-};
+use crate::{cli::Global, failure::Failure, remark::Remark, terminal};
 
 /// How long a model may take for one answer.
 const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -195,11 +189,7 @@ pub(crate) fn browsers(store_url: &str, folder: Option<&Path>) -> Result<Browser
 
 /// The settings of the store.
 pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
-    let durability = match global.durability {
-        DurabilityChoice::Normal => Durability::Normal,
-        DurabilityChoice::Full => Durability::Full,
-    };
-    callboard_store::Settings { durability, ..callboard_store::Settings::default() }
+    callboard_store::Settings { durability: global.durability, ..callboard_store::Settings::default() }
 }
 
 /// A random, unique name for this process as a driver of runs.

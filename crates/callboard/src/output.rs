@@ -187,10 +187,10 @@ impl Output {
     /// Prints a list with its columns below each other. Where there is nothing in it, a note says so.
     pub(crate) fn list(self, head: &[&str], rows: impl Iterator<Item = Vec<String>>, things: &str) {
         let mut rows = rows.peekable();
-        match rows.peek() {
-            None => self.note(format!("there are no {things}")),
-            Some(_) => self.table(head, rows),
+        if rows.peek().is_none() {
+            return self.note(format!("there are no {things}"));
         }
+        self.table(head, rows);
     }
 
     /// Prints rows with their columns below each other to the standard error.

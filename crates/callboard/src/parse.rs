@@ -10,6 +10,7 @@ use callboard_engine::core::{
     prompt::LayoutName,
     time::Timestamp,
 };
+use callboard_store::Durability;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 
@@ -106,6 +107,12 @@ where
 /// Words, each with what it means.
 pub(crate) fn explained<const N: usize>(words: [(&'static str, &'static str); N]) -> PossibleValuesParser {
     words.map(|(word, meaning)| PossibleValue::new(word).help(meaning)).into()
+}
+
+/// What acknowledged writes survive.
+pub(crate) fn durability() -> impl TypedValueParser<Value = Durability> {
+    let words = explained([("normal", "A crash of the process"), ("full", "A power failure too")]);
+    words.map(|word| if word == "full" { Durability::Full } else { Durability::Normal })
 }
 
 /// The number of an entry.

@@ -10,7 +10,7 @@ use std::{
 use callboard_engine::core::agent::{AgentRole, Tool};
 use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName, Provider};
 use callboard_server::Drive;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{board, local, transfer::unwritable};
@@ -30,23 +30,19 @@ pub(crate) enum Team {
     #[command(
         after_help = "Examples:\n  callboard team draft \"Review the article\" > TEAM.toml\n  callboard team draft \"Plan a week in Lisbon\" --output TEAM.toml --model openai:gpt-4o\n\nLook the file over, then: callboard run TEAM.toml"
     )]
-    Draft(Draft),
-}
-
-/// Have a model write a team file for a task
-#[derive(Args, Debug)]
-pub(crate) struct Draft {
-    /// The task, or - for the standard input
-    pub(crate) task: String,
-    /// The model that writes it (default: CALLBOARD_MODEL)
-    #[arg(short, long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// Write the file instead of printing it
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace the file if it exists
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
+    Draft {
+        /// The task, or - for the standard input
+        task: String,
+        /// The model that writes it (default: CALLBOARD_MODEL)
+        #[arg(short, long, value_name = "MODEL")]
+        model: Option<String>,
+        /// Write the file instead of printing it
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Replace the file if it exists
+        #[arg(long, requires = "output")]
+        force: bool,
+    },
 }
 
 /// How often a model is asked until its file is a team.
@@ -62,22 +58,22 @@ const MAX_TOKENS: u64 = 4096;
 const INSTRUCTIONS: &str = include_str!("team/draft.md");
 
 pub(super) async fn execute(global: &Global, command: Team, output: Output) -> Result<(), Failure> {
-    let Team::Draft(args) = command;
-    let task = terminal::text(&args.task)?;
+    let Team::Draft { task, model, output: path, force } = command;
+    let task = terminal::text(&task)?;
     let task = task.trim();
     if task.is_empty() {
         return Err(Failure::usage("usage", "give the task that the team is for"));
     }
-    if let Some(path) = args.output.as_deref().filter(|path| path.exists() && !args.force) {
+    if let Some(path) = path.as_deref().filter(|path| path.exists() && !force) {
         return Err(is_there(path));
     }
-    let writer = Writer::new(args.model.as_deref(), task)?;
+    let writer = Writer::new(model.as_deref(), task)?;
     let drafted = writer.write(global, output).await?;
-    let Some(path) = &args.output else {
+    let Some(path) = path else {
         output.answer(&json!({"team": drafted}), |output| output.write(&drafted));
         return Ok(());
     };
-    save(path, &drafted, args.force)?;
+    save(&path, &drafted, force)?;
     let path = path.display().to_string();
     output.answer(&json!({"path": path, "team": drafted}), |output| {
         output.line(format!("wrote {path}: look it over, then `callboard run {path}`"));
