@@ -45,7 +45,7 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{BrowserSettings, Drive, Local, ProjectFolder, Settings};
+use callboard_server::{Drive, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use http::Method;
@@ -394,7 +394,9 @@ impl Context {
             ConnectionTarget::Store(url) => {
                 let is_missing = !command.makes_store() && config::is_missing(&url);
                 if is_missing && global.store.is_some() {
-                    return Err(no_store(&url));
+                    let problem = format!("there is no store at {}", config::shown(&url));
+                    return Err(Failure::failed("store_cannot_open", problem)
+                        .hint("check the path; `callboard session new` with the same --store makes one there"));
                 }
                 let chosen = Chosen::on_store(&url);
                 // A store that is not there is empty, and stays away until something is to be kept in it.
@@ -408,8 +410,9 @@ impl Context {
                     Drive::Nothing => None,
                 };
                 let board = board(global, &url, drive).await?;
-                let local = local(board, drive, command.models(), browsers, command.project())?;
-                (Client::Local(local), chosen, None)
+                let project = command.project();
+                let settings = Settings { project, browsers, ..settings(&board, command.models()) };
+                (Client::Local(Local::new(board, settings, drive)?), chosen, None)
             }
         };
         let token_session = token.as_deref().and_then(callboard_server::session_of);
@@ -496,12 +499,6 @@ impl Context {
     }
 }
 
-/// The failure of a command that makes no store, where the command line names one that is not there.
-fn no_store(url: &str) -> Failure {
-    Failure::failed("store_cannot_open", format!("there is no store at {}", config::shown(url)))
-        .hint("check the path; `callboard session new` with the same --store makes one there")
-}
-
 /// The board over the store with this URL. A command that drives no runs takes no lease, so that running runs stay with
 /// the process that drives them.
 async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failure> {
@@ -516,17 +513,9 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
     Ok(Board::new(store, settings))
 }
 
-/// The API on a board in this process.
-fn local(
-    board: Board,
-    drive: Drive,
-    models: Endpoints,
-    browsers: Option<BrowserSettings>,
-    project: Option<ProjectFolder>,
-) -> Result<Local, Failure> {
-    let node = board.settings().lease.holder.clone();
-    let settings = Settings { project, browsers, ..Settings::new(Arc::new(models), config::runs(node)) };
-    Ok(Local::new(board, settings, drive)?)
+/// The settings of the API on a board in this process.
+fn settings(board: &Board, models: Endpoints) -> Settings {
+    Settings::new(Arc::new(models), config::runs(board.settings().lease.holder.clone()))
 }
 
 /// What acknowledged writes survive, for people.

@@ -9,11 +9,11 @@ use std::{
 
 use callboard_engine::core::agent::{AgentRole, Tool};
 use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName, Provider};
-use callboard_server::Drive;
+use callboard_server::{Drive, Local};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{board, local, transfer::unwritable};
+use super::{board, settings, transfer::unwritable};
 use crate::{
     cli::Global,
     client::Client,
@@ -147,7 +147,8 @@ async fn check(global: &Global, text: &str) -> Result<(), Failure> {
     let team = team_file::parse(text, Path::new("TEAM.toml"))?;
     runs_as_it_is(&team)?;
     let board = board(global, "memory:", Drive::Nothing).await?;
-    let client = Client::Local(local(board, Drive::Nothing, callboard_model::Settings::default().into(), None, None)?);
+    let settings = settings(&board, callboard_model::Settings::default().into());
+    let client = Client::Local(Local::new(board, settings, Drive::Nothing)?);
     let made = team.create(&client, None, None).await;
     client.close().await;
     made.map(|_| ())
