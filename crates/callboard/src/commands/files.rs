@@ -53,14 +53,14 @@ pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure>
             let (path, id) = (session.shown(path.as_str()), session.id());
             output.answer(&json!({"removed": path, "session_id": id}), |output| output.line(format!("removed {path}")));
         }
-        FilesCommand::Touch { session } => {
+        FilesCommand::Touch(session) => {
             let mut session = project()?.session(&session.id()?)?;
             session.touch(now())?;
             let (id, last) = (session.id(), &session.manifest().last_activity);
             let json = json!({"session_id": id, "last_activity": last});
             output.answer(&json, |output| output.line(format!("touched {id} at {last}")));
         }
-        FilesCommand::End { session } => {
+        FilesCommand::End(session) => {
             let (project, id) = (project()?, session.id()?);
             // A session that is not there may be one that was spelled wrongly.
             project.session(&id).map(drop)?;

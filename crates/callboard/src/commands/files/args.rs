@@ -106,16 +106,10 @@ Examples:
     },
     /// Mark a session as used now
     #[command(after_help = "Example:\n  callboard files touch --session ID")]
-    Touch {
-        #[command(flatten)]
-        session: FilesSession,
-    },
+    Touch(FilesSession),
     /// End a session: delete the files in its manifest, and nothing else
     #[command(after_help = "Example:\n  callboard files end --session ID")]
-    End {
-        #[command(flatten)]
-        session: FilesSession,
-    },
+    End(FilesSession),
     /// Delete sessions that have not been used for a long time; safe to run at any time
     #[command(after_help = "Examples:\n  callboard files clean --dry-run\n  callboard files clean --older-than 7d")]
     Clean {
