@@ -1,6 +1,6 @@
 //! `callboard store`: commands on all sessions of a store, which do not go through the API.
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use callboard_engine::{Progress, Survey};
 use callboard_store::{Durability, Settings};
@@ -109,16 +109,12 @@ async fn open_existing(url: &str) -> Result<OpenStore, Failure> {
         return Err(Failure::usage("usage", "memory: is empty when a command begins: give a durable store"));
     }
     if let Some(path) = config::sqlite_path(url).filter(|path| !path.exists()) {
-        return Err(missing(path));
+        return Err(Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
+            .hint("give sqlite:PATH with the path of an existing store"));
     }
     // Nothing is written, so no durability is needed.
     let settings = Settings { durability: Durability::Process, ..Settings::default() };
     Ok(callboard_store::open(url, settings).await?)
-}
-
-fn missing(path: &Path) -> Failure {
-    Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
-        .hint("give sqlite:PATH with the path of an existing store")
 }
 
 /// Waits for `work` and shows its progress at a terminal.

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _, Write},
+    io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -126,10 +126,15 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Writes a file atomically and returns its number of lines.
-async fn write_file(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
+async fn write_file(mut pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     let failed = |error: io::Error| unwritable(path, &error);
     let mut file = tempfile::NamedTempFile::new_in(atomic::folder_of(path)).map_err(failed)?;
-    let lines = copy(pieces, &mut file, path).await?;
+    let mut lines = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| broken(&error))?;
+        lines += piece.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        file.write_all(&piece).map_err(failed)?;
+    }
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(lines)
@@ -144,18 +149,6 @@ async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Copies the pieces and counts their lines.
-async fn copy(mut pieces: Pieces, to: &mut impl Write, path: &Path) -> Result<u64, Failure> {
-    let mut lines = 0;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| broken(&error))?;
-        lines += piece.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-        to.write_all(&piece).map_err(|error| unwritable(path, &error))?;
-    }
-    to.flush().map_err(|error| unwritable(path, &error))?;
-    Ok(lines)
 }
 
 /// The content of a reader as pieces.
