@@ -19,7 +19,6 @@ mod prompt;
 mod recall;
 mod run;
 mod runs;
-mod say;
 mod secrets;
 mod serve;
 mod session;
@@ -141,7 +140,7 @@ pub(crate) enum Command {
     Use(choose::Use),
     Export(transfer::Export),
     Import(transfer::Import),
-    Say(say::Say),
+    Say(messages::Say),
     #[command(alias = "message")]
     Messages(messages::Messages),
     /// Threads: conversations, who sees them, and their settings (list, put)
@@ -434,7 +433,7 @@ impl Context {
             Command::Use(args) => choose::choose(self, args).await,
             Command::Set(command) => set::execute(self, command).await,
             Command::Form(command) => form::execute(self, command).await,
-            Command::Say(args) => say::say(self, args).await,
+            Command::Say(args) => messages::say(self, args).await,
             Command::Thread(command) => thread::execute(self, command).await,
             Command::Messages(args) => messages::messages(self, args).await,
             Command::Prompt(args) => prompt::prompt(self, args).await,

@@ -12,6 +12,7 @@ use clap::Args;
 use super::{Context, messages::word};
 use crate::{
     cli::On,
+    client::Answer,
     failure::Failure,
     output::{Output, Style, counted, indented, joined},
     parse,
@@ -83,19 +84,19 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         at: args.at,
     };
     let answer = context.post(&on, &["recall"], &body).await?.answer::<api::Recalled>().await?;
-    Ok(show(context.output, &answer.json, &answer.it, true))
+    Ok(show(context.output, &answer, true))
 }
 
 pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
     let call = context.get(&args.on, &["search"]).await?;
     let call = call.query("q", args.words.join(" ")).query("limit", args.limit);
     let answer = call.answer::<api::Recalled>().await?;
-    Ok(show(context.output, &answer.json, &answer.it, false))
+    Ok(show(context.output, &answer, false))
 }
 
 /// Prints what was found, with its scores where they say how well it fits. The exit status is 1 where nothing was found.
-fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled, with_scores: bool) -> ExitCode {
-    let api::Recalled { hits, behind, note, embedder, sources } = recalled;
+fn show(output: Output, answer: &Answer<api::Recalled>, with_scores: bool) -> ExitCode {
+    let api::Recalled { hits, behind, note, embedder, sources } = &answer.it;
     for api::AskedSource { name, error } in sources {
         if let Some(error) = error {
             output.note(format!("{name} gave nothing: {error}"));
@@ -108,7 +109,7 @@ fn show(output: Output, json: &impl serde::Serialize, recalled: &api::Recalled, 
         let entries = counted(behind, "entry");
         output.note(format!("{entries} not searched yet: ask again in a moment"));
     }
-    output.answer(json, |output| {
+    output.answer(&answer.json, |output| {
         hits.iter().for_each(|hit| match hit {
             api::FoundPassage::Here(hit) => line(hit, with_scores, output),
             api::FoundPassage::Elsewhere(hit) => foreign_line(hit, output),

@@ -255,7 +255,7 @@ impl<'a> WatchedRun<'a> {
 
 /// Adds a message of the user in main, the thread that runs read.
 pub(super) async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
-    super::say::add(session, &ThreadId::main(), GivenMessage::text(MessageRole::User, text)).await.map(drop)
+    super::messages::add(session, &ThreadId::main(), GivenMessage::text(MessageRole::User, text)).await.map(drop)
 }
 
 pub(super) fn has_ended(status: Status) -> bool {
