@@ -153,7 +153,7 @@ async fn post(context: &Context, on: &On, what: &str, body: &impl serde::Seriali
 
 /// What is to be done, as it was written.
 fn act(args: ActIn) -> Result<api::Act, Failure> {
-    let ActIn { tab, action, words, selector, steps, reason, .. } = args;
+    let ActIn { tab, action, words, selector, steps, reason } = args;
     let act = api::Act { tab_name: tab.name, action: None, selector: None, value: None, actions: Vec::new(), reason };
     if let Some(steps) = steps {
         let actions = serde_json::from_str(&terminal::text(&steps)?).map_err(|error| {

@@ -141,7 +141,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         project: args.project.clone().map(|root| ProjectFolder {
             root,
             look_every: LOOK_EVERY,
-            sweep_every: args.sweep_seconds.0,
+            sweep_every: args.sweep_seconds,
         }),
         prices,
         browsers: Some(browsers(&args, &url, folder)?),
@@ -156,7 +156,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let board_settings = callboard_engine::Settings {
         ttl,
         lease: Lease { holder: node.name.clone(), lasts: LEASE },
-        sweep: args.sweep_seconds.0,
+        sweep: args.sweep_seconds,
         supervisor,
         master_keys: keys,
         recall,
@@ -181,7 +181,7 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
 /// How the browsers of sessions are started.
 fn browsers(args: &Serve, url: &str, folder: Option<&Path>) -> Result<BrowserSettings, Failure> {
     let settings = config::browsers(url, folder)?;
-    let sweep_every = args.sweep_seconds.0.unwrap_or(settings.sweep_every);
+    let sweep_every = args.sweep_seconds.unwrap_or(settings.sweep_every);
     Ok(args.browsers.over(BrowserSettings { sweep_every, ..settings }))
 }
 

@@ -209,7 +209,7 @@ async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
     file.title = title.or(file.title);
     file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
-    file.collections = collections.map_or(file.collections, |collections| collections.0);
+    file.collections = collections.unwrap_or(file.collections);
     let made = file.create(&context.client, id, sets_from).await?;
     if choose {
         context.chosen.write(&made.it.id)?;
@@ -295,7 +295,7 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         ttl_seconds: args.ttl,
         prompt,
         steps,
-        collections: args.collections.map(|collections| collections.0),
+        collections: args.collections,
         ..SessionPatch::default()
     };
     call.json(&patch).print(context.output, show).await
