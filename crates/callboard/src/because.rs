@@ -37,18 +37,13 @@ impl fmt::Display for Because {
 impl Because {
     /// Says why a session was looked for that is gone, and what to do about it.
     pub(crate) fn explain(self, failure: Failure) -> Failure {
-        let (why, hint) = match self {
-            Self::Environment => {
-                ("CALLBOARD_SESSION names it", "change CALLBOARD_SESSION, or name a session with --session ID")
-            }
-            Self::Chosen => (
-                "it was chosen with `callboard use`",
-                "choose another one with `callboard use ID`, or none with `callboard use --clear`",
-            ),
+        let hint = match self {
+            Self::Environment => "change CALLBOARD_SESSION, or name a session with --session ID",
+            Self::Chosen => "choose another one with `callboard use ID`, or none with `callboard use --clear`",
             Self::Option | Self::Token | Self::Only => return failure,
         };
         let mut failure = failure.hint(hint);
-        failure.problem.detail = format!("{} ({why})", failure.problem.detail);
+        failure.problem.detail = format!("{} ({self})", failure.problem.detail);
         failure
     }
 }

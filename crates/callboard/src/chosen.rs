@@ -2,14 +2,14 @@
 
 use std::{
     fs,
-    io::{ErrorKind, Write as _},
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use callboard_engine::core::{entry::Hash, id::SessionId};
 use serde::{Deserialize, Serialize};
 
-use crate::{config, failure::Failure};
+use crate::{atomic, config, failure::Failure};
 
 /// Where the choice for one store or server is kept.
 #[derive(Debug)]
@@ -29,11 +29,6 @@ struct Choice {
 }
 
 impl Chosen {
-    /// The choice for the server with this address.
-    pub(crate) fn at_server(url: &str) -> Self {
-        Self::of(url)
-    }
-
     /// The choice for the store with this URL. The same file is the same store from any folder.
     pub(crate) fn on_store(url: &str) -> Self {
         if url == "memory:" {
@@ -45,7 +40,8 @@ impl Chosen {
         }
     }
 
-    fn of(place: &str) -> Self {
+    /// The choice for the server with this address.
+    pub(crate) fn of(place: &str) -> Self {
         let name = Hash::of(place.as_bytes()).to_string();
         let file = config::state_folder().map(|folder| folder.join("chosen").join(format!("{name}.json")));
         Self { file, place: config::shown(place) }
@@ -70,16 +66,8 @@ impl Chosen {
                 .hint("set CALLBOARD_SESSION, or name the session with --session ID"));
         };
         let choice = Choice { place: self.place.clone(), session: session.clone() };
-        let write = || -> std::io::Result<()> {
-            let folder = file.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(folder)?;
-            let mut new = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer(&mut new, &choice)?;
-            new.write_all(b"\n")?;
-            new.persist(file)?;
-            Ok(())
-        };
-        write().map_err(|error| broken(file, "write", &error))
+        let text = serde_json::to_string(&choice).map_err(|error| broken(file, "write", &error))? + "\n";
+        atomic::write(file, text.as_bytes(), true).map_err(|error| broken(file, "write", &error))
     }
 
     /// Forgets the choice. Returns which session was chosen.

@@ -7,7 +7,8 @@ use callboard_engine::core::{
     limits::Limits,
 };
 use callboard_server::{BrowserSettings, Rules};
-use clap::{Args, ValueEnum};
+use callboard_store::Durability;
+use clap::Args;
 
 use crate::failure::Failure;
 
@@ -24,31 +25,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// What acknowledged writes survive: a crash of the process (normal), or a power failure too (full)
-    #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true)]
-    pub(crate) durability: DurabilityChoice,
+    #[arg(long, global = true, value_name = "normal|full", default_value = "normal", hide_possible_values = true, value_parser = crate::parse::durability())]
+    pub(crate) durability: Durability,
     /// Print JSON for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print exact times at a terminal, too
     #[arg(long, global = true)]
     pub(crate) utc: bool,
-}
-
-/// What acknowledged writes survive.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum DurabilityChoice {
-    /// A crash of the process.
-    Normal,
-    /// A power failure too.
-    Full,
-}
-
-/// The session that a command works on.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct SessionArg {
-    /// The session (default: CALLBOARD_SESSION, else the one chosen with `callboard use`, else the only one)
-    #[arg(short, long, value_name = "ID")]
-    pub(crate) session: Option<SessionId>,
 }
 
 /// The agent that a command acts as.
@@ -62,8 +46,9 @@ pub(crate) struct ActingAs {
 /// Where a command works, and as whom.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct On {
-    #[command(flatten)]
-    pub(crate) session_arg: SessionArg,
+    /// The session (default: CALLBOARD_SESSION, else the one chosen with `callboard use`, else the only one)
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
     #[command(flatten)]
     pub(crate) acting_as: ActingAs,
 }
@@ -81,14 +66,15 @@ pub(crate) struct NamedSession {
 impl NamedSession {
     /// Where the command works, wherever the session was named.
     pub(crate) fn on(self) -> On {
-        let session = self.named.or(self.on.session_arg.session);
-        On { session_arg: SessionArg { session }, acting_as: self.on.acting_as }
+        On { session: self.named.or(self.on.session), acting_as: self.on.acting_as }
     }
 }
 
 /// The thread that a command works on: named behind the command, or as an option.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ThreadArg {
+    #[command(flatten)]
+    pub(crate) on: On,
     /// The thread (default: main)
     #[arg(value_name = "THREAD", conflicts_with = "thread")]
     pub(crate) named_thread: Option<ThreadId>,
@@ -105,7 +91,7 @@ impl ThreadArg {
 }
 
 /// How the browsers of sessions are started, and which hosts their pages may reach.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct BrowserArgs {
     /// The DevTools address of a running browser, which all sessions use in place of a Chromium of their own; what its pages reach is not guarded
     #[arg(long, value_name = "URL")]
@@ -127,12 +113,7 @@ pub(crate) struct BrowserArgs {
 impl BrowserArgs {
     /// Whether any of them is given.
     pub(crate) fn are_given(&self) -> bool {
-        let Self { browser, browser_window, browser_profiles, browser_hosts, browser_denied } = self;
-        browser.is_some()
-            || *browser_window
-            || browser_profiles.is_some()
-            || !browser_hosts.is_empty()
-            || !browser_denied.is_empty()
+        *self != Self::default()
     }
 
     /// These settings, as the options change them.

@@ -25,7 +25,7 @@ pub(crate) use self::{
     remote::Remote,
     retry::Retry,
 };
-use crate::{because::Because, cli::ActingAs, failure::Failure};
+use crate::{because::Because, cli::ActingAs, failure::Failure, output::Output};
 
 /// What answers calls.
 pub(crate) enum Client {
@@ -46,22 +46,15 @@ pub(crate) struct OnSession<'a> {
 }
 
 /// A call that is being built.
-#[derive(Debug)]
 pub(crate) struct Call<'a> {
     client: &'a Client,
     method: Method,
     /// The path, with the query so far.
     address: String,
-    body: Body,
+    /// What it sends, if anything, and of what type that is.
+    body: Option<(&'static str, Result<Pieces, serde_json::Error>)>,
     /// Why it concerns the session that it concerns.
     because: Because,
-}
-
-/// What a call sends.
-enum Body {
-    Nothing,
-    Json(Result<Vec<u8>, serde_json::Error>),
-    Lines(Pieces),
 }
 
 /// An answer: its JSON as received, and the parsed value.
@@ -75,7 +68,7 @@ impl Client {
     /// A call on `path`, segment by segment.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
         let address = path.iter().map(|segment| format!("/{}", encoded(segment))).collect();
-        Call { client: self, method, address, body: Body::Nothing, because: Because::Option }
+        Call { client: self, method, address, body: None, because: Because::Option }
     }
 
     /// Shuts down the store of this process in order. A server is not affected.
@@ -86,10 +79,11 @@ impl Client {
     }
 
     async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
-        match self {
-            Self::Local(_) => Ok(Reply::of(self.exchange(request).await?)),
-            Self::Remote(server) => Ok(Reply::of(self.exchange(request).await?).from(server.name())),
-        }
+        let server = match self {
+            Self::Local(_) => None,
+            Self::Remote(server) => Some(server.name().to_owned()),
+        };
+        Ok(Reply::of(self.exchange(request).await?, server))
     }
 
     /// Makes a call as it is, and gives the answer as it comes.
@@ -101,14 +95,21 @@ impl Client {
     }
 }
 
+impl<T> Answer<T> {
+    /// Prints it for programs as it came, or what `people` writes for people.
+    pub(crate) fn print(&self, output: Output, people: impl FnOnce(&T, Output)) {
+        output.answer(&self.json, |output| people(&self.it, output));
+    }
+}
+
 impl<'a> OnSession<'a> {
     /// The session with this id, which the command line names or the command has made.
-    pub(crate) fn named(client: &'a Client, id: SessionId) -> Self {
-        Self { client, id, because: Because::Option, acting_as: ActingAs::default() }
+    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: ActingAs) -> Self {
+        Self { client, id, because: Because::Option, acting_as }
     }
 
     /// A call on `path` below the session.
-    pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
+    pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'a> {
         let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
         Call { because: self.because, ..self.client.call(method, &whole).acting_as(&self.acting_as) }
     }
@@ -118,11 +119,11 @@ impl<'a> OnSession<'a> {
         self.call(Method::DELETE, &[]).done().await
     }
 
-    pub(crate) fn get(&self, path: &[&str]) -> Call<'_> {
+    pub(crate) fn get(&self, path: &[&str]) -> Call<'a> {
         self.call(Method::GET, path)
     }
 
-    pub(crate) fn post(&self, path: &[&str], body: &impl Serialize) -> Call<'_> {
+    pub(crate) fn post(&self, path: &[&str], body: &impl Serialize) -> Call<'a> {
         self.call(Method::POST, path).json(body)
     }
 }
@@ -152,17 +153,28 @@ impl<'a> Call<'a> {
 
     /// Sends this as JSON.
     pub(crate) fn json(self, body: &impl Serialize) -> Self {
-        Self { body: Body::Json(serde_json::to_vec(body)), ..self }
+        let bytes = serde_json::to_vec(body).map(|bytes| once(bytes.into()));
+        Self { body: Some(("application/json", bytes)), ..self }
     }
 
     /// Sends these JSON lines.
     pub(crate) fn lines(self, lines: Pieces) -> Self {
-        Self { body: Body::Lines(lines), ..self }
+        Self { body: Some(("application/x-ndjson", Ok(lines))), ..self }
     }
 
     /// Makes the call and reads what comes back.
     pub(crate) async fn answer<T: DeserializeOwned>(self) -> Result<Answer<T>, Failure> {
         self.begin().await?.read().await
+    }
+
+    /// Makes the call and prints what comes back.
+    pub(crate) async fn print<T: DeserializeOwned>(
+        self,
+        output: Output,
+        people: impl FnOnce(&T, Output),
+    ) -> Result<(), Failure> {
+        self.answer::<T>().await?.print(output, people);
+        Ok(())
     }
 
     /// Makes the call and ignores the body of the answer.
@@ -187,16 +199,10 @@ impl<'a> Call<'a> {
     /// Makes the call. A refusal is an error.
     async fn sent(self) -> Result<Reply, Failure> {
         let Self { client, method, address, body, because } = self;
-        let (kind, pieces) = match body {
-            Body::Nothing => (None, stream::empty().boxed()),
-            Body::Json(bytes) => {
-                let bytes = bytes.map_err(|error| {
-                    Failure::failed("invalid", format!("cannot write the request as JSON: {error}"))
-                })?;
-                (Some("application/json"), once(bytes.into()))
-            }
-            Body::Lines(lines) => (Some("application/x-ndjson"), lines),
-        };
+        let (kind, pieces) = body.unzip();
+        let pieces = pieces.unwrap_or_else(|| Ok(stream::empty().boxed()));
+        let pieces =
+            pieces.map_err(|error| Failure::failed("invalid", format!("cannot write the request as JSON: {error}")))?;
         let request = Request::builder().method(method).uri(address).body(pieces);
         let mut request =
             request.map_err(|error| Failure::failed("invalid", format!("cannot build the request: {error}")))?;
@@ -215,25 +221,6 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// A text as a part of an address.
 fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
-}
-
-impl std::fmt::Debug for Client {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Local(_) => "Local",
-            Self::Remote(_) => "Remote",
-        })
-    }
-}
-
-impl std::fmt::Debug for Body {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Nothing => "Nothing",
-            Self::Json(_) => "Json",
-            Self::Lines(_) => "Lines",
-        })
-    }
 }
 
 #[cfg(test)]

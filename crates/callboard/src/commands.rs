@@ -1,18 +1,14 @@
 //! The commands, one module per noun: its arguments and what it does. Each calls the API, at a server or on a store opened
 //! in this process.
 
-mod addressed;
 mod browser;
 mod choose;
 mod collection;
-mod completion;
 mod compress;
-mod context;
 mod directive;
 mod director;
 mod doctor;
 mod documents;
-mod erase;
 pub(crate) mod files;
 mod form;
 mod journal;
@@ -23,8 +19,6 @@ mod prompt;
 mod recall;
 mod run;
 mod runs;
-mod say;
-mod search;
 mod secrets;
 mod serve;
 mod session;
@@ -50,14 +44,17 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{BrowserSettings, Drive, Local, ProjectFolder, Settings};
+use callboard_server::{Drive, Local, ProjectFolder, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
+use http::Method;
+use serde::Serialize;
 
 use crate::{
+    because::Because,
     chosen::Chosen,
-    cli::{ActingAs, BrowserArgs, Global, On, SessionArg},
-    client::{Client, OnSession, Remote},
+    cli::{BrowserArgs, Global, On},
+    client::{Call, Client, OnSession, Remote},
     config::{self, ConnectionTarget},
     failure::Failure,
     master_keys,
@@ -119,11 +116,10 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+// What a command does that is no noun is said in its own file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a team on a task and watch it
     Run(run::Run),
-    /// Talk with a director, who plans, builds and tests a workflow with you
     Director(director::Director),
     /// Team files: have a model write one (draft)
     #[command(subcommand, alias = "teams")]
@@ -131,10 +127,8 @@ pub(crate) enum Command {
     /// Runs: what a team did with its tasks (list, show, pause, resume, cancel, tool-result)
     #[command(subcommand)]
     Runs(runs::Runs),
-    /// Turns: which models were asked, and with which prompts (show)
     #[command(alias = "turn")]
     Turns(turns::Turns),
-    /// Apply a manager's directive and print the result
     #[command(alias = "directives")]
     Directive(directive::Directive),
     /// Forms: questions for the user (list, answer)
@@ -143,23 +137,16 @@ pub(crate) enum Command {
     /// Sessions: each is a team's journal, settings and context (new, list, show, update, delete, fork, journal)
     #[command(subcommand, alias = "sessions")]
     Session(session::Session),
-    /// Choose the session that later commands work on
     Use(choose::Use),
-    /// Export a session as JSON lines
     Export(transfer::Export),
-    /// Import an exported session
     Import(transfer::Import),
-    /// Add a message to a thread
-    Say(say::Say),
-    /// Read the messages of a thread
+    Say(messages::Say),
     #[command(alias = "message")]
     Messages(messages::Messages),
     /// Threads: conversations, who sees them, and their settings (list, put)
     #[command(subcommand, alias = "threads")]
     Thread(thread::Thread),
-    /// Replace the older messages of a thread with a summary in prompts
     Compress(compress::Compress),
-    /// Pin a message: compression keeps it word for word
     Pin(compress::Pin),
     /// Context sets: named texts that the team shares (list, show, put, delete)
     #[command(subcommand, alias = "sets")]
@@ -170,16 +157,13 @@ pub(crate) enum Command {
     /// Collections: documents that sessions share (create, list, remove, erase, export, import)
     #[command(subcommand, alias = "collections")]
     Collection(collection::Collection),
-    /// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
     #[command(alias = "file")]
     Files(files::Files),
     /// Variables: named values that the team works with (list, get, set, clear)
     #[command(subcommand, name = "var", aliases = ["vars", "variable", "variables"])]
     Variable(variable::Variable),
-    /// The plan: its phases and tasks, in versions (set, history, show, diff, task)
     #[command(alias = "plans")]
     Plan(plan::Plan),
-    /// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
     #[command(alias = "workflows")]
     Workflow(workflow::Workflow),
     /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
@@ -191,15 +175,10 @@ pub(crate) enum Command {
     /// The browser of a session, at a server (status, open, go, inspect, act, screenshot, close)
     #[command(subcommand, alias = "browsers")]
     Browser(browser::Browser),
-    /// Build an agent's prompt, now or as of an earlier entry
     Prompt(prompt::Prompt),
-    /// Show how large the agents' prompts are, and when they are compressed
-    Context(context::Context),
-    /// Find passages that answer a question, in everything that was ever said
+    Context(compress::HistorySize),
     Recall(recall::Recall),
-    /// Find exact words and phrases, the newest first
-    Search(search::Search),
-    /// Trace a text: who wrote it, which agents were shown it, and what replaced it
+    Search(recall::Search),
     Why(why::Why),
     /// Access tokens: each gives the rights of one agent or one role (new, list, revoke)
     #[command(subcommand, alias = "tokens")]
@@ -207,16 +186,12 @@ pub(crate) enum Command {
     /// Secrets: replace the master key, put back what is none (rotate, restore)
     #[command(subcommand, alias = "secret")]
     Secrets(secrets::Secrets),
-    /// Erase what people wrote in an entry, for good
-    Erase(erase::Erase),
-    /// Serve sessions over HTTP
+    Erase(journal::Erase),
     Serve(serve::Serve),
-    /// Answer a client of MCP, such as a coding agent, on standard input and output
     Mcp(mcp::Mcp),
     /// Stores: check a store, or copy it into another one (check, copy)
     #[command(subcommand, alias = "stores")]
     Store(store::Store),
-    /// Check the store and the model, and report problems
     Doctor(doctor::Doctor),
     /// Print a shell completion script
     #[command(
@@ -281,8 +256,8 @@ impl Command {
         match self {
             Self::Session(session::Session::New(_)) | Self::Import(_) | Self::Mcp(_) => true,
             Self::Run(run) => run.session.is_none(),
-            Self::Director(director) => director.on.session_arg.session.is_none(),
-            Self::Collection(command) => matches!(command, Collection::Create { .. } | Collection::Import { .. }),
+            Self::Director(director) => director.on.session.is_none(),
+            Self::Collection(command) => matches!(command, Collection::Create(_) | Collection::Import { .. }),
             _ => false,
         }
     }
@@ -374,12 +349,18 @@ pub(crate) async fn execute(global: &Global, command: Command, output: Output) -
     // A file that is not there makes no store.
     command.imported().map_or(Ok(()), transfer::check)?;
     match command {
-        Command::Completion { shell } => completion::print(shell, output),
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "callboard", &mut script);
+            output.bytes(&script);
+        }
         Command::Serve(args) => return serve::serve(global, args, output).await,
         Command::Doctor(args) => return doctor::doctor(global, &args, output).await,
         Command::Team(command) => team::execute(global, command, output).await?,
         Command::Store(command) => return store::execute(global, command, output).await,
-        Command::Secrets(secrets::Secrets::Rotate(args)) => return secrets::rotate(global, &args, output).await,
+        Command::Secrets(secrets::Secrets::Rotate { data, lost }) => {
+            return secrets::rotate(global, data.as_deref(), lost, output).await;
+        }
         command => {
             let context = Context::open(global, &command, output).await?;
             if let Command::Mcp(args) = command {
@@ -406,13 +387,15 @@ impl Context {
                 }
                 let token = config::token(global)?;
                 let server = Remote::new(&url, token.as_deref())?;
-                let chosen = Chosen::at_server(server.name());
+                let chosen = Chosen::of(server.name());
                 (Client::Remote(server), chosen, token)
             }
             ConnectionTarget::Store(url) => {
                 let is_missing = !command.makes_store() && config::is_missing(&url);
                 if is_missing && global.store.is_some() {
-                    return Err(no_store(&url));
+                    let problem = format!("there is no store at {}", config::shown(&url));
+                    return Err(Failure::failed("store_cannot_open", problem)
+                        .hint("check the path; `callboard session new` with the same --store makes one there"));
                 }
                 let chosen = Chosen::on_store(&url);
                 // A store that is not there is empty, and stays away until something is to be kept in it.
@@ -426,8 +409,9 @@ impl Context {
                     Drive::Nothing => None,
                 };
                 let board = board(global, &url, drive).await?;
-                let local = local(board, drive, command.models(), browsers, command.project())?;
-                (Client::Local(local), chosen, None)
+                let project = command.project();
+                let settings = Settings { project, browsers, ..settings(&board, command.models()) };
+                (Client::Local(Local::new(board, settings, drive)?), chosen, None)
             }
         };
         let token_session = token.as_deref().and_then(callboard_server::session_of);
@@ -441,7 +425,7 @@ impl Context {
             Command::Run(args) => return run::run(self, args).await,
             Command::Director(args) => return director::director(self, args).await,
             Command::Recall(args) => return recall::recall(self, args).await,
-            Command::Search(args) => return search::search(self, args).await,
+            Command::Search(args) => return recall::search(self, args).await,
             Command::Why(args) => return why::why(self, args).await,
             Command::Directive(args) => return directive::directive(self, args).await,
             Command::Documents(command) => return documents::execute(self, command).await,
@@ -449,14 +433,14 @@ impl Context {
             Command::Use(args) => choose::choose(self, args).await,
             Command::Set(command) => set::execute(self, command).await,
             Command::Form(command) => form::execute(self, command).await,
-            Command::Say(args) => say::say(self, args).await,
+            Command::Say(args) => messages::say(self, args).await,
             Command::Thread(command) => thread::execute(self, command).await,
             Command::Messages(args) => messages::messages(self, args).await,
             Command::Prompt(args) => prompt::prompt(self, args).await,
-            Command::Context(args) => context::context(self, args).await,
+            Command::Context(args) => compress::context(self, args).await,
             Command::Compress(args) => compress::compress(self, args).await,
             Command::Pin(args) => compress::pin(self, args).await,
-            Command::Erase(args) => erase::erase(self, args).await,
+            Command::Erase(args) => journal::erase(self, args).await,
             Command::Runs(command) => runs::execute(self, command).await,
             Command::Turns(args) => turns::execute(self, args).await,
             Command::Plan(args) => plan::execute(self, args).await,
@@ -469,32 +453,42 @@ impl Context {
             Command::Export(args) => transfer::export(self, args).await,
             Command::Import(args) => transfer::import(self, args).await,
             Command::Token(command) => token::execute(self, command).await,
-            Command::Secrets(secrets::Secrets::Restore(args)) => secrets::restore(self, args).await,
+            Command::Secrets(secrets::Secrets::Restore { on, name, reason }) => {
+                secrets::restore(self, &on, name, reason).await
+            }
             Command::Team(_)
             | Command::Serve(_)
             | Command::Doctor(_)
             | Command::Files(_)
             | Command::Mcp(_)
-            | Command::Secrets(secrets::Secrets::Rotate(_))
+            | Command::Secrets(secrets::Secrets::Rotate { .. })
             | Command::Store(_)
             | Command::Completion { .. } => Ok(()),
         }?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The session that is named, else the one that is meant (see [`which`]).
-    async fn session(&self, session_arg: &SessionArg) -> Result<OnSession<'_>, Failure> {
-        let client = &self.client;
-        if let Some(id) = &session_arg.session {
-            return Ok(OnSession::named(client, id.clone()));
-        }
-        let (id, because) = which::session(client, &self.chosen, self.token_session.as_ref()).await?;
-        Ok(OnSession { client, id, because, acting_as: ActingAs::default() })
+    /// The session that is named, else the one that is meant (see [`which`]), for calls as the agent that the command acts as.
+    async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
+        let (client, acting_as) = (&self.client, on.acting_as.clone());
+        let (id, because) = match &on.session {
+            Some(id) => (id.clone(), Because::Option),
+            None => which::session(client, &self.chosen, self.token_session.as_ref()).await?,
+        };
+        Ok(OnSession { client, id, because, acting_as })
     }
 
-    /// The same, for calls as the agent that the command acts as.
-    async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
-        Ok(OnSession { acting_as: on.acting_as.clone(), ..self.session(&on.session_arg).await? })
+    /// A call on `path` below the session that is meant, as the agent that the command acts as.
+    async fn call(&self, on: &On, method: Method, path: &[&str]) -> Result<Call<'_>, Failure> {
+        Ok(self.session_on(on).await?.call(method, path))
+    }
+
+    async fn get(&self, on: &On, path: &[&str]) -> Result<Call<'_>, Failure> {
+        self.call(on, Method::GET, path).await
+    }
+
+    async fn post(&self, on: &On, path: &[&str], body: &impl Serialize) -> Result<Call<'_>, Failure> {
+        Ok(self.call(on, Method::POST, path).await?.json(body))
     }
 
     /// A command line that continues from this one, with the same --store or --url, as it can be pasted.
@@ -502,12 +496,6 @@ impl Context {
         let (program, option) = (config::program(), self.connection_option.as_deref().unwrap_or_default());
         format!("{program} {command}{option}")
     }
-}
-
-/// The failure of a command that makes no store, where the command line names one that is not there.
-fn no_store(url: &str) -> Failure {
-    Failure::failed("store_cannot_open", format!("there is no store at {}", config::shown(url)))
-        .hint("check the path; `callboard session new` with the same --store makes one there")
 }
 
 /// The board over the store with this URL. A command that drives no runs takes no lease, so that running runs stay with
@@ -524,17 +512,9 @@ async fn board(global: &Global, url: &str, drive: Drive) -> Result<Board, Failur
     Ok(Board::new(store, settings))
 }
 
-/// The API on a board in this process.
-fn local(
-    board: Board,
-    drive: Drive,
-    models: Endpoints,
-    browsers: Option<BrowserSettings>,
-    project: Option<ProjectFolder>,
-) -> Result<Local, Failure> {
-    let node = board.settings().lease.holder.clone();
-    let settings = Settings { project, browsers, ..Settings::new(Arc::new(models), config::runs(node)) };
-    Ok(Local::new(board, settings, drive)?)
+/// The settings of the API on a board in this process.
+fn settings(board: &Board, models: Endpoints) -> Settings {
+    Settings::new(Arc::new(models), config::runs(board.settings().lease.holder.clone()))
 }
 
 /// What acknowledged writes survive, for people.

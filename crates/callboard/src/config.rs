@@ -1,32 +1,25 @@
 //! The environment variables. They are read here and nowhere else.
 
 use std::{
-    env, io,
+    env,
+    fmt::Display,
+    io,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
     time::Duration,
 };
 
 use callboard_engine::{
     RecallSettings,
-    core::{
-        entry::Hash,
-        id::{BadName, SessionId},
-        session::{BadTtl, Ttl},
-    },
+    core::{entry::Hash, id::SessionId, session::Ttl},
 };
 use callboard_model::{ApiKey, Endpoints, Proxy};
 use callboard_server::{BrowserSettings, HostPort, Rules};
-use callboard_store::Durability;
 use etcetera::BaseStrategy as _;
 use tracing_subscriber::EnvFilter;
 
-use crate::{
-    cli::{DurabilityChoice, Global},
-    failure::Failure,
-    remark::Remark,
-    terminal,
-};
+use crate::{cli::Global, failure::Failure, remark::Remark, terminal};
 
 /// How long a model may take for one answer.
 const TURN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -64,14 +57,12 @@ pub(crate) fn secret(name: &str) -> Option<ApiKey> {
 
 /// After how long without use a session expires that says nothing of it, if the environment says so.
 pub(crate) fn ttl() -> Result<Option<Ttl>, Failure> {
-    let ttl = variable("SESSION_TTL_SECONDS").map(|text| text.trim().parse());
-    ttl.transpose().map_err(|wrong: BadTtl| Failure::usage("invalid", format!("SESSION_TTL_SECONDS: {wrong}")))
+    parsed("SESSION_TTL_SECONDS")
 }
 
 /// The session that commands work on which name none.
 pub(crate) fn session() -> Result<Option<SessionId>, Failure> {
-    let id = variable("CALLBOARD_SESSION").map(|text| text.trim().parse());
-    id.transpose().map_err(|wrong: BadName| Failure::usage("invalid", format!("CALLBOARD_SESSION: {wrong}")))
+    parsed("CALLBOARD_SESSION")
 }
 
 /// The user's folder for what programs remember between two commands.
@@ -141,6 +132,20 @@ pub(crate) fn sqlite_path(store_url: &str) -> Option<&Path> {
     Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
 }
 
+/// The folder for what is not in the store: the one that is named, else that of the SQLite file.
+pub(crate) fn data_folder<'a>(store_url: &'a str, named: Option<&'a Path>) -> Option<&'a Path> {
+    named.or_else(|| sqlite_path(store_url)?.parent())
+}
+
+/// What tells a store from others that share a folder. A file of SQLite keeps its name when its folder is moved; the address
+/// of a server is nobody's business.
+fn store_name(store_url: &str) -> String {
+    match sqlite_path(store_url) {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        None => Hash::of(store_url.as_bytes()).to_string(),
+    }
+}
+
 /// Whether this is a store in a SQLite file that is not there, in a place where it can be made.
 pub(crate) fn is_missing(store_url: &str) -> bool {
     let path = sqlite_path(store_url).and_then(|path| std::path::absolute(path).ok());
@@ -152,13 +157,8 @@ pub(crate) fn is_missing(store_url: &str) -> bool {
 
 /// Where the indices of recall are: in the folder for what is not in the store, else beside the SQLite file.
 pub(crate) fn recall(store_url: &str, folder: Option<&Path>) -> RecallSettings {
-    let folder = folder.or_else(|| sqlite_path(store_url)?.parent());
-    // A file of SQLite keeps its name when its folder is moved; the address of a server is nobody's business.
-    let store = match sqlite_path(store_url) {
-        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
-        None => Hash::of(store_url.as_bytes()).to_string().into(),
-    };
-    RecallSettings { file: folder.map(|folder| folder.join("recall.db")), store, ..RecallSettings::default() }
+    let file = data_folder(store_url, folder).map(|folder| folder.join("recall.db"));
+    RecallSettings { file, store: store_name(store_url).into(), ..RecallSettings::default() }
 }
 
 /// How browsers are started here. Pictures of pages are in `folder`, where there is one.
@@ -177,10 +177,7 @@ pub(crate) fn browsers(store_url: &str, folder: Option<&Path>) -> Result<Browser
         }
     };
     // Stores that share a folder keep their pictures apart.
-    let store = match sqlite_path(store_url) {
-        Some(path) => path.file_name().unwrap_or_default().to_string_lossy().replace(['?', '&', '%'], "_"),
-        None => Hash::of(store_url.as_bytes()).to_string(),
-    };
+    let store = store_name(store_url).replace(['?', '&', '%'], "_");
     Ok(BrowserSettings {
         program: variable("CHROMIUM").map(PathBuf::from),
         search_path: env::var_os("PATH"),
@@ -192,11 +189,7 @@ pub(crate) fn browsers(store_url: &str, folder: Option<&Path>) -> Result<Browser
 
 /// The settings of the store.
 pub(crate) fn store_settings(global: &Global) -> callboard_store::Settings {
-    let durability = match global.durability {
-        DurabilityChoice::Normal => Durability::Normal,
-        DurabilityChoice::Full => Durability::Full,
-    };
-    callboard_store::Settings { durability, ..callboard_store::Settings::default() }
+    callboard_store::Settings { durability: global.durability, ..callboard_store::Settings::default() }
 }
 
 /// A random, unique name for this process as a driver of runs.
@@ -253,6 +246,12 @@ pub(crate) fn start_log(is_server: bool) {
 /// A variable that is set and not empty.
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// What a variable says that is set and not empty.
+fn parsed<T: FromStr<Err: Display>>(name: &str) -> Result<Option<T>, Failure> {
+    let value = variable(name).map(|text| text.trim().parse::<T>());
+    value.transpose().map_err(|wrong| Failure::usage("invalid", format!("{name}: {wrong}")))
 }
 
 fn key(name: &str) -> Option<ApiKey> {

@@ -74,19 +74,16 @@ impl From<callboard_files::Error> for Failure {
 impl From<callboard_server::Error> for Failure {
     fn from(error: callboard_server::Error) -> Self {
         let code = match &error {
-            callboard_server::Error::NoTokens { .. } => "no_tokens",
+            callboard_server::Error::NoTokens { .. } => {
+                let hint = "use --user-token-file FILE, or CALLBOARD_USER_TOKENS";
+                return Self::failed("no_tokens", error.to_string()).hint(hint);
+            }
             callboard_server::Error::Tls { .. } => "bad_tls",
             callboard_server::Error::Project(error) => error.code(),
             callboard_server::Error::NoRandomness(_) => "no_randomness",
             callboard_server::Error::Listen(_) => "cannot_listen",
         };
-        let failure = Self::failed(code, error.to_string());
-        match error {
-            callboard_server::Error::NoTokens { .. } => {
-                failure.hint("use --user-token-file FILE, or CALLBOARD_USER_TOKENS")
-            }
-            _ => failure,
-        }
+        Self::failed(code, error.to_string())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Callboard on the command line.
 
+mod atomic;
 mod because;
 mod chosen;
 mod cli;

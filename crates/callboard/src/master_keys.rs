@@ -2,15 +2,15 @@
 //! environment.
 
 use std::{
-    env, fs,
-    io::{self, Write as _},
+    env, fs, io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use callboard_engine::{MasterKey, MasterKeys};
 
-use crate::{config, failure::Failure};
+use crate::{atomic, config, failure::Failure};
 
 /// The variable with master keys: 64 hexadecimal digits each, separated by commas, the newest first.
 pub(crate) const VARIABLE: &str = "CALLBOARD_MASTER_KEY";
@@ -25,22 +25,36 @@ const COMMENT: &str =
 /// Where the master keys of a store are: in the environment, else in `folder`, the one of `--data` or of the SQLite file.
 /// A store in memory has a key of its own.
 pub(crate) fn of(store_url: &str, folder: Option<&Path>) -> Arc<dyn MasterKeys> {
-    match folder.or_else(|| config::sqlite_path(store_url)?.parent()) {
+    match config::data_folder(store_url, folder) {
         _ if is_given() => Arc::new(FromEnvironment),
         Some(folder) => Arc::new(KeyFile(folder.join(NAME))),
-        None if store_url == "memory:" => Arc::new(InMemory::default()),
-        None => Arc::new(Nowhere),
+        None if store_url == "memory:" => match MasterKey::random() {
+            Some(key) => Arc::new(vec![key]),
+            None => Arc::new(Missing("this machine has no randomness for a key")),
+        },
+        None => Arc::new(Missing(
+            "there is no master key: set CALLBOARD_MASTER_KEY, or name a folder for it with `serve --data`",
+        )),
+    }
+}
+
+/// The keys that are there already, and where, for people.
+pub(crate) fn known(store_url: &str, folder: Option<&Path>) -> Result<Option<(Vec<MasterKey>, String)>, String> {
+    match file_of(store_url, folder) {
+        Some(file) => Ok(file.read()?.map(|keys| (keys, file.shown()))),
+        None if is_given() => Ok(Some((FromEnvironment.keys()?, format!("in {VARIABLE}")))),
+        None => Ok(None),
     }
 }
 
 /// Whether they are in the environment.
-pub(crate) fn is_given() -> bool {
+fn is_given() -> bool {
     env::var_os(VARIABLE).is_some_and(|keys| !keys.is_empty())
 }
 
 /// The file of a store's master keys, if they are in one.
 pub(crate) fn file_of(store_url: &str, folder: Option<&Path>) -> Option<KeyFile> {
-    let folder = folder.or_else(|| config::sqlite_path(store_url)?.parent()).filter(|_| !is_given())?;
+    let folder = config::data_folder(store_url, folder).filter(|_| !is_given())?;
     Some(KeyFile(folder.join(NAME)))
 }
 
@@ -56,24 +70,13 @@ impl MasterKeys for FromEnvironment {
     }
 }
 
-/// There is no place for keys.
+/// There are no keys, for this reason.
 #[derive(Clone, Copy, Debug)]
-struct Nowhere;
+struct Missing(&'static str);
 
-impl MasterKeys for Nowhere {
+impl MasterKeys for Missing {
     fn keys(&self) -> Result<Vec<MasterKey>, String> {
-        Err(format!("there is no master key: set {VARIABLE}, or name a folder for it with `serve --data`"))
-    }
-}
-
-/// A key that goes with the process, as does all that it opens.
-#[derive(Debug, Default)]
-struct InMemory(OnceLock<Option<MasterKey>>);
-
-impl MasterKeys for InMemory {
-    fn keys(&self) -> Result<Vec<MasterKey>, String> {
-        let key = self.0.get_or_init(MasterKey::random).clone();
-        key.map(|key| vec![key]).ok_or_else(|| "this machine has no randomness for a key".to_owned())
+        Err(self.0.to_owned())
     }
 }
 
@@ -103,7 +106,7 @@ impl MasterKeys for KeyFile {
 
 impl KeyFile {
     /// The path of the file, for people.
-    pub(crate) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         self.0.display().to_string()
     }
 
@@ -126,9 +129,7 @@ impl KeyFile {
         keys.map(Some).ok_or_else(|| format!("{} holds no master key: put the right file back", self.shown()))
     }
 
-    #[cfg(unix)]
     fn check_mode(&self, metadata: &fs::Metadata) -> Result<(), String> {
-        use std::os::unix::fs::PermissionsExt as _;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 == 0 {
             return Ok(());
@@ -137,25 +138,11 @@ impl KeyFile {
         Err(format!("others may read the master key in {file} (its mode is {mode:03o}): run `chmod 600 {file}`"))
     }
 
-    #[cfg(not(unix))]
-    fn check_mode(&self, _: &fs::Metadata) -> Result<(), String> {
-        Ok(())
-    }
-
     /// Writes the file at once. Only the owner can read it from the beginning. Without `replace`, one that is there stays.
     pub(crate) fn write(&self, keys: &[MasterKey], replace: bool) -> Result<(), String> {
-        let failed = |error: io::Error| format!("the master key cannot be written to {}: {error}", self.shown());
-        let folder = self.0.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(failed)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         let lines: String = keys.iter().map(|key| hex(key) + "\n").collect();
-        file.write_all(format!("{COMMENT}{lines}").as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        let written = if replace { file.persist(&self.0) } else { file.persist_noclobber(&self.0) };
-        match written {
-            Err(error) if !replace && error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            written => written.map(drop).map_err(|error| failed(error.error)),
-        }
+        atomic::write(&self.0, format!("{COMMENT}{lines}").as_bytes(), replace)
+            .map_err(|error| format!("the master key cannot be written to {}: {error}", self.shown()))
     }
 }
 
@@ -196,14 +183,10 @@ mod tests {
         let made = file.keys_or_make().unwrap();
         assert_eq!(made.len(), 1);
         assert_eq!(file.keys_or_make().unwrap()[0].bytes(), made[0].bytes());
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            assert_eq!(fs::metadata(&file.0).unwrap().permissions().mode() & 0o777, 0o600);
-            fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
-            let refused = file.keys().unwrap_err();
-            assert!(refused.contains("others may read") && refused.contains("chmod 600"), "{refused}");
-        }
+        assert_eq!(fs::metadata(&file.0).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&file.0, fs::Permissions::from_mode(0o640)).unwrap();
+        let refused = file.keys().unwrap_err();
+        assert!(refused.contains("others may read") && refused.contains("chmod 600"), "{refused}");
     }
 
     #[test]

@@ -30,6 +30,11 @@ pub(crate) fn counted(number: impl fmt::Display, noun: &str) -> String {
     }
 }
 
+/// Things in a row: `a, b, c`.
+pub(crate) fn joined(things: impl IntoIterator<Item: fmt::Display>) -> String {
+    things.into_iter().map(|thing| thing.to_string()).collect::<Vec<_>>().join(", ")
+}
+
 /// How to print.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
@@ -127,6 +132,11 @@ impl Output {
         if self.json { self.json(value) } else { people(self) }
     }
 
+    /// Tells what was done to a thing: `deleted Tone`.
+    pub(crate) fn done(self, what: &str, thing: &(impl Serialize + fmt::Display)) {
+        self.answer(&json!({what: thing}), |output| output.line(format!("{what} {thing}")));
+    }
+
     /// Prints a line to the standard error.
     pub(crate) fn note(self, line: impl AsRef<str>) {
         self.remark(&format!("{}\n", line.as_ref()));
@@ -170,21 +180,27 @@ impl Output {
     }
 
     /// Prints rows with their columns below each other.
-    pub(crate) fn table(self, head: &[&str], rows: &[Vec<String>]) {
-        table(head, rows).iter().for_each(|line| self.line(line));
+    pub(crate) fn table(self, head: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+        table(head, &rows.collect::<Vec<_>>()).iter().for_each(|line| self.line(line));
     }
 
     /// Prints a list with its columns below each other. Where there is nothing in it, a note says so.
-    pub(crate) fn list(self, head: &[&str], rows: &[Vec<String>], things: &str) {
-        match rows {
-            [] => self.note(format!("there are no {things}")),
-            rows => self.table(head, rows),
+    pub(crate) fn list(self, head: &[&str], rows: impl Iterator<Item = Vec<String>>, things: &str) {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return self.note(format!("there are no {things}"));
         }
+        self.table(head, rows);
     }
 
     /// Prints rows with their columns below each other to the standard error.
     pub(crate) fn note_table(self, head: &[&str], rows: &[Vec<String>]) {
         table(head, rows).iter().for_each(|line| self.note(line));
+    }
+
+    /// Prints a line that stands out, where colours are wanted.
+    pub(crate) fn painted(self, style: Style, line: impl AsRef<str>) {
+        self.line(self.paint(style, line));
     }
 
     /// Makes a text stand out, where colours are wanted.

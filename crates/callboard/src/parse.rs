@@ -10,6 +10,7 @@ use callboard_engine::core::{
     prompt::LayoutName,
     time::Timestamp,
 };
+use callboard_store::Durability;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 
@@ -37,15 +38,13 @@ pub(crate) fn audience(text: &str) -> Result<Audience, String> {
     }
 }
 
-/// The names of collections.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Collections(pub(crate) Vec<CollectionName>);
+/// The names of collections. By this name they are one value of an option; a `Vec` would be several.
+pub(crate) type Collections = Vec<CollectionName>;
 
 /// Names separated by commas; none where there is nothing.
 pub(crate) fn collections(text: &str) -> Result<Collections, String> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let names = names.map(str::parse).collect::<Result<_, BadName>>();
-    names.map(Collections).map_err(|error| error.to_string())
+    names.map(str::parse).collect::<Result<_, BadName>>().map_err(|error| error.to_string())
 }
 
 /// A whole number followed by `s`, `m`, `h` or `d`; without a unit, seconds.
@@ -108,6 +107,12 @@ pub(crate) fn explained<const N: usize>(words: [(&'static str, &'static str); N]
     words.map(|(word, meaning)| PossibleValue::new(word).help(meaning)).into()
 }
 
+/// What acknowledged writes survive.
+pub(crate) fn durability() -> impl TypedValueParser<Value = Durability> {
+    let words = explained([("normal", "A crash of the process"), ("full", "A power failure too")]);
+    words.map(|word| if word == "full" { Durability::Full } else { Durability::Normal })
+}
+
 /// The number of an entry.
 pub(crate) fn seq(text: &str) -> Result<Seq, String> {
     text.parse().map(Seq).map_err(|_| format!("{text:?} is not the number of an entry"))
@@ -120,16 +125,15 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// The interval between sweeps; `None` turns them off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sweep(pub(crate) Option<Duration>);
+/// The interval between sweeps; `None` turns them off. By this name it is always there; an `Option` need not be given.
+pub(crate) type Sweep = Option<Duration>;
 
 /// A whole number of seconds above 0, or `off`.
 pub(crate) fn sweep(text: &str) -> Result<Sweep, String> {
     match text {
-        "off" => Ok(Sweep(None)),
+        "off" => Ok(None),
         text => match text.parse::<NonZeroU64>() {
-            Ok(seconds) => Ok(Sweep(Some(Duration::from_secs(seconds.get())))),
+            Ok(seconds) => Ok(Some(Duration::from_secs(seconds.get()))),
             Err(_) => Err(format!("{text:?} is not a whole number of seconds above 0, nor \"off\"")),
         },
     }
@@ -168,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_sweep_is_every_so_many_seconds_or_off() {
-        assert_eq!(sweep("5"), Ok(Sweep(Some(Duration::from_secs(5)))));
-        assert_eq!(sweep("off"), Ok(Sweep(None)));
+        assert_eq!(sweep("5"), Ok(Some(Duration::from_secs(5))));
+        assert_eq!(sweep("off"), Ok(None));
         assert!(sweep("0").is_err() && sweep("never").is_err());
     }
 

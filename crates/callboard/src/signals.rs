@@ -2,23 +2,30 @@
 
 use std::io;
 
-use tokio::sync::watch;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 
 use crate::failure::Failure;
 
-/// Counts the signals that ask the process to end: Ctrl-C, and on Unix SIGTERM. Its clones count the same.
+/// Counts the signals that ask the process to end: Ctrl-C and SIGTERM. Its clones count the same.
 #[derive(Clone)]
 pub(crate) struct Signals(watch::Receiver<u32>);
 
 impl Signals {
     /// Starts counting. From now on these signals no longer end the process by themselves.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let failed = |error| Failure::failed("no_signals", format!("cannot listen for signals: {error}"));
-        let mut source = Source::new().map_err(failed)?;
+        let failed = |error: io::Error| Failure::failed("no_signals", format!("cannot listen for signals: {error}"));
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let (count, counted) = watch::channel(0);
         tokio::spawn(async move {
             loop {
-                source.next().await;
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
                 count.send_modify(|count: &mut u32| *count = count.saturating_add(1));
             }
         });
@@ -32,40 +39,5 @@ impl Signals {
             // The counting task has ended with the runtime.
             std::future::pending().await
         }
-    }
-}
-
-#[cfg(unix)]
-struct Source {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Source {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-#[cfg(windows)]
-struct Source(tokio::signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Source {
-    fn new() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn next(&mut self) {
-        let _ = self.0.recv().await;
     }
 }

@@ -56,9 +56,17 @@ pub(crate) fn file(path: &std::path::Path) -> Result<String, Failure> {
     utf8(std::fs::read(path).map_err(failed)?, &path.display().to_string())
 }
 
-/// The failure of reading a file, for a command that takes one, or `-`, but no text.
-pub(crate) fn not_a_text(failure: Failure) -> Failure {
-    failure.hint("name a file, or use - and pipe the text to the standard input")
+/// All of a file; `-` is the standard input.
+pub(crate) fn input(path: &std::path::Path) -> Result<String, Failure> {
+    if path.as_os_str() == "-" { all() } else { file(path) }
+}
+
+/// The same for a command that takes a file, or `-`, but no text.
+pub(crate) fn text_in(path: &std::path::Path) -> Result<String, Failure> {
+    if path.as_os_str() == "-" {
+        return all();
+    }
+    file(path).map_err(|failure| failure.hint("name a file, or use - and pipe the text to the standard input"))
 }
 
 fn utf8(bytes: Vec<u8>, what: &str) -> Result<String, Failure> {

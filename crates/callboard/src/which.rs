@@ -24,19 +24,15 @@ pub(crate) async fn session(
     if let Some(id) = chosen.read()? {
         return Ok((id, Because::Chosen));
     }
-    let newest = newest(client).await?;
+    // As many as an error lists, and one more.
+    let list = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", LISTED + 1);
+    let newest = list.answer::<api::SessionList>().await?.it.sessions;
     match newest.as_slice() {
         [] => Err(Failure::failed("not_found", "there are no sessions")
             .hint("create one with `callboard session new` or `callboard run TEAM.toml`")),
         [only] => Ok((only.id.clone(), Because::Only)),
         several => Err(not_clear(several)),
     }
-}
-
-/// The sessions that were used last: as many as an error lists, and one more.
-async fn newest(client: &Client) -> Result<Vec<api::Session>, Failure> {
-    let list = client.call(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", LISTED + 1);
-    Ok(list.answer::<api::SessionList>().await?.it.sessions)
 }
 
 fn not_clear(sessions: &[api::Session]) -> Failure {

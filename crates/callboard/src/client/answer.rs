@@ -23,15 +23,10 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn of(response: Response<Pieces>) -> Self {
+    pub(super) fn of(response: Response<Pieces>, server: Option<String>) -> Self {
         let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Self { status: response.status(), kind, pieces: response.into_body(), server: None }
-    }
-
-    /// Marks it as coming from this server.
-    pub(super) fn from(self, server: &str) -> Self {
-        Self { server: Some(server.to_owned()), ..self }
+        Self { status: response.status(), kind, pieces: response.into_body(), server }
     }
 
     /// Itself if the call succeeded, else the reason for the refusal.
@@ -102,30 +97,21 @@ pub(crate) fn broken(error: &std::io::Error) -> Failure {
 /// Why a call was refused, with a hint for the command line.
 fn refused(problem: Problem, status: StatusCode, by_server: bool, because: Because) -> Failure {
     let resource = problem.resource.clone().filter(|_| status == StatusCode::NOT_FOUND);
-    let is_session = resource.as_deref() == Some("session");
     let mut failure = Failure { problem: Box::new(problem), is_wrong_use: false };
-    if is_session || status == StatusCode::GONE {
-        if failure.problem.hint.is_none() {
-            failure.problem.hint = Some("`callboard session list` lists the sessions".to_owned());
-        }
+    if resource.as_deref() == Some("session") || status == StatusCode::GONE {
+        failure.problem.hint.get_or_insert_with(|| "`callboard session list` lists the sessions".to_owned());
         return because.explain(failure);
     }
-    // A server names the call that lists them.
-    let hint = match resource.as_deref() {
-        Some("thread") => Some("`callboard thread list` lists the threads"),
-        Some("agent") => Some("`callboard session show` lists the agents"),
-        Some("form") => Some("`callboard form list` lists the forms"),
-        Some("context_set") => Some("`callboard set list` lists the context sets"),
-        _ => None,
-    };
-    if let Some(hint) = hint {
-        failure.problem.hint = Some(hint.to_owned());
+    match resource.as_deref() {
+        // A server names the call that lists them.
+        Some("thread") => failure.hint("`callboard thread list` lists the threads"),
+        Some("agent") => failure.hint("`callboard session show` lists the agents"),
+        Some("form") => failure.hint("`callboard form list` lists the forms"),
+        Some("context_set") => failure.hint("`callboard set list` lists the context sets"),
+        _ if by_server && status == StatusCode::UNAUTHORIZED => {
+            failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE")
+        }
+        _ if failure.problem.code == "busy" => failure.hint("try again"),
+        _ => failure,
     }
-    if by_server && status == StatusCode::UNAUTHORIZED {
-        return failure.hint("set CALLBOARD_TOKEN to a token of this server or session, or use --token-file FILE");
-    }
-    if failure.problem.code == "busy" {
-        return failure.hint("try again");
-    }
-    failure
 }

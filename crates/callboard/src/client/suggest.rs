@@ -1,9 +1,9 @@
 //! What somebody may have meant who named an agent, a thread, a context set or a form that is not there.
 
-use callboard_api as api;
 use http::Method;
+use serde_json::Value;
 
-use super::{Body, Call, Client};
+use super::{Call, Client};
 use crate::{because::Because, failure::Failure};
 
 /// So many letters may be wrong, missing, too many or swapped.
@@ -26,38 +26,18 @@ async fn meant(client: &Client, address: &str, failure: &Failure) -> Option<Stri
     let session = path.strip_prefix("/v1/sessions/")?.split('/').next()?;
     let acting_as = query.split('&').find(|part| part.starts_with("as=")).map(|part| format!("?{part}"));
     let of = |list: &str| format!("/v1/sessions/{session}/{list}{}", acting_as.as_deref().unwrap_or_default());
-    let names = match resource {
-        "agent" => agents(client, session).await,
-        "thread" => threads(client, of("threads")).await,
-        "context_set" => sets(client, of("context-sets")).await,
-        "form" => forms(client, of("forms")).await,
+    let (address, list) = match resource {
+        "agent" => (format!("/v1/sessions/{session}"), "agents"),
+        "thread" => (of("threads"), "threads"),
+        "context_set" => (of("context-sets"), "context_sets"),
+        "form" => (of("forms"), "forms"),
         _ => return None,
     };
-    nearest(&typed, &names.ok()?)
-}
-
-async fn agents(client: &Client, session: &str) -> Result<Vec<String>, Failure> {
-    let session = get(client, format!("/v1/sessions/{session}")).sent().await?.read::<api::Session>().await?.it;
-    Ok(session.agents.iter().map(|agent| agent.name.to_string()).collect())
-}
-
-async fn threads(client: &Client, address: String) -> Result<Vec<String>, Failure> {
-    let list = get(client, address).sent().await?.read::<api::ThreadList>().await?.it;
-    Ok(list.threads.iter().map(|thread| thread.name.to_string()).collect())
-}
-
-async fn sets(client: &Client, address: String) -> Result<Vec<String>, Failure> {
-    let list = get(client, address).sent().await?.read::<api::ContextSetList>().await?.it;
-    Ok(list.context_sets.iter().map(|set| set.name.to_string()).collect())
-}
-
-async fn forms(client: &Client, address: String) -> Result<Vec<String>, Failure> {
-    let list = get(client, address).sent().await?.read::<api::FormList>().await?.it;
-    Ok(list.forms.iter().map(|listed| listed.form.name.to_string()).collect())
-}
-
-fn get(client: &Client, address: String) -> Call<'_> {
-    Call { client, method: Method::GET, address, body: Body::Nothing, because: Because::Option }
+    let call = Call { client, method: Method::GET, address, body: None, because: Because::Option };
+    let answer = call.sent().await.ok()?.read::<Value>().await.ok()?.it;
+    let things = answer.get(list)?.as_array()?;
+    let names: Vec<_> = things.iter().filter_map(|thing| thing.get("name")?.as_str().map(str::to_owned)).collect();
+    nearest(&typed, &names)
 }
 
 /// The name that is spelled almost like what was typed, if there is one.

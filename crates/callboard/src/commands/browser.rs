@@ -6,7 +6,7 @@ use callboard_api as api;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::Context;
+use super::{Context, transfer::unwritable};
 use crate::{
     cli::On,
     client::{Client, OnSession, broken},
@@ -19,10 +19,7 @@ use crate::{
 pub(crate) enum Browser {
     /// List the open tabs, and how the browser runs
     #[command(after_help = "Example:\n  callboard browser status --url http://127.0.0.1:7420")]
-    Status {
-        #[command(flatten)]
-        on: On,
-    },
+    Status(On),
     /// Open a page in a new tab; the first one starts the browser
     #[command(after_help = "Example:\n  callboard browser open https://example.com \"Main Tab\"")]
     Open {
@@ -38,8 +35,6 @@ pub(crate) enum Browser {
     #[command(after_help = "Example:\n  callboard browser go https://example.com/login --tab \"Main Tab\"")]
     Go {
         #[command(flatten)]
-        on: On,
-        #[command(flatten)]
         tab: Tab,
         /// The address of the page
         address: String,
@@ -49,8 +44,6 @@ pub(crate) enum Browser {
         after_help = "Examples:\n  callboard browser inspect\n  callboard browser inspect --whole\n  callboard browser inspect --for \"login fields\""
     )]
     Inspect {
-        #[command(flatten)]
-        on: On,
         #[command(flatten)]
         tab: Tab,
         /// All that people can see on it, with stable selectors
@@ -68,8 +61,6 @@ pub(crate) enum Browser {
     /// Take a picture of a tab
     #[command(after_help = "Example:\n  callboard browser screenshot --output page.png")]
     Screenshot {
-        #[command(flatten)]
-        on: On,
         #[command(flatten)]
         tab: Tab,
         /// A file to write the picture to
@@ -93,6 +84,8 @@ pub(crate) enum Browser {
 /// Which tab is meant.
 #[derive(Args, Debug)]
 pub(crate) struct Tab {
+    #[command(flatten)]
+    pub(crate) on: On,
     /// The tab (default: the active one)
     #[arg(long = "tab", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -104,8 +97,6 @@ const ACTIONS: [&str; 6] = ["click", "type", "press", "select", "wait", "scroll"
 /// Do something in a tab
 #[derive(Args, Debug)]
 pub(crate) struct ActIn {
-    #[command(flatten)]
-    pub(crate) on: On,
     #[command(flatten)]
     pub(crate) tab: Tab,
     /// What is done
@@ -132,46 +123,37 @@ pub(super) async fn execute(context: &Context, command: Browser) -> Result<(), F
             .hint("start `callboard serve`, and name it with --url http://127.0.0.1:7420"));
     }
     match command {
-        Browser::Status { on } => {
-            let session = context.session_on(&on).await?;
-            let browser = session.get(&["browser"]).answer::<api::Browser>().await?;
-            context.output.answer(&browser.json, |output| status(&browser.it, output));
-        }
+        Browser::Status(on) => context.get(&on, &["browser"]).await?.print(context.output, status).await,
         Browser::Open { on, address, tab } => {
-            let body = api::OpenTab { url: address, tab_name: tab };
-            post(context, &on, "open", &body).await?;
+            post(context, &on, "open", &api::OpenTab { url: address, tab_name: tab }).await
         }
-        Browser::Go { on, tab, address } => {
+        Browser::Go { tab, address } => {
             let body = api::Navigate { url: address, tab_name: tab.name, reason: None };
-            post(context, &on, "navigate", &body).await?;
+            post(context, &tab.on, "navigate", &body).await
         }
-        Browser::Inspect { on, tab, whole, instruction } => {
+        Browser::Inspect { tab, whole, instruction } => {
             let inspection_type =
                 if whole { api::Inspection::DomSnapshot } else { api::Inspection::LightweightExploration };
             let body = api::Inspect { tab_name: tab.name, inspection_type, instruction, selector: None };
-            post(context, &on, "inspect", &body).await?;
+            post(context, &tab.on, "inspect", &body).await
         }
         Browser::Act(args) => {
-            let on = args.on.clone();
-            post(context, &on, "action", &act(args)?).await?;
+            let on = args.tab.on.clone();
+            post(context, &on, "action", &act(args)?).await
         }
-        Browser::Screenshot { on, tab, output } => screenshot(context, &on, tab, output).await?,
-        Browser::Close { on, tab, all: _ } => post(context, &on, "close", &api::CloseTab { tab_name: tab }).await?,
+        Browser::Screenshot { tab, output } => screenshot(context, tab, output).await,
+        Browser::Close { on, tab, all: _ } => post(context, &on, "close", &api::CloseTab { tab_name: tab }).await,
     }
-    Ok(())
 }
 
 async fn post(context: &Context, on: &On, what: &str, body: &impl serde::Serialize) -> Result<(), Failure> {
-    let session = context.session_on(on).await?;
-    let call = session.post(&["browser", what], body);
-    let answer = call.answer::<api::BrowserAnswer>().await?;
-    context.output.answer(&answer.json, |output| output.line(&answer.it.result));
-    Ok(())
+    let people = |answer: &api::BrowserAnswer, output: Output| output.line(&answer.result);
+    context.post(on, &["browser", what], body).await?.print(context.output, people).await
 }
 
 /// What is to be done, as it was written.
 fn act(args: ActIn) -> Result<api::Act, Failure> {
-    let ActIn { tab, action, words, selector, steps, reason, .. } = args;
+    let ActIn { tab, action, words, selector, steps, reason } = args;
     let act = api::Act { tab_name: tab.name, action: None, selector: None, value: None, actions: Vec::new(), reason };
     if let Some(steps) = steps {
         let actions = serde_json::from_str(&terminal::text(&steps)?).map_err(|error| {
@@ -192,18 +174,17 @@ fn act(args: ActIn) -> Result<api::Act, Failure> {
     Ok(api::Act { action, selector, value, ..act })
 }
 
-async fn screenshot(context: &Context, on: &On, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
-    let session = context.session_on(on).await?;
+async fn screenshot(context: &Context, tab: Tab, output: Option<PathBuf>) -> Result<(), Failure> {
+    let session = context.session_on(&tab.on).await?;
     let body = api::TakeScreenshot { tab_name: tab.name };
     let call = session.post(&["browser", "screenshot"], &body);
     let taken = call.answer::<api::TakenScreenshot>().await?;
     let Some(path) = output else {
-        context.output.answer(&taken.json, |output| output.line(&taken.it.path));
+        taken.print(context.output, |taken, output| output.line(&taken.path));
         return Ok(());
     };
     let png = read(&session, &taken.it.file).await?;
-    std::fs::write(&path, &png)
-        .map_err(|error| Failure::failed("unwritable", format!("cannot write {}: {error}", path.display())))?;
+    std::fs::write(&path, &png).map_err(|error| unwritable(&path, &error))?;
     let answer = json!({"file": taken.it.file, "path": taken.it.path, "written_to": path});
     context.output.answer(&answer, |output| output.line(format!("wrote {}", path.display())));
     Ok(())
@@ -225,7 +206,7 @@ fn status(browser: &api::Browser, output: Output) {
         let active = if tab.active { "active" } else { "" };
         vec![tab.name.clone(), active.to_owned(), tab.url.clone(), tab.title.clone()]
     };
-    output.table(&["TAB", "", "ADDRESS", "TITLE"], &browser.tabs.iter().map(row).collect::<Vec<_>>());
+    output.table(&["TAB", "", "ADDRESS", "TITLE"], browser.tabs.iter().map(row));
     if !status.guarded {
         output.line("not guarded: its pages reach what they like, and what they download is kept");
     } else if !status.sandboxed {

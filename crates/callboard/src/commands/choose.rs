@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 use super::Context;
-use crate::{cli::SessionArg, failure::Failure};
+use crate::{cli::On, failure::Failure};
 
 /// Choose the session that later commands work on
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub(super) async fn choose(context: &Context, args: Use) -> Result<(), Failure> 
         return Ok(());
     }
     let Some(id) = args.id else {
-        let session = context.session(&SessionArg::default()).await?;
+        let session = context.session_on(&On::default()).await?;
         // A session that is gone is an error here too.
         let known = session.get(&[]).answer::<api::Session>().await?.it;
         output.answer(&json!({"session": known.id, "because": session.because}), |output| {

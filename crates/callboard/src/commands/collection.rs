@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use callboard_api as api;
 use callboard_engine::core::id::{CollectionName, Seq};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::json;
 
@@ -22,19 +22,13 @@ pub(crate) enum Collection {
     #[command(
         after_help = "Example:\n  callboard collection create handbook\n  callboard documents add handbook --collection handbook\n  callboard session update --collections handbook"
     )]
-    Create {
-        /// The name of the collection
-        name: CollectionName,
-    },
+    Create(NamedCollection),
     /// List the collections
     #[command(after_help = "Example:\n  callboard collection list")]
     List,
     /// Delete a collection with all its documents
     #[command(after_help = "Example:\n  callboard collection remove handbook")]
-    Remove {
-        /// The name of the collection
-        name: CollectionName,
-    },
+    Remove(NamedCollection),
     /// Erase what an entry of a collection says, for good
     #[command(after_help = "Example:\n  callboard collection erase handbook 12 --reason 'a private number'")]
     Erase {
@@ -67,30 +61,27 @@ pub(crate) enum Collection {
     },
 }
 
+/// The collection that a command is about.
+#[derive(Args, Debug)]
+pub(crate) struct NamedCollection {
+    /// The name of the collection
+    pub(crate) name: CollectionName,
+}
+
 pub(super) async fn execute(context: &Context, command: Collection) -> Result<(), Failure> {
     let output = context.output;
     match command {
-        Collection::Create { name } => {
-            let made = call(context, Method::PUT, &name, &[]).answer::<api::Collection>().await?;
-            output.answer(&made.json, |output| output.line(summary(&made.it)));
+        Collection::Create(NamedCollection { name }) => {
+            call(context, Method::PUT, &name, &[]).print(output, summary).await?;
         }
-        Collection::List => {
-            let list = context.client.call(Method::GET, &["v1", "collections"]);
-            let list = list.answer::<api::CollectionList>().await?;
-            output.answer(&list.json, |output| table(&list.it.collections, output));
-        }
-        Collection::Remove { name } => {
+        Collection::List => context.client.call(Method::GET, &["v1", "collections"]).print(output, table).await?,
+        Collection::Remove(NamedCollection { name }) => {
             call(context, Method::DELETE, &name, &[]).done().await?;
-            output.answer(&json!({"removed": name}), |output| output.line(format!("removed {name}")));
+            output.done("removed", &name);
         }
         Collection::Erase { name, seq, reason } => {
             let call = call(context, Method::DELETE, &name, &["journal", &seq.to_string()]).query("reason", reason);
-            let erased = call.answer::<api::ErasedEntry>().await?;
-            output.answer(&erased.json, |output| {
-                output.line(format!("erased entry {}", erased.it.seq));
-                erased.it.copies.iter().for_each(|seq| output.line(format!("erased its copy in entry {seq}")));
-                erased.it.forks.iter().for_each(|id| output.line(format!("{id} still holds it")));
-            });
+            call.print(output, erased).await?;
         }
         Collection::Export { name, file } => {
             let pieces = call(context, Method::GET, &name, &["export"]).pieces().await?;
@@ -103,8 +94,7 @@ pub(super) async fn execute(context: &Context, command: Collection) -> Result<()
         }
         Collection::Import { name, file } => {
             let lines = transfer::read(&file).await?;
-            let made = call(context, Method::POST, &name, &["import"]).lines(lines).answer::<api::Collection>().await?;
-            output.answer(&made.json, |output| output.line(summary(&made.it)));
+            call(context, Method::POST, &name, &["import"]).lines(lines).print(output, summary).await?;
         }
     }
     Ok(())
@@ -114,16 +104,22 @@ fn call<'a>(context: &'a Context, method: Method, name: &CollectionName, path: &
     context.client.call(method, &[&["v1", "collections", name.as_str()], path].concat())
 }
 
-fn summary(collection: &api::Collection) -> String {
+fn summary(collection: &api::Collection, output: Output) {
     let api::Collection { name, documents, tokens, .. } = collection;
-    format!("{name}: {}, {}", counted(documents, "document"), counted(tokens, "token"))
+    output.line(format!("{name}: {}, {}", counted(documents, "document"), counted(tokens, "token")));
 }
 
-fn table(collections: &[api::Collection], output: Output) {
+fn erased(erased: &api::ErasedEntry, output: Output) {
+    output.line(format!("erased entry {}", erased.seq));
+    erased.copies.iter().for_each(|seq| output.line(format!("erased its copy in entry {seq}")));
+    erased.forks.iter().for_each(|id| output.line(format!("{id} still holds it")));
+}
+
+fn table(list: &api::CollectionList, output: Output) {
     let row = |collection: &api::Collection| {
         let api::Collection { name, documents, tokens, updated_at, .. } = collection;
         vec![name.to_string(), documents.to_string(), tokens.to_string(), output.time(*updated_at)]
     };
     let head = ["COLLECTION", "DOCUMENTS", "TOKENS", "CHANGED"];
-    output.list(&head, &collections.iter().map(row).collect::<Vec<_>>(), "collections");
+    output.list(&head, list.collections.iter().map(row), "collections");
 }

@@ -1,9 +1,6 @@
 //! `callboard directive`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use callboard_engine::core::{context_set::Outcome, directive::Directed, json::in_words};
 use clap::Args;
@@ -36,14 +33,12 @@ pub(crate) struct Directive {
 pub(super) async fn directive(context: &Context, args: Directive) -> Result<ExitCode, Failure> {
     let session = context.session_on(&args.on).await?;
     let Some(path) = args.file else {
-        let schema = session.get(&["directives", "schema"]).answer::<Value>().await?;
-        context.output.answer(&schema.json, |output| output.line(format!("{:#}", schema.it)));
+        let people = |schema: &Value, output: Output| output.line(format!("{schema:#}"));
+        session.get(&["directives", "schema"]).print(context.output, people).await?;
         return Ok(ExitCode::SUCCESS);
     };
-    let text =
-        if path == Path::new("-") { terminal::all()? } else { terminal::file(&path).map_err(terminal::not_a_text)? };
-    let directed = session.post(&["directives"], &read(text)?).answer::<Directed>().await?;
-    context.output.answer(&directed.json, |output| show(&directed.it, output));
+    let directed = session.post(&["directives"], &read(terminal::text_in(&path)?)?).answer::<Directed>().await?;
+    directed.print(context.output, show);
     let is_refused = |outcome| matches!(outcome, Outcome::Conflict | Outcome::Rejected);
     let is_whole = !directed.it.outcomes.iter().any(|set| is_refused(set.outcome));
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })

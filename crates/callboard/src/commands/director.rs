@@ -28,7 +28,7 @@ use crate::{
     cli::{BrowserArgs, On, RunLimits},
     client::OnSession,
     failure::Failure,
-    output::{self, Output, Style, counted},
+    output::{self, Style, counted, joined},
     signals::Signals,
     terminal::{self, Lines},
 };
@@ -70,7 +70,6 @@ struct Chat<'a> {
     context: &'a Context,
     session: &'a OnSession<'a>,
     limits: &'a RunLimits,
-    output: Output,
 }
 
 pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCode, Failure> {
@@ -88,7 +87,7 @@ pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCo
     let signals = Signals::listen()?;
     let show = Show::new(output);
     let mut watch = Watch::start(&session, show, known.head, &signals, output).await?;
-    let chat = Chat { context, session: &session, limits: &args.limits, output };
+    let chat = Chat { context, session: &session, limits: &args.limits };
     let mut lines = is_chat.then(Lines::start);
     if is_chat {
         output.note(format!("session {}; Ctrl-D ends the chat", session.id));
@@ -127,11 +126,11 @@ pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCo
 
 /// The session that is meant, or a new one where there is none.
 async fn session<'a>(context: &'a Context, args: &Director) -> Result<OnSession<'a>, Failure> {
-    let acting_as = args.on.acting_as.clone();
-    match if args.new { None } else { Some(context.session(&args.on.session_arg).await) } {
-        Some(Ok(session)) => return Ok(OnSession { acting_as, ..session }),
-        Some(Err(failure)) if failure.problem.code != "not_found" => return Err(failure),
-        Some(Err(_)) | None => {}
+    if !args.new {
+        match context.session_on(&args.on).await {
+            Err(failure) if failure.problem.code == "not_found" => {}
+            session => return session,
+        }
     }
     let agents = json!([{"name": "director", "role": "manager"}]);
     let new = json!({"agents": agents, "prompt": {"layout": LayoutName::Director}});
@@ -139,7 +138,7 @@ async fn session<'a>(context: &'a Context, args: &Director) -> Result<OnSession<
     if !context.output.json {
         context.output.note(format!("made the session {}", made.id));
     }
-    Ok(OnSession { acting_as, ..OnSession::named(&context.client, made.id) })
+    Ok(OnSession::named(&context.client, made.id, args.on.acting_as.clone()))
 }
 
 impl Chat<'_> {
@@ -180,32 +179,24 @@ impl Chat<'_> {
 
     /// How the run ended, and how large the context is by now.
     async fn tell(&self, run: &api::Run) -> Result<(), Failure> {
+        let output = self.context.output;
         let reason = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         match run.status {
             Status::Completed => {}
             Status::AwaitingTool => {
-                let ids = run.tool_calls.iter().map(|call| format!("{} ({})", call.id, call.name));
-                let ids = ids.collect::<Vec<_>>().join(", ");
-                self.bad(format!("the director waits for the results of {ids}"));
-                self.output.line(format!("  {}", self.context.suggestion("runs tool-result ID RESULT")));
+                let ids = joined(run.tool_calls.iter().map(|call| format!("{} ({})", call.id, call.name)));
+                output.painted(Style::Bad, format!("the director waits for the results of {ids}"));
+                output.line(format!("  {}", self.context.suggestion("runs tool-result ID RESULT")));
             }
-            Status::Paused => self.bad(format!("paused{reason}; say something to go on")),
-            status => self.bad(format!("{}{reason}", super::runs::status(status))),
+            Status::Paused => output.painted(Style::Bad, format!("paused{reason}; say something to go on")),
+            status => output.painted(Style::Bad, format!("{}{reason}", super::runs::status(status))),
         }
         let size = self.session.get(&["threads", "main", "context"]).answer::<api::ContextSize>().await?.it;
         let Some(agent) = size.agents.first() else { return Ok(()) };
         let api::AgentContext { tokens, window, warn_at, compress_at, .. } = agent;
-        self.output.line(self.output.paint(
-            Style::Quiet,
-            format!(
-                "context: {} of {window}; warned at {warn_at}, compressed at {compress_at}",
-                counted(tokens, "token")
-            ),
-        ));
+        let size = counted(tokens, "token");
+        let told = format!("context: {size} of {window}; warned at {warn_at}, compressed at {compress_at}");
+        output.painted(Style::Quiet, told);
         Ok(())
-    }
-
-    fn bad(&self, line: String) {
-        self.output.line(self.output.paint(Style::Bad, line));
     }
 }

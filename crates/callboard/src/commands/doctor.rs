@@ -1,15 +1,15 @@
 //! `callboard doctor`.
 
-mod server;
-
 use std::{process::ExitCode, sync::Arc};
 
-use callboard_engine::{Progress, Survey};
+use callboard_api as api;
+use callboard_engine::{Progress, Survey, store::Durability};
 use callboard_model::{ModelName, Provider};
 use callboard_store::Store;
 use clap::Args;
+use http::Method;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::durability;
 use crate::{
@@ -54,8 +54,8 @@ pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Re
     let mut findings = vec![Finding::good("callboard", env!("CARGO_PKG_VERSION"))];
     match config::connection_target(global)? {
         ConnectionTarget::Server(url) => {
-            let server = Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?);
-            server::look(&server, &url, &mut findings).await;
+            let client = Client::Remote(Remote::new(&url, config::token(global)?.as_deref())?);
+            server(&client, &url, &mut findings).await;
         }
         ConnectionTarget::Store(url) => {
             store(global, &url, &mut findings).await;
@@ -69,6 +69,31 @@ pub(super) async fn doctor(global: &Global, args: &Doctor, output: Output) -> Re
         findings.iter().for_each(|finding| show(finding, output));
     });
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks that a server is reachable and ready, and what this caller may do.
+async fn server(server: &Client, url: &str, findings: &mut Vec<Finding>) {
+    let health = match server.call(Method::GET, &["healthz"]).answer::<api::Health>().await {
+        Ok(health) => health.it,
+        Err(failure) => return findings.push(Finding::bad("server", failure.problem.detail)),
+    };
+    findings.push(Finding::good("server", format!("{url} is reachable, version {}", health.version)));
+    findings.push(match server.call(Method::GET, &["readyz"]).answer::<api::Ready>().await {
+        Ok(ready) => Finding::good("store", format!("reachable; {}", promise(&ready.it.durability))),
+        Err(failure) => Finding::bad("store", failure.problem.detail),
+    });
+    let sessions = server.call(Method::GET, &["v1", "sessions"]).query("limit", 1).answer::<Value>().await;
+    findings.push(match sessions {
+        Ok(_) => Finding::good("rights", "full access"),
+        // A token of one session is valid, but may not list all sessions.
+        Err(failure) if failure.problem.code == "forbidden" => Finding::good("rights", failure.problem.detail),
+        Err(failure) => Finding::bad("rights", failure.problem.detail),
+    });
+}
+
+/// A store's durability, in the same words as for a store opened here.
+fn promise(word: &str) -> &str {
+    Durability::named(word).map_or("durability unknown", durability)
 }
 
 /// Checks a store and all that is in it.
@@ -93,20 +118,11 @@ async fn store(global: &Global, url: &str, findings: &mut Vec<Finding>) {
 
 /// Whether the master key can be read, where there is one already.
 fn master_key(url: &str) -> Option<Finding> {
-    let read = match master_keys::file_of(url, None) {
-        Some(file) => file.read().map(|keys| Some((keys?, file.shown()))),
-        None if master_keys::is_given() => {
-            master_keys::of(url, None).keys().map(|keys| Some((keys, format!("in {}", master_keys::VARIABLE))))
-        }
-        None => return None,
+    let known = match master_keys::known(url, None) {
+        Ok(known) => known,
+        Err(problem) => return Some(Finding::bad("secrets", problem)),
     };
-    match read {
-        Ok(None) => None,
-        Ok(Some((keys, place))) => {
-            Some(Finding::good("secrets", format!("{}, {place}", counted(keys.len(), "master key"))))
-        }
-        Err(problem) => Some(Finding::bad("secrets", problem)),
-    }
+    known.map(|(keys, place)| Finding::good("secrets", format!("{}, {place}", counted(keys.len(), "master key"))))
 }
 
 /// Checks every session. Intact ones are counted, damaged ones are named.

@@ -13,7 +13,6 @@ use callboard_engine::core::{
 };
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::json;
 
 use super::Context;
 use crate::{
@@ -34,26 +33,22 @@ pub(crate) enum Documents {
     Add(DocumentsAdd),
     /// List the documents
     #[command(after_help = "Example:\n  callboard documents list --as writer")]
-    List {
-        #[command(flatten)]
-        place: PlaceArg,
-    },
+    List(PlaceArg),
     /// Show a document
     #[command(after_help = "Example:\n  callboard documents show guides/style.md")]
-    Show {
-        #[command(flatten)]
-        place: PlaceArg,
-        /// The name of the document
-        name: DocumentName,
-    },
+    Show(NamedDocument),
     /// Remove a document
     #[command(after_help = "Example:\n  callboard documents remove guides/style.md")]
-    Remove {
-        #[command(flatten)]
-        place: PlaceArg,
-        /// The name of the document
-        name: DocumentName,
-    },
+    Remove(NamedDocument),
+}
+
+/// The document that a command is about.
+#[derive(Args, Debug)]
+pub(crate) struct NamedDocument {
+    #[command(flatten)]
+    pub(crate) place: PlaceArg,
+    /// The name of the document
+    pub(crate) name: DocumentName,
 }
 
 /// Add files and folders as documents
@@ -108,7 +103,7 @@ impl<'a> Place<'a> {
     /// What is read there. An agent reads a collection through a session.
     async fn read(context: &'a Context, arg: PlaceArg) -> Result<Self, Failure> {
         match arg.collection {
-            Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session_arg.session.is_none() => {
+            Some(name) if arg.on.acting_as.agent.is_none() && arg.on.session.is_none() => {
                 Ok(Self::Collection(&context.client, name))
             }
             collection => Ok(Self::Session(context.session_on(&arg.on).await?, collection)),
@@ -116,7 +111,7 @@ impl<'a> Place<'a> {
     }
 
     /// A call on the documents, or on the one of this name.
-    fn call(&self, method: Method, name: Option<&DocumentName>) -> Call<'_> {
+    fn call(&self, method: Method, name: Option<&DocumentName>) -> Call<'a> {
         let path: Vec<_> = ["documents"].into_iter().chain(name.map(DocumentName::as_str)).collect();
         match self {
             Self::Session(session, collection) => session.call(method, &path).maybe("collection", collection.as_ref()),
@@ -129,36 +124,29 @@ impl<'a> Place<'a> {
 }
 
 pub(super) async fn execute(context: &Context, command: Documents) -> Result<ExitCode, Failure> {
+    let output = context.output;
     match command {
         Documents::Add(args) => return add::add(context, args).await,
-        Documents::List { place } => {
-            let place = Place::read(context, place).await?;
-            let list = place.call(Method::GET, None).answer::<api::DocumentList>().await?;
-            context.output.answer(&list.json, |output| table(&list.it.documents, output));
+        Documents::List(place) => {
+            Place::read(context, place).await?.call(Method::GET, None).print(output, table).await?;
         }
-        Documents::Show { place, name } => {
-            let place = Place::read(context, place).await?;
-            let document = place.call(Method::GET, Some(&name)).answer::<api::Document>().await?;
-            context.output.answer(&document.json, |output| show(&document.it, output));
+        Documents::Show(NamedDocument { place, name }) => {
+            Place::read(context, place).await?.call(Method::GET, Some(&name)).print(output, show).await?;
         }
-        Documents::Remove { place, name } => {
+        Documents::Remove(NamedDocument { place, name }) => {
             Place::of(context, place).await?.call(Method::DELETE, Some(&name)).done().await?;
-            context.output.answer(&json!({"removed": name}), |output| output.line(format!("removed {name}")));
+            output.done("removed", &name);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(documents: &[api::Document], output: Output) {
+fn table(list: &api::DocumentList, output: Output) {
     let row = |document: &api::Document| {
         let (tokens, visible_to) = (document.tokens.to_string(), document.visible_to.to_string());
         vec![document.name.to_string(), tokens, visible_to, document.media_type.to_string()]
     };
-    output.list(
-        &["DOCUMENT", "TOKENS", "VISIBLE TO", "TYPE"],
-        &documents.iter().map(row).collect::<Vec<_>>(),
-        "documents",
-    );
+    output.list(&["DOCUMENT", "TOKENS", "VISIBLE TO", "TYPE"], list.documents.iter().map(row), "documents");
 }
 
 fn show(document: &api::Document, output: Output) {

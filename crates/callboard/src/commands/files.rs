@@ -3,12 +3,7 @@
 mod add;
 mod args;
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{env, path::Path, process::ExitCode, time::Duration};
 
 use callboard_engine::core::{
     id::{BadName, SessionId},
@@ -18,6 +13,7 @@ use callboard_files::{
     Cleaned, FileQuery, FolderProblem, FoundFile, INSTRUCTIONS, Keyword, Project, Recipient, Task, message,
     should_create,
 };
+use callboard_store::{Clock as _, SystemClock};
 use serde_json::json;
 
 pub(super) use self::args::Files;
@@ -30,91 +26,79 @@ use crate::{
 };
 
 pub(crate) fn execute(files: Files, output: Output) -> Result<ExitCode, Failure> {
-    let project = match &files.command {
-        FilesCommand::ShouldCreate { sentences, delegating, risk } => {
-            advise(Task { sentences: *sentences, delegating: *delegating, risk: *risk }, output);
-            return Ok(ExitCode::SUCCESS);
-        }
-        FilesCommand::Instructions => {
-            output.answer(&json!({ "instructions": INSTRUCTIONS }), |output| output.write(INSTRUCTIONS));
-            return Ok(ExitCode::SUCCESS);
-        }
-        _ => {
-            let project = Project::at(&root(files.root.as_deref(), output))?;
-            if files.root.is_some() { project.named() } else { project }
-        }
-    };
-    on(&project, files.command, output)
-}
-
-/// The project's folder: the named one, else the nearest one with sessions, from the current folder upwards, else the
-/// current folder. Paths are below it, so it is told where it is another one.
-fn root(named: Option<&Path>, output: Output) -> PathBuf {
-    if let Some(root) = named {
-        return root.to_owned();
-    }
-    let here = env::current_dir().unwrap_or_default();
-    match Project::nearest(&here).filter(|root| *root != here.as_path()) {
-        Some(root) => {
-            output.note(format!("project {}", root.display()));
-            root.to_owned()
-        }
-        None => PathBuf::from("."),
-    }
-}
-
-/// After how long a session is stale: more than 24 hours.
-const STALE: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn on(project: &Project, command: FilesCommand, output: Output) -> Result<ExitCode, Failure> {
+    let Files { root, command } = files;
+    let project = || project(root.as_deref(), output);
     match command {
-        FilesCommand::New { session, no_clean } => new(project, session.as_deref(), !no_clean, output)?,
-        FilesCommand::Sessions => sessions(project, output)?,
-        FilesCommand::Add(args) => add::add(project, args, output)?,
+        FilesCommand::New { session, no_clean } => new(&project()?, session.as_deref(), !no_clean, output)?,
+        FilesCommand::Sessions => sessions(&project()?, output)?,
+        FilesCommand::Add(args) => add::add(&project()?, args, output)?,
         FilesCommand::List { session, query } => {
-            let mut session = project.session(&session.id()?)?;
+            let mut session = project()?.session(&session.id()?)?;
             session.touch(now())?;
             let files = session.list(&query.parse()?);
             output.answer(&json!({ "files": files }), |output| table(&files, output));
         }
         FilesCommand::Search { session, query, all_sessions } => {
+            let project = project()?;
             let session = if all_sessions { None } else { Some(FilesSession { session }.id()?) };
-            return search(project, session.as_ref(), &query, output);
+            return search(&project, session.as_ref(), &query, output);
         }
         FilesCommand::Delegate { session, to, task, query } => {
-            delegate(project, &session.id()?, &to, &terminal::text(&task)?, &query, output)?;
+            delegate(&project()?, &session.id()?, &to, &terminal::text(&task)?, &query, output)?;
         }
         FilesCommand::Remove { session, path } => {
-            let mut session = project.session(&session.id()?)?;
+            let mut session = project()?.session(&session.id()?)?;
             let path = session.meant(&path)?;
             session.remove(&path, now())?;
             let (path, id) = (session.shown(path.as_str()), session.id());
             output.answer(&json!({"removed": path, "session_id": id}), |output| output.line(format!("removed {path}")));
         }
-        FilesCommand::Touch { session } => {
-            let mut session = project.session(&session.id()?)?;
+        FilesCommand::Touch(session) => {
+            let mut session = project()?.session(&session.id()?)?;
             session.touch(now())?;
             let (id, last) = (session.id(), &session.manifest().last_activity);
             let json = json!({"session_id": id, "last_activity": last});
             output.answer(&json, |output| output.line(format!("touched {id} at {last}")));
         }
-        FilesCommand::End { session } => {
-            let id = session.id()?;
+        FilesCommand::End(session) => {
+            let (project, id) = (project()?, session.id()?);
             // A session that is not there may be one that was spelled wrongly.
             project.session(&id).map(drop)?;
             let ended = project.end(&id, now())?;
             return Ok(cleaned(&ended, "deleted", output));
         }
-        FilesCommand::Clean { older_than, dry_run } => return clean(project, older_than, dry_run, output),
-        FilesCommand::Check { session, repair } => return check(project, session.as_deref(), repair, output),
-        FilesCommand::ShouldCreate { .. } | FilesCommand::Instructions => {}
+        FilesCommand::Clean { older_than, dry_run } => return clean(&project()?, older_than, dry_run, output),
+        FilesCommand::Check { session, repair } => return check(&project()?, session.as_deref(), repair, output),
+        FilesCommand::ShouldCreate { sentences, delegating, risk } => {
+            advise(Task { sentences, delegating, risk }, output);
+        }
+        FilesCommand::Instructions => {
+            output.answer(&json!({ "instructions": INSTRUCTIONS }), |output| output.write(INSTRUCTIONS));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The project of the named folder, else of the nearest one with sessions, from the current folder upwards, else of the
+/// current folder. Paths are below it, so it is told where it is another one.
+fn project(named: Option<&Path>, output: Output) -> Result<Project, Failure> {
+    if let Some(root) = named {
+        return Ok(Project::at(root)?.named());
+    }
+    let here = env::current_dir().unwrap_or_default();
+    let Some(root) = Project::nearest(&here).filter(|root| *root != here.as_path()) else {
+        return Ok(Project::at(Path::new("."))?);
+    };
+    output.note(format!("project {}", root.display()));
+    Ok(Project::at(root)?)
+}
+
+/// After how long a session is stale: more than 24 hours.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Creates a session, after stale ones were cleaned up. What could not be cleaned up is no reason to create none.
 fn new(project: &Project, name: Option<&str>, cleans: bool, output: Output) -> Result<(), Failure> {
-    let name = name.map(id).transpose()?;
+    let name = name.map(self::name::<SessionId>).transpose()?;
     let cleaned = if cleans { project.clean(STALE, now()) } else { Ok(Cleaned::default()) };
     let session = match name {
         Some(name) => project.create_as(&name, now())?,
@@ -156,7 +140,7 @@ fn sessions(project: &Project, output: Output) -> Result<(), Failure> {
         let row = |(last, id, files): &(String, SessionId, usize)| {
             vec![id.to_string(), shown_time(last, output), files.to_string()]
         };
-        output.list(&["SESSION", "LAST USED", "FILES"], &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
+        output.list(&["SESSION", "LAST USED", "FILES"], sessions.iter().map(row), "sessions");
     });
     Ok(())
 }
@@ -247,7 +231,7 @@ fn cleaned(done: &Cleaned, word: &str, output: Output) -> ExitCode {
 }
 
 fn check(project: &Project, session: Option<&str>, repair: bool, output: Output) -> Result<ExitCode, Failure> {
-    let id = session.map(id).transpose()?;
+    let id = session.map(name::<SessionId>).transpose()?;
     let problems = match repair {
         true => project.repair(id.as_ref(), now())?,
         false => project.check(id.as_ref())?,
@@ -281,7 +265,7 @@ fn table(files: &[FoundFile], output: Output) {
         let created = shown_time(&file.created, output);
         vec![file.path.clone(), file.recipient.clone(), file.keywords.join(", "), created]
     };
-    output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], &files.iter().map(row).collect::<Vec<_>>(), "context files");
+    output.list(&["FILE", "FOR", "KEYWORDS", "CREATED"], files.iter().map(row), "context files");
 }
 
 /// A time as a manifest has it, which people may have written.
@@ -293,7 +277,7 @@ impl FilesSession {
     /// The session that is named: by the option, else by CALLBOARD_SESSION.
     fn named(&self) -> Result<Option<SessionId>, Failure> {
         match &self.session {
-            Some(session) => id(session).map(Some),
+            Some(session) => name(session).map(Some),
             None => config::session(),
         }
     }
@@ -324,10 +308,6 @@ fn words(words: Option<&str>) -> Result<Vec<Keyword>, Failure> {
     words.map(name).collect()
 }
 
-fn id(text: &str) -> Result<SessionId, Failure> {
-    name(text)
-}
-
 /// Parses a name.
 fn name<T: std::str::FromStr<Err = BadName>>(text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error: BadName| callboard_files::Error::from(error).into())
@@ -338,8 +318,7 @@ fn status(is_good: bool) -> ExitCode {
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::nearest(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    SystemClock.now()
 }
 
 fn random() -> u32 {

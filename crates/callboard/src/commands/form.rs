@@ -6,7 +6,7 @@ use callboard_engine::core::{
     id::SetName,
 };
 use clap::Subcommand;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Context;
 use crate::{cli::On, failure::Failure, output::Output, parse};
@@ -15,10 +15,7 @@ use crate::{cli::On, failure::Failure, output::Output, parse};
 pub(crate) enum Form {
     /// List the forms
     #[command(after_help = "Example:\n  callboard form list")]
-    List {
-        #[command(flatten)]
-        on: On,
-    },
+    List(On),
     /// Answer a form
     #[command(
         after_help = "Examples:\n  callboard form answer Audience who=beginners words=300\n  callboard form answer Topics 'topics=[\"a\", \"b\"]'"
@@ -36,37 +33,31 @@ pub(crate) enum Form {
 
 pub(super) async fn execute(context: &Context, command: Form) -> Result<(), Failure> {
     match command {
-        Form::List { on } => {
-            let session = context.session_on(&on).await?;
-            let list = session.get(&["forms"]).answer::<api::FormList>().await?;
-            context.output.answer(&list.json, |output| {
-                list.it.forms.iter().for_each(|form| show(form, output));
-                if list.it.forms.is_empty() {
-                    output.note("there are no forms");
-                }
-            });
-        }
+        Form::List(on) => context.get(&on, &["forms"]).await?.print(context.output, list).await,
         Form::Answer { on, name, answers } => {
             let session = context.session_on(&on).await?;
             let forms = session.get(&["forms"]).answer::<api::FormList>().await?.it.forms;
             let form = forms.into_iter().find(|listed| listed.form.name == name);
             let fields = form.map(|listed| listed.form.fields).unwrap_or_default();
-            let answers: Map<String, Value> = answers
-                .into_iter()
-                .map(|(key, text)| {
-                    let field = fields.iter().find(|field| field.key == key);
-                    let value = value_of(field.map_or(ValueType::String, |field| field.value_type), &text);
-                    (key, value)
-                })
-                .collect();
-            let set = session
-                .post(&["forms", name.as_str()], &api::FormAnswers { answers })
-                .answer::<api::ContextSet>()
-                .await?;
-            context.output.answer(&set.json, |output| output.line(set.it.content.as_deref().unwrap_or_default()));
+            let answer = |(key, text): (String, String)| {
+                let field = fields.iter().find(|field| field.key == key);
+                let value = value_of(field.map_or(ValueType::String, |field| field.value_type), &text);
+                (key, value)
+            };
+            let answers = answers.into_iter().map(answer).collect();
+            let call = session.post(&["forms", name.as_str()], &api::FormAnswers { answers });
+            let content =
+                |set: &api::ContextSet, output: Output| output.line(set.content.as_deref().unwrap_or_default());
+            call.print(context.output, content).await
         }
     }
-    Ok(())
+}
+
+fn list(list: &api::FormList, output: Output) {
+    list.forms.iter().for_each(|form| show(form, output));
+    if list.forms.is_empty() {
+        output.note("there are no forms");
+    }
 }
 
 /// Parses typed text as the field's type. Text that does not parse is sent as it is: the form's check then says what is

@@ -1,4 +1,4 @@
-//! `callboard session journal`.
+//! `callboard session journal` and `callboard erase`.
 
 use callboard_api as api;
 use callboard_engine::core::{
@@ -6,14 +6,15 @@ use callboard_engine::core::{
     id::{AgentName, Seq},
 };
 use clap::Args;
+use http::Method;
 use serde_json::Value;
 
 use super::Context;
 use crate::{
-    cli::NamedSession,
+    cli::{NamedSession, On},
     client::{Answer, Follow, Followed, OnSession},
     failure::Failure,
-    output::{Output, Style},
+    output::{Output, Style, joined},
     parse,
 };
 
@@ -100,4 +101,38 @@ fn line(entry: &api::Entry, reader: Option<&AgentName>, output: Output) {
     let said = sentence(&entry.by, &entry.kind, &entry.subject, &data, reader);
     let seq = output.paint(Style::Quiet, format!("{:>5}", entry.seq));
     output.line(format!("{seq}  {}  {said}", entry.at));
+}
+
+/// Erase what people wrote in an entry, for good
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  callboard erase 42 --reason \"a phone number\"\n\nThe entry keeps its number, author and time. Copies that Callboard made are erased too. To find the entry, use callboard why."
+)]
+pub(crate) struct Erase {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The number of the entry
+    #[arg(value_name = "SEQ", value_parser = parse::seq)]
+    pub(crate) seq: Seq,
+    /// Why, for the journal
+    #[arg(long, value_name = "TEXT", default_value = "erased by hand")]
+    pub(crate) reason: String,
+}
+
+pub(super) async fn erase(context: &Context, args: Erase) -> Result<(), Failure> {
+    let call = context.call(&args.on, Method::DELETE, &["journal", &args.seq.to_string()]).await?;
+    let call = call.query("reason", args.reason);
+    call.print(context.output, |erased: &api::ErasedEntry, output| {
+        let api::ErasedEntry { seq, erased_by, copies, forks, .. } = erased;
+        let noted = erased_by.map(|by| format!(", as entry {by} says")).unwrap_or_default();
+        output.line(format!("erased what entry {seq} said{noted}"));
+        if !copies.is_empty() {
+            output.line(format!("  and its copies in {}", joined(copies)));
+        }
+        for fork in forks {
+            let erase = context.suggestion(&format!("erase {seq} --session {fork}"));
+            output.line(format!("  the session {fork} still has it: {erase}"));
+        }
+    })
+    .await
 }

@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Answer a client of the Model Context Protocol, such as a coding agent, on the standard input and output
+/// Answer a client of MCP, such as a coding agent, on standard input and output
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  callboard mcp --session tides --as writer\n  callboard mcp --url http://127.0.0.1:7420 --tools all\n  claude mcp add callboard -- callboard mcp --session tides --as writer\n\nWithout a session each tool takes one as its argument. A server answers at /mcp, too."
@@ -43,12 +43,9 @@ impl Mcp {
     }
 }
 
-/// Makes the calls of a client.
-struct Calls(Client);
-
-impl Api for Calls {
+impl Api for Client {
     fn call(&self, request: Request<Pieces>) -> BoxFuture<'_, Result<Response<Pieces>, String>> {
-        self.0.exchange(request).map(|answer| answer.map_err(|failure| failure.problem.detail)).boxed()
+        self.exchange(request).map(|answer| answer.map_err(|failure| failure.problem.detail)).boxed()
     }
 }
 
@@ -60,16 +57,15 @@ pub(super) async fn mcp(context: Context, args: Mcp) -> Result<(), Failure> {
     }
     if let Some(id) = &session {
         // A session that is not there, or an agent that is not in it, is an error before a client waits for it.
-        let asked = OnSession { acting_as: args.acting_as.clone(), ..OnSession::named(&context.client, id.clone()) };
-        asked.get(&[]).done().await?;
+        OnSession::named(&context.client, id.clone(), args.acting_as.clone()).get(&[]).done().await?;
     }
     let offer = match args.tools.as_str() {
         "" => Offer::default(),
         tools => tools.parse().map_err(|why: String| Failure::usage("usage", why))?,
     };
     let scope = Scope { headers: HeaderMap::new(), session, acting_as: args.acting_as.agent, offer };
-    let calls = Arc::new(Calls(context.client));
-    let ended = callboard_mcp::serve_stdio(calls.clone(), scope, tokio::io::stdin(), tokio::io::stdout()).await;
-    calls.0.close().await;
+    let client = Arc::new(context.client);
+    let ended = callboard_mcp::serve_stdio(client.clone(), scope, tokio::io::stdin(), tokio::io::stdout()).await;
+    client.close().await;
     ended.map_err(|callboard_mcp::Closed(why)| Failure::failed("broken_off", format!("the client broke off: {why}")))
 }

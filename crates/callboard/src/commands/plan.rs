@@ -19,7 +19,7 @@ use crate::{
     parse, terminal,
 };
 
-/// The plan: what the team is to do, as a to-do list
+/// The plan: its phases and tasks, in versions (set, history, show, diff, task)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -118,7 +118,7 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
     let Some(command) = args.command else {
         let session = context.session_on(&args.on).await?;
         if !args.follow {
-            return print(&read(&session).await?, output);
+            return session.get(&["plan"]).print(output, show::plan).await;
         }
         return tokio::select! {
             ended = follow(&session, output) => ended,
@@ -127,55 +127,39 @@ pub(super) async fn execute(context: &Context, args: Plan) -> Result<(), Failure
     };
     match command {
         PlanCommand::Set { on, file, reason, expected_version } => {
-            let plan = plan_in(&file)?;
-            let session = context.session_on(&on).await?;
-            let put = api::PutPlan { plan, reason: reason.into(), expected_version };
-            changed(session.call(Method::PUT, &["plan"]).json(&put).answer().await?, output);
+            let put = api::PutPlan { plan: plan_in(&file)?, reason: reason.into(), expected_version };
+            context.call(&on, Method::PUT, &["plan"]).await?.json(&put).print(output, changed).await
         }
         PlanCommand::History { on, limit } => {
-            let session = context.session_on(&on).await?;
-            let call = session.get(&["plan", "versions"]).maybe("limit", limit);
-            let versions = call.answer::<api::PlanVersionList>().await?;
-            output.answer(&versions.json, |output| show::history(&versions.it, output));
+            let call = context.get(&on, &["plan", "versions"]).await?.maybe("limit", limit);
+            call.print(output, show::history).await
         }
         PlanCommand::Show { on, version } => {
-            let session = context.session_on(&on).await?;
-            let path = ["plan", "versions", &version.to_string()];
-            print(&session.get(&path).answer().await?, output)?;
+            context.get(&on, &["plan", "versions", &version.to_string()]).await?.print(output, show::plan).await
         }
         PlanCommand::Diff { on, from, to } => {
-            let session = context.session_on(&on).await?;
-            let call = session.get(&["plan", "diff"]).maybe("from", from).maybe("to", to);
-            let diff = call.answer::<api::PlanDiff>().await?;
-            output.answer(&diff.json, |output| show::diff(&diff.it, output));
+            let call = context.get(&on, &["plan", "diff"]).await?.maybe("from", from).maybe("to", to);
+            call.print(output, show::diff).await
         }
         PlanCommand::Task { on, task, status, notes, reason } => {
-            let session = context.session_on(&on).await?;
             let patch = api::PlanTaskPatch { status, notes: notes.map(Into::into), reason: reason.into() };
-            let call = session.call(Method::PATCH, &["plan", "tasks", &task.to_string()]).json(&patch);
-            changed(call.answer().await?, output);
+            let call = context.call(&on, Method::PATCH, &["plan", "tasks", &task.to_string()]).await?.json(&patch);
+            call.print(output, changed).await
         }
     }
-    Ok(())
 }
 
 async fn read(session: &OnSession<'_>) -> Result<Answer<api::Plan>, Failure> {
     session.get(&["plan"]).answer().await
 }
 
-fn print(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
-    output.answer(&plan.json, |output| show::plan(&plan.it, output));
-    Ok(())
-}
-
-fn changed(changed: Answer<api::PlanChanged>, output: Output) {
-    output.answer(&changed.json, |output| output.line(format!("the plan has version {}", changed.it.version)));
+fn changed(changed: &api::PlanChanged, output: Output) {
+    output.line(format!("the plan has version {}", changed.version));
 }
 
 /// The plan in a file: the plan itself, or what `callboard plan --json` prints.
 fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
-    let text = if file.as_os_str() == "-" { terminal::all()? } else { terminal::file(file)? };
-    let mut value: Value = serde_json::from_str(&text).map_err(|error| {
+    let mut value: Value = serde_json::from_str(&terminal::input(file)?).map_err(|error| {
         Failure::failed("invalid", format!("{} is not JSON: {}", file.display(), in_words(&error.to_string())))
             .hint("`callboard plan --json` shows what a plan looks like")
     })?;
@@ -190,20 +174,20 @@ fn plan_in(file: &std::path::Path) -> Result<Value, Failure> {
 async fn follow(session: &OnSession<'_>, output: Output) -> Result<(), Failure> {
     let head = session.get(&[]).answer::<api::Session>().await?.it.head;
     match read(session).await {
-        Ok(plan) => show_again(&plan, output)?,
+        Ok(plan) => show_again(&plan, output),
         Err(failure) if failure.problem.resource.as_deref() == Some("plan") => output.note("no plan yet"),
         Err(failure) => return Err(failure),
     }
     let mut follow = Follow::start(session, vec![CHANGES.to_owned()], Seq(head.0), output).await?;
     while output.is_writable() {
         if let Followed::Entry(_) = follow.next().await? {
-            show_again(&read(session).await?, output)?;
+            show_again(&read(session).await?, output);
         }
     }
     Ok(())
 }
 
-fn show_again(plan: &Answer<api::Plan>, output: Output) -> Result<(), Failure> {
+fn show_again(plan: &Answer<api::Plan>, output: Output) {
     output.clear();
-    print(plan, output)
+    plan.print(output, show::plan);
 }

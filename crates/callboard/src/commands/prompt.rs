@@ -3,6 +3,7 @@
 use callboard_api as api;
 use callboard_engine::{
     core::{
+        agent::AgentRole,
         count::{Counting, Tokens},
         id::{AgentName, Seq, ThreadId},
         prompt::LayoutName,
@@ -12,8 +13,14 @@ use callboard_engine::{
 use clap::Args;
 use serde_json::json;
 
-use super::{Context, addressed};
-use crate::{cli::On, failure::Failure, output::Output, parse};
+use super::Context;
+use crate::{
+    cli::{ActingAs, On},
+    client::OnSession,
+    failure::Failure,
+    output::{Output, joined},
+    parse,
+};
 
 /// Which parts a prompt has, in which order.
 const LAYOUTS: [(&str, &str); 3] = [
@@ -74,7 +81,8 @@ pub(crate) struct Prompt {
 }
 
 pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failure> {
-    let session = context.session(&args.on.session_arg).await?;
+    // Where the agent was spoken to is looked for with other eyes.
+    let session = context.session_on(&On { acting_as: ActingAs::default(), ..args.on.clone() }).await?;
     let recall = match (args.recall, args.no_recall) {
         (false, false) => args.query.is_some().then_some(true),
         (recall, _) => Some(recall),
@@ -83,30 +91,54 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
     let agent = named_agent.or(agent).or_else(|| on.acting_as.agent.clone());
     let thread = match (&agent, thread) {
         (Some(agent), None) => {
-            let spoken_to = addressed::thread(&session, agent, at).await?;
-            spoken_to.map(|(thread, seq)| {
+            let last = spoken_to(&session, agent, at).await?;
+            last.map(|(thread, seq)| {
                 context.output.note(format!("thread {thread}: {agent} was spoken to there last (entry {seq})"));
                 thread
             })
         }
         (_, thread) => thread,
     };
-    let budget = budget.map(Tokens);
-    let body = api::PromptBody {
-        agent,
-        thread,
-        layout,
-        model,
-        budget,
-        at,
-        recall,
-        query,
-        format,
-        ..api::PromptBody::default()
+    let (budget, other) = (budget.map(Tokens), api::PromptBody::default());
+    let body = api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, ..other };
+    session.post(&["prompt"], &body).acting_as(&on.acting_as).print(context.output, show).await
+}
+
+/// How many of the newest messages of a thread are looked at.
+const LOOKED_AT: usize = 50;
+
+/// The thread in which somebody else spoke to a worker last, and the entry. In a team with a manager, `main` is between the
+/// manager and the user. `None` if nobody has spoken to it, and for the manager.
+async fn spoken_to(
+    session: &OnSession<'_>,
+    agent: &AgentName,
+    at: Option<Seq>,
+) -> Result<Option<(ThreadId, Seq)>, Failure> {
+    let team = session.get(&[]).answer::<api::Session>().await?.it.agents;
+    let manager = team.iter().find(|it| it.role == AgentRole::Manager);
+    if manager.is_some_and(|manager| manager.name == *agent) {
+        return Ok(None);
+    }
+    let own_eyes = ActingAs { agent: Some(agent.clone()) };
+    let threads = match session.get(&["threads"]).acting_as(&own_eyes).answer::<api::ThreadList>().await {
+        Ok(threads) => threads.it.threads,
+        // Whoever may not look with this agent's eyes gets the thread that the server takes.
+        Err(failure) if failure.problem.code == "forbidden" => return Ok(None),
+        Err(failure) => return Err(failure),
     };
-    let prompt = session.post(&["prompt"], &body).acting_as(&on.acting_as).answer::<api::Prompt>().await?;
-    context.output.answer(&prompt.json, |output| show(&prompt.it, output));
-    Ok(())
+    let mut last: Option<(ThreadId, Seq)> = None;
+    for thread in threads.into_iter().filter(|thread| manager.is_none() || thread.name != ThreadId::main()) {
+        let call = session.get(&["threads", thread.name.as_str(), "messages"]).acting_as(&own_eyes);
+        // As of an earlier entry, the messages up to it may be far from the newest.
+        let call = call.maybe("limit", at.is_none().then_some(LOOKED_AT));
+        let messages = call.answer::<api::MessageList>().await?.it.messages;
+        let by_others = messages.iter().filter(|message| message.agent.as_ref() != Some(agent));
+        let seq = by_others.map(|message| message.seq).filter(|seq| at.is_none_or(|at| *seq <= at)).max();
+        if let Some(seq) = seq.filter(|seq| last.as_ref().is_none_or(|(_, last)| seq > last)) {
+            last = Some((thread.name, seq));
+        }
+    }
+    Ok(last)
 }
 
 pub(super) fn show(prompt: &api::Prompt, output: Output) {
@@ -138,11 +170,9 @@ pub(super) fn show(prompt: &api::Prompt, output: Output) {
     rows.push(vec!["all".to_owned(), prompt.tokens.to_string(), counted]);
     output.note_table(&["PART", "TOKENS", ""], &rows);
     if !prompt.rewritten.is_empty() {
-        let rewritten: Vec<_> = prompt.rewritten.iter().map(ToString::to_string).collect();
-        output.note(format!("a secret was hidden in entries: {}", rewritten.join(", ")));
+        output.note(format!("a secret was hidden in entries: {}", joined(&prompt.rewritten)));
     }
     if !prompt.erased.is_empty() {
-        let erased: Vec<_> = prompt.erased.iter().map(ToString::to_string).collect();
-        output.note(format!("erased entries: {}", erased.join(", ")));
+        output.note(format!("erased entries: {}", joined(&prompt.erased)));
     }
 }

@@ -1,4 +1,4 @@
-//! `callboard recall`.
+//! `callboard recall` and `callboard search`.
 
 use std::process::ExitCode;
 
@@ -9,11 +9,12 @@ use callboard_engine::core::{
 };
 use clap::Args;
 
-use super::Context;
+use super::{Context, messages::word};
 use crate::{
     cli::On,
+    client::Answer,
     failure::Failure,
-    output::{Output, Style, counted, indented},
+    output::{Output, Style, counted, indented, joined},
     parse,
 };
 
@@ -50,13 +51,29 @@ pub(crate) struct Recall {
     pub(crate) at: Option<Seq>,
 }
 
+/// Find exact words and phrases, the newest first
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  callboard search '\"the second claim\" from:critic'\n  callboard search 'bergamot in:main before:2025-03-01 type:message'\n\nAll words must be there. The exit status is 1 when nothing is found."
+)]
+pub(crate) struct Search {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// Words, "quoted phrases", and the filters from:NAME, in:THREAD, before:TIME, after:TIME, type:SOURCE
+    #[arg(value_name = "WORDS", required = true)]
+    pub(crate) words: Vec<String>,
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = parse::limit, allow_negative_numbers = true)]
+    pub(crate) limit: usize,
+}
+
 fn sources_help() -> String {
     let own = Source::ALL.map(Source::as_str).join(", ");
     format!("Only from these sources, separated by commas: {own}, and those elsewhere that the server has")
 }
 
 pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, Failure> {
-    let session = context.session_on(&args.on).await?;
+    let on = args.on;
     let body = api::RecallBody {
         query: args.query,
         limit: Some(args.limit),
@@ -66,18 +83,20 @@ pub(super) async fn recall(context: &Context, args: Recall) -> Result<ExitCode, 
         sources: (!args.sources.is_empty()).then_some(args.sources),
         at: args.at,
     };
-    let answer = session.post(&["recall"], &body).answer::<api::Recalled>().await?;
-    Ok(show(context.output, &answer.json, &answer.it, true))
+    let answer = context.post(&on, &["recall"], &body).await?.answer::<api::Recalled>().await?;
+    Ok(show(context.output, &answer, true))
+}
+
+pub(super) async fn search(context: &Context, args: Search) -> Result<ExitCode, Failure> {
+    let call = context.get(&args.on, &["search"]).await?;
+    let call = call.query("q", args.words.join(" ")).query("limit", args.limit);
+    let answer = call.answer::<api::Recalled>().await?;
+    Ok(show(context.output, &answer, false))
 }
 
 /// Prints what was found, with its scores where they say how well it fits. The exit status is 1 where nothing was found.
-pub(super) fn show(
-    output: Output,
-    json: &impl serde::Serialize,
-    recalled: &api::Recalled,
-    with_scores: bool,
-) -> ExitCode {
-    let api::Recalled { hits, behind, note, embedder, sources } = recalled;
+fn show(output: Output, answer: &Answer<api::Recalled>, with_scores: bool) -> ExitCode {
+    let api::Recalled { hits, behind, note, embedder, sources } = &answer.it;
     for api::AskedSource { name, error } in sources {
         if let Some(error) = error {
             output.note(format!("{name} gave nothing: {error}"));
@@ -90,7 +109,7 @@ pub(super) fn show(
         let entries = counted(behind, "entry");
         output.note(format!("{entries} not searched yet: ask again in a moment"));
     }
-    output.answer(json, |output| {
+    output.answer(&answer.json, |output| {
         hits.iter().for_each(|hit| match hit {
             api::FoundPassage::Here(hit) => line(hit, with_scores, output),
             api::FoundPassage::Elsewhere(hit) => foreign_line(hit, output),
@@ -107,8 +126,8 @@ pub(super) fn show(
 }
 
 fn foreign_line(hit: &api::ForeignHit, output: Output) {
-    let what = [Some(&hit.source), hit.title.as_ref(), hit.url.as_ref()].into_iter().flatten().cloned();
-    output.line(output.paint(Style::Name, what.collect::<Vec<_>>().join(", ")));
+    let what = [Some(&hit.source), hit.title.as_ref(), hit.url.as_ref()];
+    output.painted(Style::Name, joined(what.into_iter().flatten()));
     output.line(indented(&hit.text, "    "));
 }
 
@@ -125,13 +144,6 @@ fn line(hit: &api::RecallHit, with_score: bool, output: Output) {
 }
 
 /// Who said it.
-fn who(hit: &api::RecallHit) -> String {
-    use callboard_engine::core::conversation::Role;
-    match (&hit.agent, hit.role) {
-        (Some(agent), _) => agent.to_string(),
-        (None, Some(Role::Ai)) => "assistant".to_owned(),
-        (None, Some(Role::Tool)) => "tool".to_owned(),
-        (None, Some(Role::System)) => "system".to_owned(),
-        (None, Some(Role::User) | None) => "user".to_owned(),
-    }
+fn who(hit: &api::RecallHit) -> &str {
+    hit.agent.as_ref().map_or_else(|| hit.role.map_or("user", word), AgentName::as_str)
 }

@@ -11,9 +11,8 @@ use std::{path::Path, process::ExitCode};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::AgentRole,
     conversation::{Role as MessageRole, given::GivenMessage},
-    id::{RunId, Seq, SessionId},
+    id::{RunId, Seq, SessionId, ThreadId},
     run::{RunKind, Status},
 };
 use clap::Args;
@@ -22,10 +21,11 @@ use serde_json::json;
 use self::{end::Over, reply::Replies, show::Show};
 use super::{
     Context,
+    session::role_and_title,
     watch::{Watch, Watched},
 };
 use crate::{
-    cli::{ActingAs, RunLimits, SessionArg},
+    cli::{ActingAs, On, RunLimits},
     client::OnSession,
     failure::Failure,
     output::Style,
@@ -117,11 +117,8 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<ExitCode, Failur
         (Some(_), []) => WatchedRun::go_on(context, &args, None).await?,
         (Some(_), [input]) if !is_file(input) => WatchedRun::go_on(context, &args, Some(input)).await?,
         (Some(_), _) => {
-            return Err(Failure::usage(
-                "usage",
-                "a session has its team already: leave the team file out with --session",
-            )
-            .hint("callboard run --session ID [INPUT]"));
+            let problem = "a session has its team already: leave the team file out with --session";
+            return Err(Failure::usage("usage", problem).hint("callboard run --session ID [INPUT]"));
         }
         (None, _) => {
             return Err(Failure::usage("usage", "give a team file, or a session to continue")
@@ -152,15 +149,12 @@ impl<'a> WatchedRun<'a> {
         })?;
         models::check(context, &file.agents, &[])?;
         let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
-        let named = OnSession::named(&context.client, made.id.clone());
-        let session = OnSession { acting_as: args.acting_as.clone(), ..named };
-        match Self::start(context, session, &made, args, input).await {
-            Ok(work) => Ok(work),
-            Err(failure) => {
-                OnSession::named(&context.client, made.id).delete().await?;
-                Err(failure)
-            }
+        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.clone());
+        let started = Self::start(context, session, &made, args, input).await;
+        if started.is_err() {
+            OnSession::named(&context.client, made.id, ActingAs::default()).delete().await?;
         }
+        started
     }
 
     async fn start(
@@ -179,22 +173,18 @@ impl<'a> WatchedRun<'a> {
 
     /// Continues the unfinished run of a session, or starts another one.
     async fn go_on(context: &'a Context, args: &Run, input: Option<&String>) -> Result<Self, Failure> {
-        let session = context.session(&SessionArg { session: args.session.clone() }).await?;
-        let session = OnSession { acting_as: args.acting_as.clone(), ..session };
+        let on = On { session: args.session.clone(), acting_as: args.acting_as.clone() };
+        let session = context.session_on(&on).await?;
         let input = input.map(|word| terminal::text(word)).transpose()?;
         let known = session.get(&[]).answer::<api::Session>().await?.it;
-        models::check(
-            context,
-            &known.agents,
-            &session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads,
-        )?;
+        let threads = session.get(&["threads"]).answer::<api::ThreadList>().await?.it.threads;
+        models::check(context, &known.agents, &threads)?;
         let runs = session.get(&["runs"]).answer::<api::RunList>().await?.it.runs;
         let Some(unfinished) = runs.into_iter().find(|run| !has_ended(run.status)) else {
             let input = input.ok_or_else(|| {
-                Failure::failed("no_run", format!("the session {} has no unfinished run", session.id)).hint(format!(
-                    "give the next task: {}",
-                    context.suggestion(&format!("run --session {} INPUT", session.id))
-                ))
+                let next = context.suggestion(&format!("run --session {} INPUT", session.id));
+                Failure::failed("no_run", format!("the session {} has no unfinished run", session.id))
+                    .hint(format!("give the next task: {next}"))
             })?;
             return Self::start(context, session, &known, args, input).await;
         };
@@ -227,26 +217,20 @@ impl<'a> WatchedRun<'a> {
         let show = Show::new(&known, output);
         let mut watch = Watch::start(&self.session, show, self.after, &self.signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
-        loop {
-            let run = match watch.until_it_waits(&self.run).await? {
-                Watched::Done(run) => run,
-                Watched::Interrupted => {
-                    self.pause().await?;
-                    break;
-                }
-            };
+        let is_interrupted = loop {
+            let Watched::Done(run) = watch.until_it_waits(&self.run).await? else { break true };
             // An agent does not answer for the user.
             if run.status != Status::AwaitingUser || args.no_answers || args.acting_as.agent.is_some() {
-                break;
+                break false;
             }
             match watch.until(replies.reply(&self.session, &run)).await? {
                 Watched::Done(true) => {}
-                Watched::Done(false) => break,
-                Watched::Interrupted => {
-                    self.pause().await?;
-                    break;
-                }
+                Watched::Done(false) => break false,
+                Watched::Interrupted => break true,
             }
+        };
+        if is_interrupted {
+            self.pause().await?;
         }
         watch.catch_up().await?;
         self.conclude(&known, &Over::of(&self.session, &self.run).await?).await
@@ -263,20 +247,15 @@ impl<'a> WatchedRun<'a> {
         let title = session.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
         output.line(format!("session {}, run {}{title}", session.id, self.run));
         for agent in &session.agents {
-            let role = match agent.role {
-                AgentRole::Manager => "manager",
-                AgentRole::Worker => "worker",
-            };
-            let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
-            output.line(format!("  {} ({role}){title}", output.paint(Style::Name, agent.name.as_str())));
+            let name = output.paint(Style::Name, agent.name.as_str());
+            output.line(format!("  {name} {}", role_and_title(agent)));
         }
     }
 }
 
 /// Adds a message of the user in main, the thread that runs read.
 pub(super) async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
-    let message = GivenMessage::text(MessageRole::User, text);
-    session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message] }).done().await
+    super::messages::add(session, &ThreadId::main(), GivenMessage::text(MessageRole::User, text)).await.map(drop)
 }
 
 pub(super) fn has_ended(status: Status) -> bool {

@@ -79,12 +79,10 @@ pub(crate) enum Runs {
 
 pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Failure> {
     match command {
-        Runs::List(on) => list(context, &on).await,
+        Runs::List(on) => context.get(&on, &["runs"]).await?.print(context.output, table).await,
         Runs::Show(run) => {
             let (session, run) = find(context, &run.into()).await?;
-            let run = session.get(&["runs", run.as_str()]).answer::<api::Run>().await?;
-            context.output.answer(&run.json, |output| lines(&run.it, output));
-            Ok(())
+            session.get(&["runs", run.as_str()]).print(context.output, lines).await
         }
         Runs::Pause { run, reason } => {
             change(context, &run.into(), "pause", &api::Pause { reason: Some(reason) }).await
@@ -100,25 +98,18 @@ pub(super) async fn execute(context: &Context, command: Runs) -> Result<(), Fail
 
 async fn change(context: &Context, run_arg: &RunArg, verb: &str, body: &impl Serialize) -> Result<(), Failure> {
     let (session, run) = find(context, run_arg).await?;
-    let run = session.post(&["runs", run.as_str(), verb], body).answer::<api::Run>().await?;
-    context.output.answer(&run.json, |output| lines(&run.it, output));
-    Ok(())
+    session.post(&["runs", run.as_str(), verb], body).print(context.output, lines).await
 }
 
-async fn list(context: &Context, on: &On) -> Result<(), Failure> {
-    let session = context.session_on(on).await?;
-    let runs = session.get(&["runs"]).answer::<api::RunList>().await?;
-    context.output.answer(&runs.json, |output| {
-        let mut runs = runs.it.runs;
-        runs.sort_by_key(|run| run.started_at);
-        let row = |run: &api::Run| {
-            let tokens = run.used.prompt_tokens + run.used.completion_tokens;
-            let (turns, reason) = (run.used.turns.to_string(), run.reason.clone().unwrap_or_default());
-            vec![run.id.to_string(), status(run.status).to_owned(), turns, tokens.to_string(), reason]
-        };
-        output.list(&["RUN", "STATUS", "TURNS", "TOKENS", ""], &runs.iter().map(row).collect::<Vec<_>>(), "runs");
-    });
-    Ok(())
+fn table(list: &api::RunList, output: Output) {
+    let mut runs: Vec<_> = list.runs.iter().collect();
+    runs.sort_by_key(|run| run.started_at);
+    let row = |run: &api::Run| {
+        let tokens = run.used.prompt_tokens + run.used.completion_tokens;
+        let (turns, reason) = (run.used.turns.to_string(), run.reason.clone().unwrap_or_default());
+        vec![run.id.to_string(), status(run.status).to_owned(), turns, tokens.to_string(), reason]
+    };
+    output.list(&["RUN", "STATUS", "TURNS", "TOKENS", ""], runs.into_iter().map(row), "runs");
 }
 
 /// The run that is named, or the newest.

@@ -1,10 +1,14 @@
 //! `callboard secrets`: the master key under which the keys of sessions are stored, and secrets that are to be none.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use callboard_api as api;
 use callboard_engine::{Board, MasterKey, MasterKeys, core::id::VariableName, store::Lease};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 
 use super::Context;
@@ -38,56 +42,51 @@ The variable is no secret any more, and its value stands again wherever it was h
 pub(crate) enum Secrets {
     /// Replace the master key: wrap the keys of all sessions under a new one
     #[command(after_help = ROTATE_EXAMPLES)]
-    Rotate(Rotate),
+    Rotate {
+        /// The folder with the key file (default: that of the SQLite file)
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+        /// Go on with a new key although the old one is lost, and with it all that it sealed
+        #[arg(long)]
+        lost: bool,
+    },
     /// Put a value back that was marked as a secret by mistake
     #[command(after_help = RESTORE_EXAMPLES)]
-    Restore(Restore),
+    Restore {
+        #[command(flatten)]
+        on: On,
+        /// The name of the variable, or of the secrets in a call, such as call:c1.result
+        name: VariableName,
+        /// Why, for the journal
+        #[arg(long, value_name = "TEXT", default_value = "it is no secret")]
+        reason: String,
+    },
 }
 
-/// Replace the master key: wrap the keys of all sessions under a new one
-#[derive(Args, Debug)]
-pub(crate) struct Rotate {
-    /// The folder with the key file (default: that of the SQLite file)
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Go on with a new key although the old one is lost, and with it all that it sealed
-    #[arg(long)]
-    pub(crate) lost: bool,
+pub(super) async fn restore(context: &Context, on: &On, name: VariableName, reason: String) -> Result<(), Failure> {
+    let body = api::RestoreSecret { name, reason: reason.into() };
+    let call = context.post(on, &["secrets", "restore"], &body).await?;
+    call.print(context.output, |done: &api::RestoredSecret, output| {
+        let entries = counted(done.entries.len(), "entry");
+        output.line(format!("{} is no secret any more; its value stands again in {entries}", done.name));
+    })
+    .await
 }
 
-/// Put a value back that was marked as a secret by mistake
-#[derive(Args, Debug)]
-pub(crate) struct Restore {
-    #[command(flatten)]
-    pub(crate) on: On,
-    /// The name of the variable, or of the secrets in a call, such as call:c1.result
-    pub(crate) name: VariableName,
-    /// Why, for the journal
-    #[arg(long, value_name = "TEXT", default_value = "it is no secret")]
-    pub(crate) reason: String,
-}
-
-pub(super) async fn restore(context: &Context, args: Restore) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
-    let body = api::RestoreSecret { name: args.name, reason: args.reason.into() };
-    let done = session.post(&["secrets", "restore"], &body);
-    let done = done.answer::<api::RestoredSecret>().await?;
-    context.output.answer(&done.json, |output| {
-        let entries = counted(done.it.entries.len(), "entry");
-        output.line(format!("{} is no secret any more; its value stands again in {entries}", done.it.name));
-    });
-    Ok(())
-}
-
-pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Result<ExitCode, Failure> {
+pub(super) async fn rotate(
+    global: &Global,
+    data: Option<&Path>,
+    lost: bool,
+    output: Output,
+) -> Result<ExitCode, Failure> {
     if global.url.is_some() {
         return Err(Failure::usage("usage", "keys are rotated on the store, not on a server: use --store"));
     }
     let url = config::store_url(global)?;
-    let file = master_keys::file_of(&url, args.data.as_deref());
-    let keys: Arc<dyn MasterKeys> = master_keys::of(&url, args.data.as_deref());
+    let file = master_keys::file_of(&url, data);
+    let keys: Arc<dyn MasterKeys> = master_keys::of(&url, data);
     let is_absent = file.as_ref().is_some_and(|file| matches!(file.read(), Ok(None)));
-    if is_absent && !args.lost {
+    if is_absent && !lost {
         let board = open(&url, global, keys.clone()).await?;
         let checked = board.check_master_keys().await;
         board.close().await;
@@ -98,16 +97,11 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
         return Ok(ExitCode::SUCCESS);
     }
     let mut known = match (keys.keys(), &file) {
-        (Err(_), Some(file)) if args.lost => {
-            let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
-            file.write(std::slice::from_ref(&new), true).map_err(failure)?;
-            vec![new]
-        }
+        (Err(_), Some(_)) if lost => Vec::new(),
         (known, _) => known.map_err(failure)?,
     };
     if let Some(file) = &file
-        && known.len() == 1
-        && !args.lost
+        && (known.is_empty() || (known.len() == 1 && !lost))
     {
         let new = MasterKey::random().ok_or_else(|| failure("this machine has no randomness".to_owned()))?;
         known.insert(0, new);
@@ -123,7 +117,7 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
             break round.failed;
         }
     };
-    if failed.is_empty() || args.lost {
+    if failed.is_empty() || lost {
         board.note_master_key().await?;
     }
     board.close().await;
@@ -131,8 +125,8 @@ pub(super) async fn rotate(global: &Global, args: &Rotate, output: Output) -> Re
         known.truncate(1);
         file.write(&known, true).map_err(failure)?;
     }
-    report(output, rewrapped, &failed, file.is_some(), args.lost);
-    Ok(if failed.is_empty() || args.lost { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    report(output, rewrapped, &failed, file.is_some(), lost);
+    Ok(if failed.is_empty() || lost { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The board of a store, which sweeps nothing.

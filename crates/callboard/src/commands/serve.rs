@@ -17,7 +17,6 @@ use callboard_engine::{
     Archive, BeforeAll, Board, LEASE, RecallSettings,
     core::session::Ttl,
     store::{Lease, Store},
-    tasks::Supervisor,
 };
 use callboard_server::{BrowserSettings, Limits, ProjectFolder, PublicUrl, Server, Settings, Tls};
 use clap::Args;
@@ -129,9 +128,9 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let store_settings = config::store_settings(global);
     let supervisor = store_settings.supervisor.clone();
     let store = callboard_store::open(&url, store_settings).await?;
-    let folder = folder(&args, &url);
-    let token_secret = folder.as_deref().map(token_key::read_or_make).transpose()?;
-    let node = Node::of(folder.as_deref())?;
+    let folder = config::data_folder(&url, args.data.as_deref());
+    let token_secret = folder.map(token_key::read_or_make).transpose()?;
+    let node = Node::of(folder)?;
     let settings = Settings {
         user_tokens,
         token_secret,
@@ -142,27 +141,27 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         project: args.project.clone().map(|root| ProjectFolder {
             root,
             look_every: LOOK_EVERY,
-            sweep_every: args.sweep_seconds.0,
+            sweep_every: args.sweep_seconds,
         }),
         prices,
-        browsers: Some(browsers(&args, &url, folder.as_deref())?),
+        browsers: Some(browsers(&args, &url, folder)?),
         limits: Limits::default(),
         models: Arc::new(config::endpoints()),
         runs: config::runs(node.name.clone()),
     };
-    if let Some(keys) = master_keys::file_of(&url, folder.as_deref()) {
-        keys.read().map_err(master_keys::failure)?;
-    } else if master_keys::is_given() {
-        master_keys::of(&url, None).keys().map_err(master_keys::failure)?;
-    }
-    let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder.as_deref()) };
+    master_keys::known(&url, folder).map_err(master_keys::failure)?;
+    let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder) };
     let archive = archive(global, args.archive.as_deref(), &url).await?;
-    let (keys, recall) = (master_keys::of(&url, folder.as_deref()), elsewhere.added_to(recall));
+    let (keys, recall) = (master_keys::of(&url, folder), elsewhere.added_to(recall));
     let board_settings = callboard_engine::Settings {
+        ttl,
+        lease: Lease { holder: node.name.clone(), lasts: LEASE },
+        sweep: args.sweep_seconds,
+        supervisor,
         master_keys: keys,
         recall,
         archive,
-        ..board_settings(&args, ttl, &node, supervisor)
+        ..callboard_engine::Settings::default()
     };
     let board = Board::new(store.clone(), board_settings);
     board.check_master_keys().await?;
@@ -179,16 +178,10 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn board_settings(args: &Serve, ttl: Ttl, node: &Node, supervisor: Supervisor) -> callboard_engine::Settings {
-    let lease = Lease { holder: node.name.clone(), lasts: LEASE };
-    let sweep = args.sweep_seconds.0;
-    callboard_engine::Settings { ttl, lease, sweep, supervisor, ..callboard_engine::Settings::default() }
-}
-
 /// How the browsers of sessions are started.
 fn browsers(args: &Serve, url: &str, folder: Option<&Path>) -> Result<BrowserSettings, Failure> {
     let settings = config::browsers(url, folder)?;
-    let sweep_every = args.sweep_seconds.0.unwrap_or(settings.sweep_every);
+    let sweep_every = args.sweep_seconds.unwrap_or(settings.sweep_every);
     Ok(args.browsers.over(BrowserSettings { sweep_every, ..settings }))
 }
 
@@ -208,12 +201,6 @@ async fn archive(global: &Global, folder: Option<&Path>, url: &str) -> Result<Op
             .hint("name another folder with --archive, or allow writing to this one")
     });
     Ok(Some(Arc::new(archive?)))
-}
-
-/// The folder for what is not in the store: that of `--data`, else that of the SQLite file. A store in memory needs none.
-fn folder(args: &Serve, store_url: &str) -> Option<PathBuf> {
-    let beside = || config::sqlite_path(store_url)?.parent().map(Path::to_owned);
-    args.data.clone().or_else(beside)
 }
 
 /// The tokens of the file, a line each, and those of the environment.
@@ -275,7 +262,7 @@ mod tests {
     fn place(line: &str, store: &str) -> Option<String> {
         let cli = Cli::try_parse_from(line.split(' ')).unwrap();
         let Some(Command::Serve(args)) = cli.command else { panic!("{line}") };
-        folder(&args, store).map(|folder| folder.display().to_string())
+        config::data_folder(store, args.data.as_deref()).map(|folder| folder.display().to_string())
     }
 
     #[test]

@@ -16,7 +16,7 @@ use callboard_engine::core::{
 };
 use clap::{Args, Subcommand};
 use http::Method;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{Context, journal};
@@ -24,7 +24,7 @@ use crate::{
     cli::{NamedSession, On},
     client::{Answer, OnSession},
     failure::Failure,
-    output::{self, Output, counted},
+    output::{self, Output, counted, joined},
     parse::{self, Collections},
     team_file::{self, TeamFile},
     terminal::Lines,
@@ -39,7 +39,11 @@ pub(crate) enum Session {
     New(SessionNew),
     /// List the sessions, most recently used first
     #[command(after_help = "Example:\n  callboard session list --json")]
-    List(SessionList),
+    List {
+        /// At most this many, the most recently used ones
+        #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
+        limit: Option<usize>,
+    },
     /// Show a session with its settings
     #[command(after_help = "Example:\n  callboard session show 20250118-143022-a4f2")]
     Show(NamedSession),
@@ -78,14 +82,6 @@ pub(crate) enum Session {
         after_help = "Examples:\n  callboard session journal --after 40\n  callboard session journal --types message.added,context_set.updated --as critic --follow"
     )]
     Journal(journal::Journal),
-}
-
-/// List the sessions, most recently used first
-#[derive(Args, Debug)]
-pub(crate) struct SessionList {
-    /// At most this many, the most recently used ones
-    #[arg(short = 'n', long, value_name = "N", value_parser = parse::limit, allow_negative_numbers = true)]
-    pub(crate) limit: Option<usize>,
 }
 
 /// Create a session
@@ -172,30 +168,23 @@ impl SessionUpdate {
 }
 
 pub(super) async fn execute(context: &Context, command: Session) -> Result<(), Failure> {
+    let output = context.output;
     match command {
         Session::New(args) => new(context, args).await,
-        Session::List(args) => list(context, args).await,
-        Session::Show(on) => {
-            let session = context.session_on(&on.on()).await?;
-            print(&session.get(&[]).answer().await?, context.output);
-            Ok(())
-        }
+        Session::List { limit } => list(context, limit).await,
+        Session::Show(on) => context.get(&on.on(), &[]).await?.print(output, show).await,
         Session::Update(args) => update(context, args).await,
         Session::Delete { named, on, yes } => {
             let session = context.session_on(&NamedSession { named, on }.on()).await?;
-            if !yes && !context.output.json && output::is_interactive() {
-                confirm(&session, context.output).await?;
+            if !yes && !output.json && output::is_interactive() {
+                confirm(&session, output).await?;
             }
             session.delete().await?;
-            let session = session.id;
-            context.output.answer(&json!({"deleted": session}), |output| output.line(format!("deleted {session}")));
+            output.done("deleted", &session.id);
             Ok(())
         }
         Session::Fork { on, at, id } => {
-            let session = context.session_on(&on.on()).await?;
-            let fork = session.post(&["fork"], &api::Fork { at, id }).answer().await?;
-            print(&fork, context.output);
-            Ok(())
+            context.post(&on.on(), &["fork"], &api::Fork { at, id }).await?.print(output, show).await
         }
         Session::Journal(args) => journal::journal(context, args).await,
     }
@@ -220,12 +209,12 @@ async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
     file.title = title.or(file.title);
     file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
-    file.collections = collections.map_or(file.collections, |collections| collections.0);
+    file.collections = collections.unwrap_or(file.collections);
     let made = file.create(&context.client, id, sets_from).await?;
     if choose {
         context.chosen.write(&made.it.id)?;
     }
-    print(&made, context.output);
+    made.print(context.output, show);
     if !choose && !context.output.json && has_others(context).await? {
         let choice = context.suggestion(&format!("use {}", made.it.id));
         context.output.note(format!("there are others: `{choice}` chooses this one"));
@@ -239,18 +228,18 @@ async fn has_others(context: &Context) -> Result<bool, Failure> {
     Ok(list.answer::<api::SessionList>().await?.it.sessions.len() > 1)
 }
 
-async fn list(context: &Context, args: SessionList) -> Result<(), Failure> {
+async fn list(context: &Context, limit: Option<usize>) -> Result<(), Failure> {
     let mut sessions = all(context).await?;
-    sessions.truncate(args.limit.unwrap_or(usize::MAX));
+    sessions.truncate(limit.unwrap_or(usize::MAX));
     let json: Vec<_> = sessions.iter().map(|session| &*session.json).collect();
-    context.output.answer(&Listed { sessions: json }, |output| {
+    context.output.answer(&json!({"sessions": json}), |output| {
         let row = |Answer { it, .. }: &Answer<api::Session>| {
-            let names = it.agents.iter().map(|agent| agent.name.to_string()).collect::<Vec<_>>().join(", ");
+            let names = joined(it.agents.iter().map(|agent| &agent.name));
             let title = it.title.clone().unwrap_or_default();
             vec![it.id.to_string(), it.head.to_string(), output.time(it.last_activity), names, title]
         };
         let head = ["SESSION", "ENTRIES", "LAST USED", "AGENTS", "TITLE"];
-        output.list(&head, &sessions.iter().map(row).collect::<Vec<_>>(), "sessions");
+        output.list(&head, sessions.iter().map(row), "sessions");
     });
     Ok(())
 }
@@ -287,18 +276,12 @@ struct Sessions {
     next_cursor: Option<String>,
 }
 
-/// Sessions, as they came.
-#[derive(Serialize)]
-struct Listed<'a> {
-    sessions: Vec<&'a RawValue>,
-}
-
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     if !args.changes_something() {
         return Err(Failure::usage("usage", "say what to change")
             .hint("for instance --title TEXT; `callboard session update --help` lists what can be changed"));
     }
-    let session = context.session_on(&args.on.clone().on()).await?;
+    let call = context.call(&args.on.clone().on(), Method::PATCH, &[]).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
@@ -312,38 +295,31 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         ttl_seconds: args.ttl,
         prompt,
         steps,
-        collections: args.collections.map(|collections| collections.0),
+        collections: args.collections,
         ..SessionPatch::default()
     };
-    let updated = session.call(Method::PATCH, &[]).json(&patch).answer().await?;
-    print(&updated, context.output);
-    Ok(())
+    call.json(&patch).print(context.output, show).await
 }
 
-fn print(session: &Answer<api::Session>, output: Output) {
-    let Answer { json, it } = session;
-    output.answer(json, |output| {
-        output.line(format!("session    {}", it.id));
-        if let Some(title) = &it.title {
-            output.line(format!("title      {title}"));
-        }
-        it.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
-        it.settings
-            .iter()
-            .flat_map(|settings| settings.steps.iter())
-            .for_each(|step| output.line(format!("step       {}", titled(step))));
-        let collections = it.settings.as_ref().map(|settings| settings.collections.as_slice()).unwrap_or_default();
-        collections.iter().for_each(|name| output.line(format!("collection {name}")));
-        settings::lines(it).iter().for_each(|line| output.line(line));
-        output.line(format!("entries    {}", it.head));
-        output.line(format!("created    {}", output.time(it.created_at)));
-        output.line(format!("last used  {}", output.time(it.last_activity)));
-        let expires = match (it.expires_at, it.ttl_seconds) {
-            (Some(at), ttl @ Ttl::Seconds(_)) => format!("{at}, {ttl} after its last use"),
-            _ => "never".to_owned(),
-        };
-        output.line(format!("expires    {expires}"));
-    });
+fn show(session: &api::Session, output: Output) {
+    output.line(format!("session    {}", session.id));
+    if let Some(title) = &session.title {
+        output.line(format!("title      {title}"));
+    }
+    session.agents.iter().for_each(|agent| output.line(format!("agent      {}", named(agent))));
+    if let Some(settings) = &session.settings {
+        settings.steps.iter().for_each(|step| output.line(format!("step       {}", titled(step))));
+        settings.collections.iter().for_each(|name| output.line(format!("collection {name}")));
+    }
+    settings::lines(session).iter().for_each(|line| output.line(line));
+    output.line(format!("entries    {}", session.head));
+    output.line(format!("created    {}", output.time(session.created_at)));
+    output.line(format!("last used  {}", output.time(session.last_activity)));
+    let expires = match (session.expires_at, session.ttl_seconds) {
+        (Some(at), ttl @ Ttl::Seconds(_)) => format!("{at}, {ttl} after its last use"),
+        _ => "never".to_owned(),
+    };
+    output.line(format!("expires    {expires}"));
 }
 
 fn titled(step: &Step) -> String {
@@ -353,13 +329,18 @@ fn titled(step: &Step) -> String {
 }
 
 fn named(agent: &Agent) -> String {
+    let model = agent.model.as_ref().map(|model| format!(" through {model}")).unwrap_or_default();
+    format!("{} {}{model}", agent.name, role_and_title(agent))
+}
+
+/// What stands behind the name of an agent.
+pub(super) fn role_and_title(agent: &Agent) -> String {
     let role = match agent.role {
         AgentRole::Manager => "manager",
         AgentRole::Worker => "worker",
     };
     let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
-    let model = agent.model.as_ref().map(|model| format!(" through {model}")).unwrap_or_default();
-    format!("{} ({role}){title}{model}", agent.name)
+    format!("({role}){title}")
 }
 
 #[cfg(test)]

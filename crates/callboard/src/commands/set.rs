@@ -6,7 +6,6 @@ use callboard_api as api;
 use callboard_engine::core::{audience::Audience, context_set::Outcome, id::SetName};
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::json;
 
 use super::Context;
 use crate::{
@@ -20,18 +19,10 @@ use crate::{
 pub(crate) enum Set {
     /// List the context sets
     #[command(after_help = "Example:\n  callboard set list --as critic")]
-    List {
-        #[command(flatten)]
-        on: On,
-    },
+    List(On),
     /// Show a context set
     #[command(after_help = "Example:\n  callboard set show Article")]
-    Show {
-        #[command(flatten)]
-        on: On,
-        /// The name of the set
-        name: SetName,
-    },
+    Show(NamedSet),
     /// Create or change a context set
     #[command(
         aliases = ["set", "add", "update"],
@@ -40,21 +31,23 @@ pub(crate) enum Set {
     Put(SetPut),
     /// Delete a context set
     #[command(after_help = "Example:\n  callboard set delete Tone")]
-    Delete {
-        #[command(flatten)]
-        on: On,
-        /// The name of the set
-        name: SetName,
-    },
+    Delete(NamedSet),
+}
+
+/// The set that a command is about.
+#[derive(Args, Debug)]
+pub(crate) struct NamedSet {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The name of the set
+    pub(crate) name: SetName,
 }
 
 /// Create or change a context set
 #[derive(Args, Debug)]
 pub(crate) struct SetPut {
     #[command(flatten)]
-    pub(crate) on: On,
-    /// The name of the set
-    pub(crate) name: SetName,
+    pub(crate) set: NamedSet,
     /// The content, or - for the standard input (default: unchanged)
     pub(crate) content: Option<String>,
     /// A file with the content
@@ -69,30 +62,25 @@ pub(crate) struct SetPut {
 }
 
 pub(super) async fn execute(context: &Context, command: Set) -> Result<(), Failure> {
+    let output = context.output;
     match command {
-        Set::List { on } => {
-            let session = context.session_on(&on).await?;
-            let sets = session.get(&["context-sets"]).answer::<api::ContextSetList>().await?;
-            context.output.answer(&sets.json, |output| table(&sets.it.context_sets, output));
+        Set::List(on) => context.get(&on, &["context-sets"]).await?.print(output, table).await,
+        Set::Show(NamedSet { on, name }) => {
+            context.get(&on, &["context-sets", name.as_str()]).await?.print(output, show).await
         }
-        Set::Show { on, name } => {
-            let session = context.session_on(&on).await?;
-            let set = session.get(&["context-sets", name.as_str()]).answer::<api::ContextSet>().await?;
-            context.output.answer(&set.json, |output| show(&set.it, output));
-        }
-        Set::Put(args) => put(context, args).await?,
-        Set::Delete { on, name } => {
-            let session = context.session_on(&on).await?;
-            session.call(Method::DELETE, &["context-sets", name.as_str()]).done().await?;
-            context.output.answer(&json!({"deleted": name}), |output| output.line(format!("deleted {name}")));
+        Set::Put(args) => put(context, args).await,
+        Set::Delete(NamedSet { on, name }) => {
+            context.call(&on, Method::DELETE, &["context-sets", name.as_str()]).await?.done().await?;
+            output.done("deleted", &name);
+            Ok(())
         }
     }
-    Ok(())
 }
 
 async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
-    let session = context.session_on(&args.on).await?;
-    let path = ["context-sets", args.name.as_str()];
+    let NamedSet { on, name } = args.set;
+    let session = context.session_on(&on).await?;
+    let path = ["context-sets", name.as_str()];
     let content: Option<Arc<str>> = match (&args.content, &args.file) {
         (Some(content), _) => Some(terminal::text(content)?.into()),
         (None, Some(path)) => Some(terminal::file(path)?.into()),
@@ -103,17 +91,16 @@ async fn put(context: &Context, args: SetPut) -> Result<(), Failure> {
         },
     };
     let content = content.ok_or_else(|| {
-        Failure::usage("invalid", format!("there is no context set {}: a new one needs content", args.name))
+        Failure::usage("invalid", format!("there is no context set {name}: a new one needs content"))
             .hint("give a text, - for the standard input, or --file PATH")
     })?;
     let put = api::PutContextSet { content, visible_to: args.visible_to, enabled: args.enabled };
-    let put = session.call(Method::PUT, &path).json(&put).answer::<api::PutContextSetAnswer>().await?;
-    context.output.answer(&put.json, |output| {
-        let api::PutContextSetAnswer { set, outcome } = &put.it;
+    let call = session.call(Method::PUT, &path).json(&put);
+    let people = |api::PutContextSetAnswer { set, outcome }: &api::PutContextSetAnswer, output: Output| {
         let done = outcome.map_or_else(|| set.name.to_string(), |outcome| outcome_line(outcome, set.name.as_str()));
         output.line(format!("{done}: {}", summary(set)));
-    });
-    Ok(())
+    };
+    call.print(context.output, people).await
 }
 
 /// Whether the failure says that the set does not exist; the session does.
@@ -135,14 +122,14 @@ pub(super) fn outcome_line(outcome: Outcome, name: &str) -> String {
     format!("{verb} {name}")
 }
 
-fn table(sets: &[api::ContextSet], output: Output) {
+fn table(list: &api::ContextSetList, output: Output) {
     let row = |set: &api::ContextSet| {
         let form = set.form.as_ref().map(|form| if form.answered { "form, answered" } else { "form, open" });
         let off = (!set.enabled).then_some("disabled");
         let notes = form.into_iter().chain(off).collect::<Vec<_>>().join(", ");
         vec![set.name.to_string(), set.tokens.to_string(), set.visible_to.to_string(), notes]
     };
-    output.list(&["SET", "TOKENS", "VISIBLE TO", ""], &sets.iter().map(row).collect::<Vec<_>>(), "context sets");
+    output.list(&["SET", "TOKENS", "VISIBLE TO", ""], list.context_sets.iter().map(row), "context sets");
 }
 
 fn show(set: &api::ContextSet, output: Output) {

@@ -11,7 +11,6 @@ use serde_json::json;
 use super::Context;
 use crate::{
     cli::On,
-    client::Answer,
     failure::Failure,
     output::{Output, counted},
 };
@@ -20,10 +19,7 @@ use crate::{
 pub(crate) enum Steps {
     /// Show the team's current step and progress
     #[command(after_help = "Example:\n  callboard steps show")]
-    Show {
-        #[command(flatten)]
-        on: On,
-    },
+    Show(On),
     /// Record the use of a tool, which advances the sequence and may change the step
     #[command(after_help = "Example:\n  callboard steps use look_up")]
     Use {
@@ -34,10 +30,7 @@ pub(crate) enum Steps {
     },
     /// Skip the next tool of the sequence
     #[command(after_help = "Example:\n  callboard steps advance")]
-    Advance {
-        #[command(flatten)]
-        on: On,
-    },
+    Advance(On),
     /// Set the team's step or its progress in it
     #[command(
         after_help = "Examples:\n  callboard steps set --step draft\n  callboard steps set --default --index 1 --ttl never"
@@ -45,10 +38,7 @@ pub(crate) enum Steps {
     Set(StepsSet),
     /// Reset to the default step, with no tools used and no tokens counted
     #[command(after_help = "Example:\n  callboard steps reset")]
-    Reset {
-        #[command(flatten)]
-        on: On,
-    },
+    Reset(On),
     /// Add the tokens that a model used
     #[command(after_help = "Example:\n  callboard steps usage --prompt 1200 --completion 300")]
     Usage {
@@ -96,67 +86,47 @@ pub(crate) struct StepsSet {
 const STATE: &str = "orchestration";
 
 pub(super) async fn execute(context: &Context, command: Steps) -> Result<(), Failure> {
-    let state = match command {
-        Steps::Show { on } => context.session_on(&on).await?.get(&[STATE]).answer().await?,
-        Steps::Use { on, tool } => {
-            let session = context.session_on(&on).await?;
-            session.post(&[STATE, "tools"], &api::UsedTool { tool: tool.into() }).answer().await?
+    let call = match command {
+        Steps::Show(on) => context.get(&on, &[STATE]).await?,
+        Steps::Use { on, tool } => context.post(&on, &[STATE, "tools"], &api::UsedTool { tool: tool.into() }).await?,
+        Steps::Advance(on) => context.post(&on, &[STATE, "advance"], &json!({})).await?,
+        Steps::Set(StepsSet { on, step, default, index, ttl }) => {
+            let active_step = step.map(Some).or(default.then_some(None));
+            let position = api::OrchestrationPatch { active_step, sequence_index: index, ttl_seconds: ttl };
+            context.call(&on, Method::PATCH, &[STATE]).await?.json(&position)
         }
-        Steps::Advance { on } => {
-            let session = context.session_on(&on).await?;
-            session.post(&[STATE, "advance"], &json!({})).answer().await?
-        }
-        Steps::Set(args) => set(context, args).await?,
-        Steps::Reset { on } => {
-            let session = context.session_on(&on).await?;
-            session.post(&[STATE, "reset"], &json!({})).answer().await?
-        }
+        Steps::Reset(on) => context.post(&on, &[STATE, "reset"], &json!({})).await?,
         Steps::Usage { on, prompt, completion } => {
-            let session = context.session_on(&on).await?;
             let (prompt_tokens, completion_tokens) = (prompt.unwrap_or_default(), completion.unwrap_or_default());
             let used = api::ReportedUsage { prompt_tokens, completion_tokens };
-            session.post(&[STATE, "usage"], &used).answer().await?
+            context.post(&on, &[STATE, "usage"], &used).await?
         }
         Steps::Allowed { on, tools } => {
-            let session = context.session_on(&on).await?;
-            let call = session.post(&[STATE, "allowed-tools"], &api::Tools { tools });
-            let offer = call.answer::<api::Offer>().await?;
-            context.output.answer(&offer.json, |output| table(&offer.it, output));
-            return Ok(());
+            let call = context.post(&on, &[STATE, "allowed-tools"], &api::Tools { tools }).await?;
+            return call.print(context.output, table).await;
         }
     };
-    print(&state, context.output);
-    Ok(())
-}
-
-async fn set(context: &Context, args: StepsSet) -> Result<Answer<api::Orchestration>, Failure> {
-    let session = context.session_on(&args.on).await?;
-    let active_step = args.step.map(Some).or(args.default.then_some(None));
-    let position = api::OrchestrationPatch { active_step, sequence_index: args.index, ttl_seconds: args.ttl };
-    session.call(Method::PATCH, &[STATE]).json(&position).answer().await
+    call.print(context.output, show).await
 }
 
 /// How many recently used tools are shown to people.
 const SHOWN: usize = 10;
 
-fn print(state: &Answer<api::Orchestration>, output: Output) {
-    let Answer { json, it } = state;
-    output.answer(json, |output| {
-        let step = it.active_step.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        output.line(format!("step       {step}"));
-        output.line(format!("sequence   {} done", counted(it.sequence_index, "tool")));
-        output.line(format!("used       {}", used(&it.recently_used_tools)));
-        if let Some(usage) = &it.cumulative_token_usage {
-            let (read, wrote, all) = (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens);
-            output.line(format!("tokens     {all}: {read} read, {wrote} written"));
-        }
-        output.line(format!("last used  {}", it.last_accessed));
-        let expires = match it.ttl_seconds {
-            ttl @ Ttl::Seconds(_) => format!("{ttl} after its last use"),
-            Ttl::Never => "never".to_owned(),
-        };
-        output.line(format!("expires    {expires}"));
-    });
+fn show(state: &api::Orchestration, output: Output) {
+    let step = state.active_step.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    output.line(format!("step       {step}"));
+    output.line(format!("sequence   {} done", counted(state.sequence_index, "tool")));
+    output.line(format!("used       {}", used(&state.recently_used_tools)));
+    if let Some(usage) = &state.cumulative_token_usage {
+        let (read, wrote, all) = (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens);
+        output.line(format!("tokens     {all}: {read} read, {wrote} written"));
+    }
+    output.line(format!("last used  {}", state.last_accessed));
+    let expires = match state.ttl_seconds {
+        ttl @ Ttl::Seconds(_) => format!("{ttl} after its last use"),
+        Ttl::Never => "never".to_owned(),
+    };
+    output.line(format!("expires    {expires}"));
 }
 
 fn used(tools: &[Arc<str>]) -> String {
@@ -171,5 +141,5 @@ fn used(tools: &[Arc<str>]) -> String {
 fn table(offer: &api::Offer, output: Output) {
     let allowed = offer.allowed.iter().map(|tool| vec![tool.clone(), "yes".to_owned(), String::new()]);
     let denied = offer.denied.iter().map(|denied| vec![denied.tool.clone(), "no".to_owned(), denied.reason.clone()]);
-    output.table(&["TOOL", "ALLOWED", ""], &allowed.chain(denied).collect::<Vec<_>>());
+    output.table(&["TOOL", "ALLOWED", ""], allowed.chain(denied));
 }

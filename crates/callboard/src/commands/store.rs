@@ -1,10 +1,10 @@
 //! `callboard store`: commands on all sessions of a store, which do not go through the API.
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use callboard_engine::{Progress, Survey};
 use callboard_store::{Durability, Settings};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,29 +42,21 @@ in the store but in the folder of `callboard serve --data`.";
 pub(crate) enum Store {
     /// Check everything in a store
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(StoreCheck),
+    Check {
+        /// The store (default: that of --store)
+        #[arg(value_name = "URL")]
+        url: Option<String>,
+    },
     /// Copy a store into another one, of any kind
     #[command(after_help = COPY_EXAMPLES)]
-    Copy(StoreCopy),
-}
-
-/// Check everything in a store
-#[derive(Args, Debug)]
-pub(crate) struct StoreCheck {
-    /// The store (default: that of --store)
-    #[arg(value_name = "URL")]
-    pub(crate) url: Option<String>,
-}
-
-/// Copy a store into another one, of any kind
-#[derive(Args, Debug)]
-pub(crate) struct StoreCopy {
-    /// The store to copy
-    #[arg(value_name = "FROM")]
-    pub(crate) from: String,
-    /// The store to copy into
-    #[arg(value_name = "TO")]
-    pub(crate) to: String,
+    Copy {
+        /// The store to copy
+        #[arg(value_name = "FROM")]
+        from: String,
+        /// The store to copy into
+        #[arg(value_name = "TO")]
+        to: String,
+    },
 }
 
 type OpenStore = Arc<dyn callboard_store::Store>;
@@ -74,30 +66,28 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) async fn execute(global: &Global, command: Store, output: Output) -> Result<ExitCode, Failure> {
     match command {
-        Store::Check(args) => check(global, args, output).await,
-        Store::Copy(args) => copy(global, &args, output).await,
+        Store::Check { url } => check(&url.map_or_else(|| config::store_url(global), Ok)?, output).await,
+        Store::Copy { from, to } => copy(global, &from, &to, output).await,
     }
 }
 
-async fn check(global: &Global, args: StoreCheck, output: Output) -> Result<ExitCode, Failure> {
-    let url = args.url.map_or_else(|| config::store_url(global), Ok)?;
-    let store = open_existing(&url).await?;
+async fn check(url: &str, output: Output) -> Result<ExitCode, Failure> {
+    let store = open_existing(url).await?;
     let progress = Progress::default();
     let found = show_progress(output, "checked", &progress, callboard_engine::check(&store, &progress)).await?;
-    answer(output, &found, json!({"store": config::shown(&url)}), |found| {
-        format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"))
-    })
+    let counts = format!("intact: {}, with {}", counted(found.sessions, "session"), counted(found.entries, "entry"));
+    answer(output, &found, json!({"store": config::shown(url)}), &counts)
 }
 
-async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitCode, Failure> {
-    if args.from == args.to {
+async fn copy(global: &Global, from_url: &str, to_url: &str, output: Output) -> Result<ExitCode, Failure> {
+    if from_url == to_url {
         return Err(Failure::usage("usage", "FROM and TO are the same store: give two different ones"));
     }
-    if args.to == "memory:" {
+    if to_url == "memory:" {
         return Err(Failure::usage("usage", "memory: is lost when this command ends: give another TO"));
     }
-    let from = open_existing(&args.from).await?;
-    let to = callboard_store::open(&args.to, config::store_settings(global)).await?;
+    let from = open_existing(from_url).await?;
+    let to = callboard_store::open(to_url, config::store_settings(global)).await?;
     let progress = Progress::default();
     let copied = show_progress(output, "copied", &progress, callboard_engine::copy(&from, &to, &progress)).await?;
     let progress = Progress::default();
@@ -106,13 +96,11 @@ async fn copy(global: &Global, args: &StoreCopy, output: Output) -> Result<ExitC
     // The copy's faults replace those of the check, since they say why something is missing.
     found.faults.extend(copied.faults);
     let more = json!({
-        "from": config::shown(&args.from), "to": config::shown(&args.to), "copied_entries": copied.entries,
+        "from": config::shown(from_url), "to": config::shown(to_url), "copied_entries": copied.entries,
     });
-    answer(output, &found, more, |found| {
-        let Survey { sessions, entries, .. } = found;
-        let [entries, new] = [*entries, copied.entries].map(|number| counted(number, "entry"));
-        format!("the store TO was checked: {}, with {entries}; new: {new}", counted(sessions, "session"))
-    })
+    let (sessions, entries) = (counted(found.sessions, "session"), counted(found.entries, "entry"));
+    let new = counted(copied.entries, "entry");
+    answer(output, &found, more, &format!("the store TO was checked: {sessions}, with {entries}; new: {new}"))
 }
 
 /// Opens a store for reading. A missing SQLite file is an error: it is not created.
@@ -121,16 +109,12 @@ async fn open_existing(url: &str) -> Result<OpenStore, Failure> {
         return Err(Failure::usage("usage", "memory: is empty when a command begins: give a durable store"));
     }
     if let Some(path) = config::sqlite_path(url).filter(|path| !path.exists()) {
-        return Err(missing(path));
+        return Err(Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
+            .hint("give sqlite:PATH with the path of an existing store"));
     }
     // Nothing is written, so no durability is needed.
     let settings = Settings { durability: Durability::Process, ..Settings::default() };
     Ok(callboard_store::open(url, settings).await?)
-}
-
-fn missing(path: &Path) -> Failure {
-    Failure::failed("store_cannot_open", format!("there is no file {}", path.display()))
-        .hint("give sqlite:PATH with the path of an existing store")
 }
 
 /// Waits for `work` and shows its progress at a terminal.
@@ -163,12 +147,7 @@ fn so_far(done: &str, progress: &Progress) -> String {
 }
 
 /// Prints the counts and the faults.
-fn answer(
-    output: Output,
-    found: &Survey,
-    mut json: Value,
-    good: impl FnOnce(&Survey) -> String,
-) -> Result<ExitCode, Failure> {
+fn answer(output: Output, found: &Survey, mut json: Value, counts: &str) -> Result<ExitCode, Failure> {
     let ok = found.faults.is_empty();
     if let Value::Object(fields) = &mut json {
         let faults: Vec<_> = found.faults.iter().map(|(id, detail)| json!({"session": id, "detail": detail})).collect();
@@ -178,7 +157,7 @@ fn answer(
         fields.insert("faults".to_owned(), faults.into());
     }
     output.answer(&json, |output| {
-        output.line(good(found));
+        output.line(counts);
         for (id, detail) in &found.faults {
             output.line(format!("{} session {id}: {detail}", output.paint(Style::Bad, "WRONG")));
         }

@@ -9,11 +9,11 @@ use std::{
 
 use callboard_engine::core::agent::{AgentRole, Tool};
 use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName, Provider};
-use callboard_server::Drive;
-use clap::{Args, Subcommand};
+use callboard_server::{Drive, Local};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{board, local};
+use super::{board, settings, transfer::unwritable};
 use crate::{
     cli::Global,
     client::Client,
@@ -30,23 +30,19 @@ pub(crate) enum Team {
     #[command(
         after_help = "Examples:\n  callboard team draft \"Review the article\" > TEAM.toml\n  callboard team draft \"Plan a week in Lisbon\" --output TEAM.toml --model openai:gpt-4o\n\nLook the file over, then: callboard run TEAM.toml"
     )]
-    Draft(Draft),
-}
-
-/// Have a model write a team file for a task
-#[derive(Args, Debug)]
-pub(crate) struct Draft {
-    /// The task, or - for the standard input
-    pub(crate) task: String,
-    /// The model that writes it (default: CALLBOARD_MODEL)
-    #[arg(short, long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// Write the file instead of printing it
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace the file if it exists
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
+    Draft {
+        /// The task, or - for the standard input
+        task: String,
+        /// The model that writes it (default: CALLBOARD_MODEL)
+        #[arg(short, long, value_name = "MODEL")]
+        model: Option<String>,
+        /// Write the file instead of printing it
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Replace the file if it exists
+        #[arg(long, requires = "output")]
+        force: bool,
+    },
 }
 
 /// How often a model is asked until its file is a team.
@@ -62,22 +58,22 @@ const MAX_TOKENS: u64 = 4096;
 const INSTRUCTIONS: &str = include_str!("team/draft.md");
 
 pub(super) async fn execute(global: &Global, command: Team, output: Output) -> Result<(), Failure> {
-    let Team::Draft(args) = command;
-    let task = terminal::text(&args.task)?;
+    let Team::Draft { task, model, output: path, force } = command;
+    let task = terminal::text(&task)?;
     let task = task.trim();
     if task.is_empty() {
         return Err(Failure::usage("usage", "give the task that the team is for"));
     }
-    if let Some(path) = args.output.as_deref().filter(|path| path.exists() && !args.force) {
+    if let Some(path) = path.as_deref().filter(|path| path.exists() && !force) {
         return Err(is_there(path));
     }
-    let writer = Writer::new(args.model.as_deref(), task)?;
+    let writer = Writer::new(model.as_deref(), task)?;
     let drafted = writer.write(global, output).await?;
-    let Some(path) = &args.output else {
+    let Some(path) = path else {
         output.answer(&json!({"team": drafted}), |output| output.write(&drafted));
         return Ok(());
     };
-    save(path, &drafted, args.force)?;
+    save(&path, &drafted, force)?;
     let path = path.display().to_string();
     output.answer(&json!({"path": path, "team": drafted}), |output| {
         output.line(format!("wrote {path}: look it over, then `callboard run {path}`"));
@@ -151,7 +147,8 @@ async fn check(global: &Global, text: &str) -> Result<(), Failure> {
     let team = team_file::parse(text, Path::new("TEAM.toml"))?;
     runs_as_it_is(&team)?;
     let board = board(global, "memory:", Drive::Nothing).await?;
-    let client = Client::Local(local(board, Drive::Nothing, callboard_model::Settings::default().into(), None, None)?);
+    let settings = settings(&board, callboard_model::Settings::default().into());
+    let client = Client::Local(Local::new(board, settings, Drive::Nothing)?);
     let made = team.create(&client, None, None).await;
     client.close().await;
     made.map(|_| ())
@@ -195,7 +192,7 @@ fn save(path: &Path, text: &str, replaces: bool) -> Result<(), Failure> {
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => is_there(path),
-        _ => Failure::failed("unwritable", format!("cannot write {}: {error}", path.display())),
+        _ => unwritable(path, &error),
     })
 }
 

@@ -8,16 +8,18 @@ use clap::{Args, Subcommand, ValueEnum};
 use http::Method;
 
 use super::Context;
-use crate::{cli::On, failure::Failure, parse, terminal};
+use crate::{
+    cli::On,
+    failure::Failure,
+    output::{Output, joined},
+    parse, terminal,
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Thread {
     /// List the threads
     #[command(after_help = "Example:\n  callboard thread list --as critic")]
-    List {
-        #[command(flatten)]
-        on: On,
-    },
+    List(On),
     /// Create a thread, or change who sees it and its settings
     #[command(
         aliases = ["set", "add", "update"],
@@ -65,26 +67,17 @@ pub(crate) enum Setting {
 
 pub(super) async fn execute(context: &Context, command: Thread) -> Result<(), Failure> {
     match command {
-        Thread::List { on } => {
-            let session = context.session_on(&on).await?;
-            let threads = session.get(&["threads"]).answer::<api::ThreadList>().await?;
-            context.output.answer(&threads.json, |output| {
-                let rows: Vec<_> = threads.it.threads.iter().map(row).collect();
-                output.list(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], &rows, "threads");
-            });
-        }
+        Thread::List(on) => context.get(&on, &["threads"]).await?.print(context.output, table).await,
         Thread::Put(put) => {
-            let session = context.session_on(&put.on).await?;
-            let call = session.call(Method::PUT, &["threads", put.name.as_str()]).json(&put.body()?);
-            let thread = call.answer::<api::Thread>().await?;
-            context.output.answer(&thread.json, |output| {
-                let settings = settings(&thread.it);
+            let call = context.call(&put.on, Method::PUT, &["threads", put.name.as_str()]).await?.json(&put.body()?);
+            call.print(context.output, |thread: &api::Thread, output| {
+                let settings = settings(thread);
                 let settings = if settings.is_empty() { settings } else { format!(", {settings}") };
-                output.line(format!("set {}: visible to {}{settings}", thread.it.name, thread.it.visible_to));
-            });
+                output.line(format!("set {}: visible to {}{settings}", thread.name, thread.visible_to));
+            })
+            .await
         }
     }
-    Ok(())
 }
 
 impl ThreadPut {
@@ -119,6 +112,10 @@ fn tools(words: &str) -> Result<Vec<Tool>, Failure> {
     Ok(names.map(|name| Tool { name: name.to_owned(), ..Tool::default() }).collect())
 }
 
+fn table(list: &api::ThreadList, output: Output) {
+    output.list(&["THREAD", "MESSAGES", "TOKENS", "VISIBLE TO", ""], list.threads.iter().map(row), "threads");
+}
+
 fn row(thread: &api::Thread) -> Vec<String> {
     let api::Thread { name, visible_to, messages, tokens, .. } = thread;
     vec![name.to_string(), messages.to_string(), tokens.to_string(), visible_to.to_string(), settings(thread)]
@@ -129,7 +126,7 @@ fn settings(thread: &api::Thread) -> String {
     let api::Thread { instructions, model, tools, history_tokens, .. } = thread;
     let tools = tools.as_ref().map(|tools| match tools.as_slice() {
         [] => "no tools".to_owned(),
-        tools => format!("tools {}", tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")),
+        tools => format!("tools {}", joined(tools.iter().map(|tool| &tool.name))),
     });
     let parts = [
         instructions.as_ref().map(|_| "with instructions".to_owned()),

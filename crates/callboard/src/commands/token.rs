@@ -4,10 +4,9 @@ use callboard_api as api;
 use callboard_engine::core::{access_token::HolderRole, id::AgentName};
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::json;
 
 use super::Context;
-use crate::{cli::On, failure::Failure, parse};
+use crate::{cli::On, failure::Failure, output::Output, parse};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
@@ -56,42 +55,31 @@ pub(crate) struct TokenHolder {
 pub(super) async fn execute(context: &Context, command: Token) -> Result<(), Failure> {
     match command {
         Token::New { on, holder: TokenHolder { agent, role }, expires_in } => {
-            let session = context.session_on(&on).await?;
             let new = api::NewToken { agent, role, expires_in };
-            let made = session.post(&["tokens"], &new);
-            let made = made.answer::<api::Token>().await?;
-            context.output.answer(&made.json, |output| {
-                let until = made.it.expires_at.map(|at| format!(" until {at}")).unwrap_or_default();
-                output.note(format!(
-                    "created {} with the rights of {}{until}; it is not shown again",
-                    made.it.id,
-                    holder(&made.it)
-                ));
-                output.line(made.it.token.as_deref().unwrap_or_default());
-            });
+            context.post(&on, &["tokens"], &new).await?.print(context.output, made).await
         }
-        Token::List(on) => {
-            let session = context.session_on(&on).await?;
-            let list = session.get(&["tokens"]).answer::<api::TokenList>().await?;
-            context.output.answer(&list.json, |output| {
-                let row = |token: &api::Token| {
-                    let expires = token.expires_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-                    vec![token.id.to_string(), holder(token), output.time(token.created_at), expires]
-                };
-                output.list(
-                    &["TOKEN", "FOR", "CREATED", "EXPIRES"],
-                    &list.it.tokens.iter().map(row).collect::<Vec<_>>(),
-                    "access tokens",
-                );
-            });
-        }
+        Token::List(on) => context.get(&on, &["tokens"]).await?.print(context.output, table).await,
         Token::Revoke { on, token } => {
-            let session = context.session_on(&on).await?;
-            session.call(Method::DELETE, &["tokens", &token]).done().await?;
-            context.output.answer(&json!({"revoked": token}), |output| output.line(format!("revoked {token}")));
+            context.call(&on, Method::DELETE, &["tokens", &token]).await?.done().await?;
+            context.output.done("revoked", &token);
+            Ok(())
         }
     }
-    Ok(())
+}
+
+fn made(token: &api::Token, output: Output) {
+    let until = token.expires_at.map(|at| format!(" until {at}")).unwrap_or_default();
+    let (id, holder) = (&token.id, holder(token));
+    output.note(format!("created {id} with the rights of {holder}{until}; it is not shown again"));
+    output.line(token.token.as_deref().unwrap_or_default());
+}
+
+fn table(list: &api::TokenList, output: Output) {
+    let row = |token: &api::Token| {
+        let expires = token.expires_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        vec![token.id.to_string(), holder(token), output.time(token.created_at), expires]
+    };
+    output.list(&["TOKEN", "FOR", "CREATED", "EXPIRES"], list.tokens.iter().map(row), "access tokens");
 }
 
 /// Whose rights a token gives, for people.

@@ -12,10 +12,7 @@ use crate::{cli::On, failure::Failure, output::Output, terminal};
 pub(crate) enum Tools {
     /// List the tools that an agent may use
     #[command(after_help = "Example:\n  callboard tools list --as writer")]
-    List {
-        #[command(flatten)]
-        on: On,
-    },
+    List(On),
     /// Call a tool as an agent and print what its model would be told
     #[command(
         after_help = "Examples:\n  callboard tools call read_messages '{\"limit\": 5}' --as writer\n  callboard tools call write_context_set - < arguments.json"
@@ -40,25 +37,20 @@ impl Tools {
 
 pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Failure> {
     match command {
-        Tools::List { on } => {
-            let session = context.session_on(&on).await?;
-            let tools = session.get(&["tools"]).answer::<api::ToolList>().await?;
-            context.output.answer(&tools.json, |output| table(&tools.it, output));
-        }
+        Tools::List(on) => context.get(&on, &["tools"]).await?.print(context.output, table).await,
         Tools::Call { on, tool, arguments } => {
             let arguments = arguments.map(|text| read(&text)).transpose()?.unwrap_or_default();
-            let session = context.session_on(&on).await?;
-            let call = session.post(&["tools", &tool], &api::ToolCallBody { agent: None, arguments });
+            let call = context.post(&on, &["tools", &tool], &api::ToolCallBody { agent: None, arguments }).await?;
             let told = call.answer::<api::ToolCallResult>().await?;
             if told.it.is_error {
                 let why = told.it.result;
                 let bare = why.strip_prefix("[not done: ").and_then(|why| why.strip_suffix(']'));
                 return Err(Failure::failed("tool_failed", bare.unwrap_or(&why)));
             }
-            context.output.answer(&told.json, |output| output.line(&told.it.result));
+            told.print(context.output, |told, output| output.line(&told.result));
+            Ok(())
         }
     }
-    Ok(())
 }
 
 fn read(text: &str) -> Result<Value, Failure> {
@@ -73,5 +65,5 @@ fn table(list: &api::ToolList, output: Output) {
         tool.pointer(&format!("/function/{field}")).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let row = |tool: &Value| vec![cell(tool, "name"), cell(tool, "description")];
-    output.list(&["TOOL", ""], &list.tools.iter().map(row).collect::<Vec<_>>(), "tools");
+    output.list(&["TOOL", ""], list.tools.iter().map(row), "tools");
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _, Write},
+    io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::Context;
 use crate::{
+    atomic,
     cli::On,
     client::broken,
     failure::Failure,
@@ -70,11 +71,10 @@ pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failur
 pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
     let lines = read(&args.file).await?;
     let call = context.client.call(Method::POST, &["v1", "import"]).maybe("id", args.id).lines(lines);
-    let session = call.answer::<api::Session>().await?;
-    context.output.answer(&session.json, |output| {
-        output.line(format!("imported {} with {}", session.it.id, counted(session.it.head, "entry")));
-    });
-    Ok(())
+    call.print(context.output, |session: &api::Session, output| {
+        output.line(format!("imported {} with {}", session.id, counted(session.head, "entry")));
+    })
+    .await
 }
 
 fn is_standard(file: &Path) -> bool {
@@ -126,11 +126,15 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Writes a file atomically and returns its number of lines.
-async fn write_file(pieces: Pieces, path: &Path) -> Result<u64, Failure> {
+async fn write_file(mut pieces: Pieces, path: &Path) -> Result<u64, Failure> {
     let failed = |error: io::Error| unwritable(path, &error);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let lines = copy(pieces, &mut file, path).await?;
+    let mut file = tempfile::NamedTempFile::new_in(atomic::folder_of(path)).map_err(failed)?;
+    let mut lines = 0;
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| broken(&error))?;
+        lines += piece.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        file.write_all(&piece).map_err(failed)?;
+    }
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(lines)
@@ -147,18 +151,6 @@ async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies the pieces and counts their lines.
-async fn copy(mut pieces: Pieces, to: &mut impl Write, path: &Path) -> Result<u64, Failure> {
-    let mut lines = 0;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| broken(&error))?;
-        lines += piece.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
-        to.write_all(&piece).map_err(|error| unwritable(path, &error))?;
-    }
-    to.flush().map_err(|error| unwritable(path, &error))?;
-    Ok(lines)
-}
-
 /// The content of a reader as pieces.
 fn pieces_of<S: AsyncRead + Send + Unpin + 'static>(source: S) -> Pieces {
     let next = |mut source: S| async move {
@@ -173,6 +165,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::failed("unreadable", format!("cannot read {}: {error}", path.display()))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+pub(super) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::failed("unwritable", format!("cannot write {}: {error}", path.display()))
 }

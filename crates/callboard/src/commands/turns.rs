@@ -5,9 +5,14 @@ use callboard_engine::core::id::{AgentName, RunId};
 use clap::{Args, Subcommand};
 
 use super::{Context, prompt};
-use crate::{cli::On, client::OnSession, failure::Failure, output::Output};
+use crate::{
+    cli::On,
+    client::OnSession,
+    failure::Failure,
+    output::{Output, joined},
+};
 
-/// Turns: which models were asked, and with which prompts
+/// Turns: which models were asked, and with which prompts (show)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -92,27 +97,26 @@ pub(super) async fn execute(context: &Context, args: Turns) -> Result<(), Failur
             if let Some(agent) = args.agent.filter(|_| turns.it.turns.is_empty()) {
                 check_agent(&session, &agent).await?;
             }
-            output.answer(&turns.json, |output| table(&turns.it.turns, output));
+            turns.print(output, |list, output| table(&list.turns, output));
+            Ok(())
         }
-        Some(TurnsCommand::Show { on, turn, prompt: false }) => {
+        Some(TurnsCommand::Show { on, turn, prompt }) => {
             let session = context.session_on(&on).await?;
             let number = turn.number(&session).await?;
-            let turn = session.get(&["turns", &number]).answer::<api::Turn>().await?;
-            output.answer(&turn.json, |output| table(std::slice::from_ref(&turn.it), output));
-        }
-        Some(TurnsCommand::Show { on, turn, prompt: true }) => {
-            let session = context.session_on(&on).await?;
-            let number = turn.number(&session).await?;
-            let sent = session.get(&["turns", &number, "prompt"]).answer::<api::SentPrompt>().await?;
-            output.answer(&sent.json, |output| {
-                prompt::show(&sent.it.prompt, output);
-                if !sent.it.as_sent {
-                    output.note("this is not byte for byte what was sent: something was erased or became a secret since, or the layout changed");
-                }
-            });
+            if prompt {
+                return session.get(&["turns", &number, "prompt"]).print(output, sent).await;
+            }
+            let one = |turn: &api::Turn, output: Output| table(std::slice::from_ref(turn), output);
+            session.get(&["turns", &number]).print(output, one).await
         }
     }
-    Ok(())
+}
+
+fn sent(sent: &api::SentPrompt, output: Output) {
+    prompt::show(&sent.prompt, output);
+    if !sent.as_sent {
+        output.note("this is not byte for byte what was sent: something was erased or became a secret since, or the layout changed");
+    }
 }
 
 /// Refuses a name that no agent of the team has.
@@ -121,9 +125,8 @@ async fn check_agent(session: &OnSession<'_>, name: &AgentName) -> Result<(), Fa
     if team.iter().any(|agent| agent.name == *name) {
         return Ok(());
     }
-    let team: Vec<_> = team.iter().map(|agent| agent.name.as_str()).collect();
-    Err(Failure::failed("not_found", format!("there is no agent \"{name}\""))
-        .hint(format!("the team is: {}", team.join(", "))))
+    let team = joined(team.iter().map(|agent| &agent.name));
+    Err(Failure::failed("not_found", format!("there is no agent \"{name}\"")).hint(format!("the team is: {team}")))
 }
 
 fn table(turns: &[api::Turn], output: Output) {
@@ -150,5 +153,5 @@ fn table(turns: &[api::Turn], output: Output) {
         ]
     };
     let head = ["TURN", "AGENT", "THREAD", "MODEL", "TOKENS", "USAGE", "STATE", "RUN"];
-    output.list(&head, &turns.iter().map(row).collect::<Vec<_>>(), "turns");
+    output.list(&head, turns.iter().map(row), "turns");
 }

@@ -20,10 +20,7 @@ use crate::{
 pub(crate) enum Variable {
     /// List the variables, each in one line
     #[command(after_help = "Example:\n  callboard var list --as director")]
-    List {
-        #[command(flatten)]
-        on: On,
-    },
+    List(On),
     /// Print the value of a variable as JSON
     #[command(after_help = "Example:\n  callboard var get node7.emails")]
     Get {
@@ -95,54 +92,57 @@ pub(crate) struct Reason {
 
 pub(super) async fn execute(context: &Context, command: Variable) -> Result<(), Failure> {
     match command {
-        Variable::List { on } => {
-            let session = context.session_on(&on).await?;
-            let list = session.get(&["variables"]).answer::<api::VariableList>().await?;
-            context.output.answer(&list.json, |output| table(&list.it.variables, output));
-        }
+        Variable::List(on) => context.get(&on, &["variables"]).await?.print(context.output, table).await,
         Variable::Get { on, name, reveal } => {
-            let session = context.session_on(&on).await?;
-            let call = session.get(&["variables", name.as_str()]);
-            let call = if reveal { call.query("reveal", true) } else { call };
-            let variable = call.answer::<api::VariableValue>().await?;
-            context.output.answer(&variable.json, |output| output.line(variable.it.value.get()));
+            let call = context.get(&on, &["variables", name.as_str()]).await?.maybe("reveal", reveal.then_some(true));
+            let value = |variable: &api::VariableValue, output: Output| output.line(variable.value.get());
+            call.print(context.output, value).await
         }
-        Variable::Set(args) => set(context, args).await?,
+        Variable::Set(args) => set(context, args).await,
         Variable::Clear { on, name, all: _, reason } => {
-            let session = context.session_on(&on).await?;
             let path: Vec<_> = ["variables"].into_iter().chain(name.as_ref().map(VariableName::as_str)).collect();
-            session.call(Method::DELETE, &path).query("reason", reason.reason).done().await?;
+            context.call(&on, Method::DELETE, &path).await?.query("reason", reason.reason).done().await?;
             let cleared = name.as_ref().map_or("all variables", VariableName::as_str);
             context.output.answer(&json!({"cleared": name}), |output| output.line(format!("cleared {cleared}")));
+            Ok(())
         }
     }
-    Ok(())
 }
 
 async fn set(context: &Context, args: VariableSet) -> Result<(), Failure> {
     let VariableSet { on, name, value, file, text, secret, origins, reason } = args;
-    let value = match (value, file) {
-        (_, Some(path)) => read_value(without_line_end(terminal::file(&path)?), text)?,
-        (Some(value), None) if value != "-" => read_value(value, text)?,
-        _ => read_value(without_line_end(terminal::all()?), text)?,
-    };
-    let session = context.session_on(&on).await?;
+    let value = given_value(value, file, text)?.unwrap_or_default();
     let origins = (!origins.is_empty()).then_some(origins);
     let put = api::PutVariable { value, reason: reason.reason.into(), secret, origins };
-    let call = session.call(Method::PUT, &["variables", name.as_str()]).json(&put);
-    let variable = call.answer::<api::VariableAfter>().await?;
-    context.output.answer(&variable.json, |output| {
-        let api::VariableAfter { variable, rewritten, forks, searched } = &variable.it;
-        output.line(format!("{} = {}", variable.name, variable.display));
-        if let Some(rewritten) = rewritten.filter(|rewritten| *rewritten > 0) {
-            output.note(format!("hidden in {} that said it before", counted(rewritten, "entry")));
-        }
-        if *searched == Some(false) {
-            output.note("a value of fewer than six characters is not looked for in texts");
-        }
-        forks.iter().for_each(|id| output.note(format!("{id} still has it: it was forked or copied before")));
-    });
-    Ok(())
+    let call = context.call(&on, Method::PUT, &["variables", name.as_str()]).await?.json(&put);
+    call.print(context.output, after).await
+}
+
+fn after(after: &api::VariableAfter, output: Output) {
+    let api::VariableAfter { variable, rewritten, forks, searched } = after;
+    output.line(format!("{} = {}", variable.name, variable.display));
+    if let Some(rewritten) = rewritten.filter(|rewritten| *rewritten > 0) {
+        output.note(format!("hidden in {} that said it before", counted(rewritten, "entry")));
+    }
+    if *searched == Some(false) {
+        output.note("a value of fewer than six characters is not looked for in texts");
+    }
+    forks.iter().for_each(|id| output.note(format!("{id} still has it: it was forked or copied before")));
+}
+
+/// The value that is given, in a file or behind the command. One that is read is without its final line break.
+pub(super) fn given_value(
+    value: Option<String>,
+    file: Option<PathBuf>,
+    is_text: bool,
+) -> Result<Option<Value>, Failure> {
+    let given = match (value, file) {
+        (_, Some(path)) => without_line_end(terminal::file(&path)?),
+        (Some(value), None) if value == "-" => without_line_end(terminal::all()?),
+        (Some(value), None) => value,
+        (None, None) => return Ok(None),
+    };
+    read_value(given, is_text).map(Some)
 }
 
 /// A value: what is no JSON is a text.
@@ -160,7 +160,7 @@ pub(super) fn read_value(given: String, is_text: bool) -> Result<Value, Failure>
 }
 
 /// A text without the line end that programs write behind it.
-pub(super) fn without_line_end(mut text: String) -> String {
+fn without_line_end(mut text: String) -> String {
     if text.ends_with('\n') {
         text.pop();
     }
@@ -170,9 +170,9 @@ pub(super) fn without_line_end(mut text: String) -> String {
     text
 }
 
-fn table(variables: &[api::Variable], output: Output) {
+fn table(list: &api::VariableList, output: Output) {
     let row = |variable: &api::Variable| {
         vec![variable.name.to_string(), output.time(variable.updated_at), variable.display.to_string()]
     };
-    output.list(&["VARIABLE", "UPDATED", "VALUE"], &variables.iter().map(row).collect::<Vec<_>>(), "variables");
+    output.list(&["VARIABLE", "UPDATED", "VALUE"], list.variables.iter().map(row), "variables");
 }

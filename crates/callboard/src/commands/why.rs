@@ -9,7 +9,7 @@ use super::Context;
 use crate::{
     cli::On,
     failure::Failure,
-    output::{Output, Style, indented},
+    output::{Output, Style, indented, joined},
 };
 
 /// Trace a text: who wrote it, which agents were shown it, and what replaced it
@@ -26,12 +26,8 @@ pub(crate) struct Why {
 }
 
 pub(super) async fn why(context: &Context, args: Why) -> Result<ExitCode, Failure> {
-    let session = context.session_on(&args.on).await?;
-    let answer = session.get(&["why"]).query("text", args.text).answer::<api::Findings>().await?;
-    context.output.answer(&answer.json, |output| {
-        let findings = &answer.it.findings;
-        findings.iter().for_each(|finding| show(finding, output));
-    });
+    let answer = context.get(&args.on, &["why"]).await?.query("text", args.text).answer::<api::Findings>().await?;
+    answer.print(context.output, |it, output| it.findings.iter().for_each(|finding| show(finding, output)));
     if !answer.it.findings.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -48,24 +44,18 @@ fn show(finding: &api::Finding, output: Output) {
         output.line(format!("  visible to {audience}"));
     }
     if !finding.hidden_from.is_empty() {
-        let names: Vec<_> = finding.hidden_from.iter().map(ToString::to_string).collect();
-        output.line(format!("  hidden from {}", names.join(", ")));
+        output.line(format!("  hidden from {}", joined(&finding.hidden_from)));
     }
     for shown in &finding.shown {
         output.line(format!("  shown to {} in turn {}{} (entry {})", shown.agent, shown.turn, of(shown), shown.seq));
     }
     if let Some(gone) = &finding.gone {
-        let how = match gone.how {
-            api::HowGone::Replaced => "replaced",
-            api::HowGone::Deleted => "deleted",
-            api::HowGone::Compressed => "compressed away",
-        };
-        match gone.how {
-            api::HowGone::Compressed => output.line(format!("  {how} at entry {}", gone.seq)),
-            api::HowGone::Replaced | api::HowGone::Deleted => {
-                output.line(format!("  {how} by {} in entry {}", gone.by, gone.seq));
-            }
-        }
+        let (by, seq) = (&gone.by, gone.seq);
+        output.line(match gone.how {
+            api::HowGone::Compressed => format!("  compressed away at entry {seq}"),
+            api::HowGone::Replaced => format!("  replaced by {by} in entry {seq}"),
+            api::HowGone::Deleted => format!("  deleted by {by} in entry {seq}"),
+        });
     }
 }
 

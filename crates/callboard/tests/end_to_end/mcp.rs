@@ -15,6 +15,7 @@ use crate::{
 
 both_ways!(
     the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door,
+    so_has_a_call_for_nodes_variables_and_tabs,
     what_an_agent_says_is_the_same_message_through_every_door,
     a_client_reads_what_is_there_and_is_told_what_changes,
     a_worker_sees_no_more_through_this_door,
@@ -101,7 +102,11 @@ share = ["plan", "variables"]
 [[agent]]
 name = "lead"
 role = "manager"
-tools = ["callboard:update_plan", "callboard:set_variable", "callboard:add_file"]
+tools = [
+    "callboard:update_plan", "callboard:set_variable", "callboard:add_file", "callboard:delegate",
+    "callboard:create_node", "callboard:update_node", "callboard:delete_node", "callboard:get_node_result",
+    "callboard:test_single_node", "callboard:clear_variable", "callboard:clear_all_variables",
+]
 
 [[agent]]
 name = "writer"
@@ -109,6 +114,8 @@ role = "worker"
 tools = [
     "callboard:read", "callboard:write_context_set", "callboard:add_file", "callboard:get_current_plan",
     "callboard:update_plan", "callboard:get_workflow_variable", "callboard:set_variable", "callboard:memory",
+    "callboard:delegate", "callboard:create_node", "callboard:get_node", "callboard:test_single_node",
+    "callboard:clear_variable", "callboard:inspect_tab", "callboard:debug_open_tab", "callboard:debug_close_tab",
 ]
 
 [[set]]
@@ -170,7 +177,7 @@ const DOORS: &[Door] = &[
     }),
 ];
 
-/// Calls of tools, except those for context files.
+/// Calls of tools for what is said, shared, found and planned.
 fn calls() -> Vec<Called> {
     let plan = json!({"overall_goal": "A poem", "current_phase": "One",
         "phases": [{"phase_name": "One", "status": "pending", "tasks": []}]});
@@ -204,15 +211,48 @@ fn calls() -> Vec<Called> {
     ]
 }
 
+/// Calls of tools for nodes of the workflow, its variables, and tabs of the browser. None of them needs a running browser.
+fn workflow_calls() -> Vec<Called> {
+    let by = |agent, tool, arguments, comes, told| Called { agent, tool, arguments, comes, told };
+    let node = json!({"type": "note", "config": {"text": "High at six."}, "position": 1, "reason": "Begun."});
+    let nowhere = json!({"nodeId": "node_9"});
+    let moved = json!({"nodeId": "node_9", "position": 1});
+    let count = json!({"variableName": "count", "reason": "Counted."});
+    let why = json!({"reason": "Counted."});
+    let page = json!({"url": "https://example.com", "tabName": "Main Tab"});
+    let look = json!({"tabName": "Main Tab", "inspectionType": "dom_snapshot"});
+    let tab = json!({"tabName": "Main Tab"});
+    vec![
+        by("lead", "create_node", node.clone(), Comes::Change, "Node created with ID node_1"),
+        by("writer", "create_node", node, Comes::Refusal, "may not change the workflow"),
+        by("lead", "update_node", moved, Comes::Refusal, "there is no node"),
+        by("lead", "delete_node", nowhere.clone(), Comes::Refusal, "there is no node"),
+        by("writer", "get_node", nowhere.clone(), Comes::Refusal, "there is no node"),
+        by("lead", "get_node_result", nowhere.clone(), Comes::Refusal, "there is no node"),
+        by("lead", "test_single_node", nowhere.clone(), Comes::Refusal, "there is no node"),
+        by("writer", "test_single_node", nowhere, Comes::Refusal, "may not execute the workflow"),
+        by("lead", "clear_variable", count.clone(), Comes::Refusal, "there is no variable"),
+        by("writer", "clear_variable", count, Comes::Refusal, "may not clear variables"),
+        by("lead", "clear_all_variables", why, Comes::Nothing, "There were no variables."),
+        by("writer", "inspect_tab", look, Comes::Refusal, "may not see the browser"),
+        by("writer", "debug_open_tab", page, Comes::Refusal, "may not use the browser"),
+        by("writer", "debug_close_tab", tab, Comes::Refusal, "may not use the browser"),
+    ]
+}
+
 /// Calls of tools for context files.
 fn file_calls() -> Vec<Called> {
     let by = |agent, tool, arguments, comes, told| Called { agent, tool, arguments, comes, told };
     let tide = json!({"name": "tide", "for": "writer", "request": "Look at the tide."});
+    let look = json!({"to": "writer", "task": "Look at the tide."});
     vec![
         by("writer", "find_files", json!({}), Comes::Nothing, "files"),
         by("writer", "read_file", json!({"path": "nothing.md"}), Comes::Refusal, "there is no context file"),
         by("writer", "add_file", tide.clone(), Comes::Refusal, "may not add context files"),
         by("lead", "add_file", tide, Comes::Change, "tide-context.md"),
+        by("lead", "delegate", look.clone(), Comes::Nothing, "Look at the tide."),
+        by("writer", "delegate", look, Comes::Refusal, "may not delegate with context files"),
+        by("lead", "delegate", json!({"to": "writer", "task": " "}), Comes::Refusal, "say what the agent has to do"),
     ]
 }
 
@@ -228,11 +268,11 @@ fn before(way: Way, replies: Vec<Reply>) -> (Home, Scripted, usize) {
 
 /// What of the journal a call of a tool changed, and who did.
 fn entries(home: &Home, before: usize) -> Vec<Value> {
-    const ABOUT: &[&str] = &["context_set.", "document.", "file.", "plan.", "variable."];
+    const ABOUT: &[&str] = &["context_set.", "document.", "file.", "node.", "plan.", "variable.", "workflow."];
     let new = home.journal("demo").into_iter().skip(before);
     new.filter(|entry| ABOUT.iter().any(|about| entry["type"].as_str().unwrap().starts_with(about)))
         .map(|entry| {
-            let data = ["name", "content", "value", "path", "reason"].map(|field| entry["data"][field].clone());
+            let data = ["name", "content", "value", "path", "node", "reason"].map(|field| entry["data"][field].clone());
             json!([entry["type"], entry["by"], data])
         })
         .collect()
@@ -282,6 +322,10 @@ fn assert_same(way: Way, calls: Vec<Called>) {
 
 fn the_same_call_has_the_same_effect_and_the_same_refusal_through_every_door(way: Way) {
     assert_same(way, calls());
+}
+
+fn so_has_a_call_for_nodes_variables_and_tabs(way: Way) {
+    assert_same(way, workflow_calls());
 }
 
 /// A server has the context files of a project.

@@ -67,7 +67,7 @@ impl Show {
             Role::Ai => {
                 let scout = message.thread_id.as_str().replace(':', " ");
                 for call in &message.tool_calls {
-                    self.quiet(&format!("    {scout}: {}", in_short(call)));
+                    self.output.painted(Style::Quiet, format!("    {scout}: {}", in_short(call)));
                 }
             }
             Role::Tool if is_main => {
@@ -78,10 +78,6 @@ impl Show {
             }
             Role::Tool | Role::User | Role::System => {}
         }
-    }
-
-    fn quiet(&self, line: &str) {
-        self.output.line(self.output.paint(Style::Quiet, line));
     }
 
     /// Ends the line of a streamed answer.
@@ -110,17 +106,19 @@ impl watch::Show for Show {
         match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
             "plan.updated" => self.read(entry, |show, Planned { plan, version }| {
-                show.quiet(&format!("\nplan, version {version}"));
+                show.output.painted(Style::Quiet, format!("\nplan, version {version}"));
                 todo(&plan, show.output);
                 show.output.line("");
             }),
             "conversation.compressed" => self.read(entry, |show, compressed: Compressed| {
                 let Compressed { messages, tokens_before, tokens_after, .. } = compressed;
-                show.quiet(&format!("  compressed {messages} messages: from {tokens_before} to {tokens_after} tokens"));
+                let told = format!("  compressed {messages} messages: from {tokens_before} to {tokens_after} tokens");
+                show.output.painted(Style::Quiet, told);
             }),
             "context.warned" => self.read(entry, |show, warned: ContextWarned| {
                 let ContextWarned { tokens, compress_at, .. } = warned;
-                show.quiet(&format!("  the context has {tokens} tokens; it is compressed at {compress_at}"));
+                let told = format!("  the context has {tokens} tokens; it is compressed at {compress_at}");
+                show.output.painted(Style::Quiet, told);
             }),
             "turn.failed" => self.streamed = None,
             "run.paused" => self.read(entry, |show, paused: watch::Paused| paused.show(show.output)),

@@ -32,7 +32,8 @@ pub(super) async fn add(context: &Context, args: DocumentsAdd) -> Result<ExitCod
         context.output.progress(&format!("adding {} of {count}: {name}", at + 1));
         let media_type = media_type.as_ref().map(|media_type| media_type.as_str().to_owned());
         let file = source.clone();
-        let text = blocking(move || text(&file, media_type.as_deref())).await?;
+        let text = tokio::task::spawn_blocking(move || text(&file, media_type.as_deref())).await;
+        let text = text.map_err(|error| Failure::failed("internal", format!("a file could not be read: {error}")))?;
         let document = match text {
             Ok((text, media_type)) => api::PutDocument { text, visible_to: visible_to.clone(), media_type },
             Err(NoText::LeftOut(reason)) => {
@@ -102,11 +103,6 @@ fn text(source: &Source, media_type: Option<&str>) -> Result<(Arc<str>, Option<a
     // What was said holds, unless it was converted.
     let kept = media_type.filter(|media_type| *media_type != callboard_convert::HTML);
     Ok((converted.text.into(), kept.unwrap_or(converted.media_type).parse().ok()))
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Failure::failed("internal", format!("a file could not be read: {error}")))
 }
 
 /// Whether only this document was refused, and others may not be.

@@ -30,14 +30,8 @@ pub(super) struct Source {
     pub(super) is_named: bool,
 }
 
-impl Source {
-    pub(super) fn shown(&self) -> String {
-        shown(&self.path)
-    }
-}
-
 /// A path as it is shown: control characters are escaped, since names may hold any.
-pub(super) fn shown(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     path.display().to_string().chars().map(escape).collect()
 }
@@ -105,7 +99,7 @@ impl Gathered {
         match self.files.get(&name) {
             Some(other) if other.path == path => {}
             Some(other) => {
-                let reason = format!("{} has the same name, {name}: add one of them with --name", other.shown());
+                let reason = format!("{} has the same name, {name}: add one of them with --name", shown(&other.path));
                 self.fail(path, reason);
             }
             None => drop(self.files.insert(name, Source { path: path.to_owned(), is_named })),

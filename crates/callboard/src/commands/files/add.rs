@@ -77,11 +77,7 @@ fn parts(args: &FilesAdd) -> Result<Parts, Failure> {
         expected: text(&args.expected)?,
         constraints: text(&args.constraints)?,
     };
-    let from = match args.from.as_deref() {
-        Some("-") => terminal::all()?,
-        Some(path) => terminal::file(Path::new(path))?,
-        None => String::new(),
-    };
+    let from = args.from.as_deref().map(|path| terminal::input(Path::new(path))).transpose()?.unwrap_or_default();
     Ok(given.or(Parts::parse(&from)))
 }
 

@@ -19,7 +19,7 @@ Example of one agent handing work to another:
 
 No server and no store is needed: everything is in .tmp/sessions of the project.";
 
-/// Context files: folders of notes that agents leave each other
+/// Context files: notes that agents leave each other in folders (new, sessions, add, list, search, delegate, remove, touch, end, clean, check, should-create, instructions)
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Files {
@@ -106,16 +106,10 @@ Examples:
     },
     /// Mark a session as used now
     #[command(after_help = "Example:\n  callboard files touch --session ID")]
-    Touch {
-        #[command(flatten)]
-        session: FilesSession,
-    },
+    Touch(FilesSession),
     /// End a session: delete the files in its manifest, and nothing else
     #[command(after_help = "Example:\n  callboard files end --session ID")]
-    End {
-        #[command(flatten)]
-        session: FilesSession,
-    },
+    End(FilesSession),
     /// Delete sessions that have not been used for a long time; safe to run at any time
     #[command(after_help = "Examples:\n  callboard files clean --dry-run\n  callboard files clean --older-than 7d")]
     Clean {

@@ -4,14 +4,14 @@ use callboard_api as api;
 use callboard_engine::core::{entry::Actor, plan::Plan};
 use serde_json::Value;
 
-use crate::output::{Output, Style, indented};
+use crate::output::{Output, Style, indented, joined};
 
 /// A plan as a to-do list.
 pub(super) fn plan(shown: &api::Plan, output: Output) {
     let api::Plan { plan: document, version } = shown;
     let plan = &document.plan;
-    output.line(output.paint(Style::Name, &plan.overall_goal));
-    output.line(output.paint(Style::Quiet, about(version)));
+    output.painted(Style::Name, &plan.overall_goal);
+    output.painted(Style::Quiet, about(version));
     output.line("");
     todo(plan, output);
     for (name, texts) in [("next", &plan.next_actions), ("blockers", &plan.blockers)] {
@@ -43,11 +43,11 @@ pub(in crate::commands) fn todo(plan: &Plan, output: Output) {
 }
 
 fn task(task: &api::PlanTask, output: Output) {
-    let nodes = task.node_ids.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let nodes = joined(task.node_ids.iter().flatten());
     let nodes = if nodes.is_empty() { nodes } else { output.paint(Style::Quiet, format!("  ({nodes})")) };
     output.line(format!("  {} {}. {}{nodes}", mark(task.status, output), task.task_id, task.description));
     if let Some(notes) = &task.notes {
-        output.line(output.paint(Style::Quiet, indented(notes, "        ")));
+        output.painted(Style::Quiet, indented(notes, "        "));
     }
 }
 
@@ -76,7 +76,7 @@ fn who(by: &Actor) -> String {
 pub(super) fn history(list: &api::PlanVersionList, output: Output) {
     let row =
         |it: &api::PlanVersion| vec![it.version.to_string(), it.at.to_string(), who(&it.by), it.reason.to_string()];
-    output.table(&["VERSION", "MADE", "BY", "REASON"], &list.versions.iter().map(row).collect::<Vec<_>>());
+    output.table(&["VERSION", "MADE", "BY", "REASON"], list.versions.iter().map(row));
     if list.next_cursor.is_some() {
         output.note("there are older versions: raise --limit");
     }

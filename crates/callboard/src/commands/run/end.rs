@@ -7,8 +7,7 @@ use callboard_engine::core::{
     id::{RunId, SessionId},
     run::Status,
 };
-use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json};
 
 use super::{WatchedRun, has_ended};
 use crate::{
@@ -17,19 +16,6 @@ use crate::{
     failure::Failure,
     output::{Output, Style, counted, indented},
 };
-
-/// The last line for programs.
-#[derive(Serialize)]
-struct Outcome<'a> {
-    result: Ended<'a>,
-}
-
-#[derive(Serialize)]
-struct Ended<'a> {
-    session: &'a str,
-    run: &'a RawValue,
-    message: Option<&'a Value>,
-}
 
 /// A run that does not go on by itself, with the last message of its agents where it was completed.
 pub(in crate::commands) struct Over {
@@ -45,10 +31,9 @@ impl Over {
         Ok(Self { run, message })
     }
 
-    /// Prints it for programs.
+    /// Prints it for programs, as the last line.
     pub(in crate::commands) fn print(&self, session: &SessionId, output: Output) {
-        let result = Ended { session: session.as_str(), run: &self.run.json, message: self.message.as_ref() };
-        output.json(&Outcome { result });
+        output.json(&json!({"result": {"session": session, "run": self.run.json, "message": self.message}}));
     }
 
     /// The exit status of a command that watched it.

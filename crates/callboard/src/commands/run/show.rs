@@ -94,7 +94,7 @@ impl Show {
         self.output.line(format!("{} → {}", self.output.paint(Style::Name, from), self.output.paint(Style::Name, to)));
         let on_screen = matches!((&self.streamed, &message.agent), (Some((shown, _)), Some(agent)) if shown == agent);
         if on_screen {
-            self.quiet("    (as above)");
+            self.output.painted(Style::Quiet, "    (as above)");
         } else {
             self.output.line(indented(&watch::content(&message.content, READ_WITH), "    "));
         }
@@ -102,7 +102,7 @@ impl Show {
             self.output.line(format!("    calls {} as {}: {}", call.name, call.id, call.arguments_text()));
         }
         if let Some(expected) = &message.expected_output {
-            self.quiet(&indented(&format!("expects: {expected}"), "    "));
+            self.output.painted(Style::Quiet, indented(&format!("expects: {expected}"), "    "));
         }
     }
 
@@ -158,7 +158,8 @@ impl Show {
         let what = due.and_then(|due| due.turn()).map_or("to answer", |turn| turn.purpose);
         let model = model.unwrap_or_default();
         let (tokens, budget) = (prompt.tokens, prompt.budget);
-        self.quiet(&format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}"));
+        let asked = format!("  turn {turn}: {agent} is asked {what}, {tokens} tokens of {budget}, {model}");
+        self.output.painted(Style::Quiet, asked);
     }
 
     fn answered(&mut self, entry: &api::Entry, answered: TurnAnswered) {
@@ -170,7 +171,7 @@ impl Show {
         let usage = usage.unwrap_or_default();
         let (read, wrote) = (counted(usage.prompt_tokens, "token"), usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length limit" } else { "" };
-        self.quiet(&format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
+        self.output.painted(Style::Quiet, format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
         if let Some(Due::Team(Duty::Repair { faults, .. })) = due {
             self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
             faults.iter().for_each(|fault| self.output.line(format!("    {}", fault_in_words(fault))));
@@ -180,15 +181,11 @@ impl Show {
 
     fn failed(&mut self, _: &api::Entry, failed: TurnFailed) {
         self.streamed = None;
-        self.quiet(&format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
+        self.output.painted(Style::Quiet, format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
     }
 
     fn line(&self, entry: &api::Entry, what: String) {
         self.output.line(format!("  {} {what}", self.output.paint(Style::Name, entry.by.called())));
-    }
-
-    fn quiet(&self, line: &str) {
-        self.output.line(self.output.paint(Style::Quiet, line));
     }
 
     /// Ends the line of a streamed answer.

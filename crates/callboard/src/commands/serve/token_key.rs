@@ -1,8 +1,8 @@
 //! The key that signs the access tokens of sessions: 32 random bytes in a file that only its owner may read.
 
-use std::{fs, io, io::Write as _, path::Path};
+use std::{fs, io, path::Path};
 
-use crate::failure::Failure;
+use crate::{atomic, failure::Failure};
 
 /// The name of the file.
 const NAME: &str = "callboard-tokens.key";
@@ -10,41 +10,22 @@ const NAME: &str = "callboard-tokens.key";
 /// The key in `folder`, created if missing. Processes that create it at the same time all get the same key.
 pub(super) fn read_or_make(folder: &Path) -> Result<[u8; 32], Failure> {
     let path = folder.join(NAME);
-    let failed = |error: &io::Error| {
+    let failed = |error: io::Error| {
         Failure::failed("no_token_key", format!("cannot keep the key of tokens in {}: {error}", path.display()))
             .hint("give a folder for it with --data DIR")
     };
-    if let Some(key) = read(&path).map_err(|error| failed(&error))? {
-        return key.ok_or_else(|| damaged(&path));
-    }
-    make(folder, &path).map_err(|error| failed(&error))?;
-    let key = read(&path).map_err(|error| failed(&error))?.flatten();
-    key.ok_or_else(|| damaged(&path))
+    let key = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path).and_then(|()| fs::read(&path)),
+        read => read,
+    };
+    key.map_err(failed)?.try_into().map_err(|_| damaged(&path))
 }
 
-/// The key in the file: `None` if there is no file, `Some(None)` if its content is not a key.
-fn read(path: &Path) -> io::Result<Option<Option<[u8; 32]>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes.try_into().ok())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Creates the file atomically, unless another process was faster. Only the owner can read a temporary file.
-fn make(folder: &Path, path: &Path) -> io::Result<()> {
-    let beside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    fs::create_dir_all(beside)?;
+/// Creates the file, unless another process was faster.
+fn make(path: &Path) -> io::Result<()> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
-    let mut file = tempfile::NamedTempFile::new_in(beside)?;
-    file.write_all(&key)?;
-    file.as_file().sync_all()?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error.error),
-    }
+    atomic::write(path, &key, false)
 }
 
 fn damaged(path: &Path) -> Failure {
@@ -54,6 +35,8 @@ fn damaged(path: &Path) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -65,12 +48,8 @@ mod tests {
             making.into_iter().map(|made| made.join().unwrap()).collect()
         });
         assert!(keys.iter().all(|key| *key == keys[0] && *key != [0; 32]));
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = fs::metadata(folder.join(NAME)).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
+        let mode = fs::metadata(folder.join(NAME)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left behind");
     }
 

@@ -13,7 +13,7 @@ use crate::{
 /// How the execution of a node may have gone.
 const STATUSES: [&str; 4] = ["running", "success", "failed", "skipped"];
 
-/// The workflow: the nodes that the team builds, in their order
+/// The workflow: its nodes, their results and its executions (run, status, cancel, export, import, set, name, add, change, delete, node, result, record)
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -101,10 +101,7 @@ pub(crate) enum WorkflowCommand {
     )]
     Change {
         #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
+        node: NamedNode,
         /// What kind of work it does
         #[arg(long = "type", value_name = "TYPE")]
         kind: Option<String>,
@@ -117,36 +114,31 @@ pub(crate) enum WorkflowCommand {
     #[command(after_help = "Example:\n  callboard workflow delete node_2 --reason \"no longer needed\"")]
     Delete {
         #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
+        node: NamedNode,
         #[command(flatten)]
         change: Version,
     },
     /// Print a node as JSON
     #[command(after_help = "Example:\n  callboard workflow node node_2")]
-    Node {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
+    Node(NamedNode),
     /// Print the result of a node's last run, as JSON
     #[command(after_help = "Example:\n  callboard workflow result node_2")]
-    Result {
-        #[command(flatten)]
-        on: On,
-        /// The id of the node
-        #[arg(value_name = "NODE")]
-        node: api::NodeId,
-    },
+    Result(NamedNode),
     /// Record the result of a node's run
     #[command(
         after_help = "Examples:\n  callboard workflow record node_2 success '{\"count\": 3}' --variables '{\"emails\": []}'\n  callboard workflow record node_2 failed \"no such element\"\n  callboard workflow record node_2 success --file result.json"
     )]
     Record(Record),
+}
+
+/// The node that a command is about.
+#[derive(Args, Debug)]
+pub(crate) struct NamedNode {
+    #[command(flatten)]
+    pub(crate) on: On,
+    /// The id of the node
+    #[arg(value_name = "NODE")]
+    pub(crate) node: api::NodeId,
 }
 
 /// Execute the workflow
@@ -187,10 +179,7 @@ pub(crate) struct Execution {
 #[derive(Args, Debug)]
 pub(crate) struct Record {
     #[command(flatten)]
-    pub(crate) on: On,
-    /// The id of the node
-    #[arg(value_name = "NODE")]
-    pub(crate) node: api::NodeId,
+    pub(crate) node: NamedNode,
     /// How it went
     #[arg(value_name = "STATUS", value_parser = parse::one_of::<api::NodeStatus>(STATUSES.into()))]
     pub(crate) status: api::NodeStatus,

@@ -9,20 +9,23 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{Context, variable::read_value},
+    super::{Context, transfer::unwritable, variable::read_value},
     args::{Execution, Run},
     show,
 };
 use crate::{
     cli::On,
-    client::{Answer, Follow, Followed, OnSession},
+    client::{Call, Follow, Followed, OnSession},
     failure::Failure,
-    output::Output,
+    output::{Output, counted},
     signals::Signals,
 };
 
 /// What tells of an execution.
 const TYPES: [&str; 3] = ["node.started", "node.result_recorded", "execution.finished"];
+
+/// The path of the executions below a session.
+const EXECUTIONS: [&str; 2] = ["workflow", "executions"];
 
 /// What an entry says of a node or of an execution.
 #[derive(Deserialize)]
@@ -52,15 +55,14 @@ pub(super) async fn run(context: &Context, args: Run) -> Result<(), Failure> {
     tokio::select! {
         biased;
         () = signals.sent(1) => {
-            let path = ["workflow", "executions", begun.id.as_str(), "cancel"];
-            session.call(Method::POST, &path).done().await?;
+            cancelling(&session, &begun.id).done().await?;
         }
         ended = watch(&session, &begun.id, context.output) => ended?,
     }
-    let ended = read_one(&session, &begun.id).await?;
+    let ended = read_one(&session, &begun.id).answer::<api::WorkflowExecution>().await?;
     match ended.it.status {
         api::ExecutionStatus::Completed => {
-            context.output.answer(&ended.json, |output| show::execution(&ended.it, output));
+            ended.print(context.output, show::execution);
             Ok(())
         }
         status => {
@@ -96,21 +98,21 @@ async fn watch(session: &OnSession<'_>, id: &api::ExecutionId, output: Output) -
     }
 }
 
-async fn read_one(session: &OnSession<'_>, id: &api::ExecutionId) -> Result<Answer<api::WorkflowExecution>, Failure> {
-    session.get(&["workflow", "executions", id.as_str()]).answer().await
+fn read_one<'a>(session: &OnSession<'a>, id: &api::ExecutionId) -> Call<'a> {
+    session.get(&["workflow", "executions", id.as_str()])
+}
+
+fn cancelling<'a>(session: &OnSession<'a>, id: &api::ExecutionId) -> Call<'a> {
+    session.call(Method::POST, &["workflow", "executions", id.as_str(), "cancel"])
 }
 
 /// Shows an execution that is named, or all of them.
 pub(super) async fn status(context: &Context, args: Execution) -> Result<(), Failure> {
     let session = context.session_on(&args.on).await?;
-    if let Some(id) = &args.execution {
-        let one = read_one(&session, id).await?;
-        context.output.answer(&one.json, |output| show::execution(&one.it, output));
-        return Ok(());
+    match &args.execution {
+        Some(id) => read_one(&session, id).print(context.output, show::execution).await,
+        None => session.get(&EXECUTIONS).print(context.output, show::executions).await,
     }
-    let all = list(&session).await?;
-    context.output.answer(&all.json, |output| show::executions(&all.it.executions, output));
-    Ok(())
 }
 
 /// Cancels an execution that is named, or the newest.
@@ -118,24 +120,18 @@ pub(super) async fn cancel(context: &Context, args: Execution) -> Result<(), Fai
     let session = context.session_on(&args.on).await?;
     let newest = match args.execution {
         Some(id) => Some(id),
-        None => list(&session).await?.it.executions.first().map(|execution| execution.id.clone()),
+        None => {
+            let list = session.get(&EXECUTIONS).answer::<api::ExecutionList>().await?.it;
+            list.executions.first().map(|execution| execution.id.clone())
+        }
     };
     let none = || Failure::failed("not_found", "the workflow was never executed");
-    let id = newest.ok_or_else(none)?;
-    let call = session.call(Method::POST, &["workflow", "executions", id.as_str(), "cancel"]);
-    let cancelled = call.answer::<api::WorkflowExecution>().await?;
-    context.output.answer(&cancelled.json, |output| show::execution(&cancelled.it, output));
-    Ok(())
-}
-
-async fn list(session: &OnSession<'_>) -> Result<Answer<api::ExecutionList>, Failure> {
-    session.get(&["workflow", "executions"]).answer().await
+    cancelling(&session, &newest.ok_or_else(none)?).print(context.output, show::execution).await
 }
 
 /// Writes the whole workflow to a file that can be imported elsewhere: without what happened to it here.
 pub(super) async fn export(context: &Context, on: &On, file: &Path) -> Result<(), Failure> {
-    let session = context.session_on(on).await?;
-    let workflow = session.get(&["workflow"]).answer::<api::Workflow>().await?.it;
+    let workflow = context.get(on, &["workflow"]).await?.answer::<api::Workflow>().await?.it;
     let api::Workflow { workflow: about, nodes, .. } = workflow;
     let count = nodes.len();
     let node = |node: api::WorkflowNode| json!({"id": node.id, "type": node.kind, "config": node.config, "description": node.description});
@@ -146,10 +142,9 @@ pub(super) async fn export(context: &Context, on: &On, file: &Path) -> Result<()
         context.output.write(&text);
         return Ok(());
     }
-    std::fs::write(file, text)
-        .map_err(|error| Failure::failed("unwritable", format!("cannot write {}: {error}", file.display())))?;
+    std::fs::write(file, text).map_err(|error| unwritable(file, &error))?;
     let answer = json!({"file": file, "nodes": count});
-    let nodes = crate::output::counted(count, "node");
+    let nodes = counted(count, "node");
     context.output.answer(&answer, |output| output.line(format!("exported {nodes} to {}", file.display())));
     Ok(())
 }

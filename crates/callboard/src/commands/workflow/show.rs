@@ -3,7 +3,7 @@
 use callboard_api as api;
 use serde_json::Value;
 
-use crate::output::{Output, Style, counted};
+use crate::output::{Output, Style, counted, joined};
 
 /// A workflow as a list of its nodes.
 pub(super) fn workflow(shown: &api::Workflow, output: Output) {
@@ -17,8 +17,7 @@ pub(super) fn workflow(shown: &api::Workflow, output: Output) {
         let status = node.status.as_str().to_owned();
         vec![node.position.to_string(), node.id.to_string(), node.kind.to_string(), status, description]
     };
-    let rows: Vec<_> = shown.nodes.iter().map(row).collect();
-    output.table(&["POSITION", "NODE", "TYPE", "STATUS", "DESCRIPTION"], &rows);
+    output.table(&["POSITION", "NODE", "TYPE", "STATUS", "DESCRIPTION"], shown.nodes.iter().map(row));
     let special: Vec<_> = shown.edges.iter().filter(|edge| edge.kind != api::WorkflowEdgeKind::Next).collect();
     if !special.is_empty() {
         output.line("");
@@ -32,15 +31,16 @@ pub(super) fn workflow(shown: &api::Workflow, output: Output) {
 /// What is known of a workflow as a whole.
 pub(super) fn about(about: &api::AboutWorkflow, output: Output) {
     let api::AboutWorkflow { name, description, version, updated_at, .. } = about;
-    output.line(output.paint(Style::Name, name.as_deref().unwrap_or("The workflow")));
-    output.line(output.paint(Style::Quiet, format!("version {version} of {updated_at}")));
+    output.painted(Style::Name, name.as_deref().unwrap_or("The workflow"));
+    output.painted(Style::Quiet, format!("version {version} of {updated_at}"));
     if let Some(description) = description {
         output.line(description);
     }
 }
 
-/// A node in a line.
-pub(super) fn node(node: &api::WorkflowNode, output: Output) {
+/// A changed node in a line.
+pub(super) fn changed(changed: &api::ChangedWorkflowNode, output: Output) {
+    let node = &changed.node;
     let fields = counted(node.config.len(), "field");
     output.line(format!("{} at position {}: {}, {fields} of configuration", node.id, node.position, node.kind));
 }
@@ -51,8 +51,8 @@ pub(super) fn pretty(value: &Value) -> String {
 }
 
 /// Executions as a list.
-pub(super) fn executions(all: &[api::WorkflowExecution], output: Output) {
-    if all.is_empty() {
+pub(super) fn executions(list: &api::ExecutionList, output: Output) {
+    if list.executions.is_empty() {
         return output.line("the workflow was never executed");
     }
     let row = |execution: &api::WorkflowExecution| {
@@ -60,7 +60,7 @@ pub(super) fn executions(all: &[api::WorkflowExecution], output: Output) {
         let (runs, reason) = (execution.node_runs.to_string(), reason.replace('\n', " "));
         vec![execution.id.to_string(), status, execution.started_at.to_string(), runs, reason]
     };
-    output.table(&["EXECUTION", "STATUS", "STARTED", "NODES", ""], &all.iter().map(row).collect::<Vec<_>>());
+    output.table(&["EXECUTION", "STATUS", "STARTED", "NODES", ""], list.executions.iter().map(row));
 }
 
 /// An execution in a few lines.
@@ -69,8 +69,7 @@ pub(super) fn execution(execution: &api::WorkflowExecution, output: Output) {
     let nodes = counted(*node_runs, "node");
     output.line(format!("{id} {}: {nodes} started", status.as_str()));
     if !running.is_empty() {
-        let nodes = running.iter().map(ToString::to_string).collect::<Vec<_>>();
-        output.line(format!("under way: {}", nodes.join(", ")));
+        output.line(format!("under way: {}", joined(running)));
     }
     if let Some(reason) = reason {
         output.line(&**reason);
