@@ -10,6 +10,7 @@ use callboard_core::{
 };
 
 use crate::{
+    asker::end_copied_turns,
     board::Board,
     error::Error,
     session::Session,
@@ -51,6 +52,7 @@ impl Board {
         copy.finish(copied).await?;
         let fork = self.session(id).await?;
         fork.take_key(session, state).await?;
+        end_copied_turns(&fork, state).await;
         Ok(fork)
     }
 

@@ -405,7 +405,7 @@ async fn the_sample_of_an_archive_is_imported_and_exported_as_it_is() {
     let sample = unpacked(&folder.join("v1.jsonl.gz"));
     let clock = clock();
     let board = Board::new(memory(&clock), settings(&clock));
-    let session = board.import(std::io::Cursor::new(sample.clone()), None).await.unwrap();
+    let session = board.import(std::io::Cursor::new(sample.clone()), None, false).await.unwrap();
     let lines = exported(&session).await;
     assert!(lines == sample, "{}", lines.lines().next().unwrap());
 }
@@ -429,7 +429,7 @@ async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
     clock.advance_seconds(1000);
     assert_eq!(board.sweep().await.unwrap(), [id("s")]);
     assert_eq!(unpacked(&archived.join("s.jsonl.gz")), lines);
-    let again = board.import(std::io::Cursor::new(lines), None).await.unwrap();
+    let again = board.import(std::io::Cursor::new(lines), None, false).await.unwrap();
     assert_eq!(again.id(), &id("s"));
     clock.advance_seconds(1000);
     // An archive that cannot be written keeps the session, and the next sweep tries again.
@@ -462,6 +462,27 @@ async fn a_turn_is_ended_once_the_server_that_began_it_is_gone_or_has_given_it_u
         board.end_left_turns(&session, &session.state().await.unwrap(), busy).await.unwrap();
         assert_eq!(open().await, 0);
     }
+}
+
+#[tokio::test]
+async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_where_it_was_begun() {
+    let Stage { board, session, .. } = stage().await;
+    board.note_asker("a").await.unwrap();
+    let prompt = session.prompt(&Default::default()).await.unwrap();
+    let begin = BeginTurn { asker: Some("a".into()), ..prompt.begin_turn(Default::default()) };
+    session.execute(Actor::System, begin.clone()).await.unwrap();
+    let lines = std::io::Cursor::new(exported(&session).await);
+    let fork = board.fork(&session, None, Some(id("fork"))).await.unwrap();
+    let import = board.import(lines, Some(id("import")), false).await.unwrap();
+    let open = async |session: &Session| session.state().await.unwrap().runs.asking().count();
+    assert_eq!([open(&session).await, open(&fork).await, open(&import).await], [1, 0, 0]);
+    let head = session.state().await.unwrap().head.seq;
+    let failed = fork.entry(head.next()).await.unwrap().unwrap();
+    assert!(failed.data.contains("the session that this one was copied from"), "{}", failed.data);
+    // What is begun in the copy is its own, also where the same fork is asked for again.
+    fork.execute(Actor::System, begin).await.unwrap();
+    let again = board.fork_again(&session, head, &id("fork")).await.unwrap();
+    assert_eq!(open(&again).await, 1);
 }
 
 #[tokio::test]

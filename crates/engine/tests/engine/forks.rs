@@ -166,14 +166,14 @@ async fn an_import_that_breaks_off_is_finished_when_it_is_begun_again() {
     let lines = exported(&session).await;
     let store = memory(&clock);
     let file = || Cursor::new(lines.clone());
-    break_off(&store, &clock, async |board| board.import(file(), None).await).await;
+    break_off(&store, &clock, async |board| board.import(file(), None, false).await).await;
     let board = Board::new(store.clone(), settings(&clock));
-    assert_eq!(code(board.import(file(), None).await), "session_exists");
+    assert_eq!(code(board.import(file(), None, false).await), "session_exists");
     assert!(journal(&store, &id("s")).await.len() < 9000);
-    let there = board.import_again(file(), None).await.unwrap();
+    let there = board.import(file(), None, true).await.unwrap();
     assert_eq!(journal(&store, &id("s")).await, journal(&from, &id("s")).await);
     say(&there, "elsewhere").await;
-    let there = board.import_again(file(), None).await.unwrap();
+    let there = board.import(file(), None, true).await.unwrap();
     assert_eq!(assert_sound(&there).await.len(), journal(&from, &id("s")).await.len() + 1);
 }
 

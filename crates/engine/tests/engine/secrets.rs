@@ -239,7 +239,7 @@ async fn an_export_has_no_secrets_and_says_so_and_what_is_imported_goes_on_witho
     assert!(lines.lines().next().unwrap().contains("\"secrets_left_out\":1"), "{lines}");
     let elsewhere = memory(&clock());
     let board = board(&elsewhere, &[key(2)]);
-    let imported = board.import(Cursor::new(lines), None).await.unwrap();
+    let imported = board.import(Cursor::new(lines), None, false).await.unwrap();
     assert_eq!(journal(&elsewhere, &id("s")).await, journal(&store, &id("s")).await);
     say(&imported, "it goes on").await;
     assert_eq!(reveal(&imported, "password").await, Err("secret_gone"));
@@ -514,7 +514,7 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     assert_eq!(texts(&store, &id("late")).await, [format!("I use {CANARY} here")]);
     assert_eq!(texts(&store, &id("s")).await, ["I use [hidden] here"]);
     let elsewhere = memory(&clock());
-    let imported = Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None).await.unwrap();
+    let imported = Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None, false).await.unwrap();
     assert_sound(&imported).await;
 }
 
