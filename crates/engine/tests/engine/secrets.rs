@@ -514,7 +514,8 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     assert_eq!(texts(&store, &id("late")).await, [format!("I use {CANARY} here")]);
     assert_eq!(texts(&store, &id("s")).await, ["I use [hidden] here"]);
     let elsewhere = memory(&clock());
-    let imported = Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None, false).await.unwrap();
+    let imported =
+        Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None, false).await.unwrap();
     assert_sound(&imported).await;
 }
 
