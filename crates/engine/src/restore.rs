@@ -21,14 +21,13 @@ use callboard_core::{
     state::State,
     text::{Text, Values},
 };
-use callboard_store::{Order, Query};
 use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    journal::{PAGE, damaged},
+    journal::{PAGE, Pages, damaged},
     live::job::Receipt,
     seal::{
         keys::DataKey,
@@ -124,13 +123,13 @@ impl Session {
         names: &BTreeSet<Arc<str>>,
         head: Seq,
     ) -> Result<BTreeMap<Seq, Vec<CallSecrets>>, Error> {
-        let (mut found, mut after) = (BTreeMap::new(), Seq::ZERO);
-        while after < head && names.iter().any(|name| is_of_call(name)) {
-            let types = vec![MessageAdded::TYPE.into()];
-            let query = Query { types, ..Query::all(after.next()..head.next(), Order::Forward, PAGE) };
-            let page = self.live.store.read(self.id(), query).await?;
-            let Some(last) = page.last() else { break };
-            after = last.header.seq;
+        let mut found = BTreeMap::new();
+        if !names.iter().any(|name| is_of_call(name)) {
+            return Ok(found);
+        }
+        let types = vec![MessageAdded::TYPE.into()];
+        let mut pages = Pages::of(&*self.live.store, self.id(), Seq::ZERO, head, types);
+        while let Some(page) = pages.next().await? {
             for entry in page.iter().filter(|entry| entry.data.contains("\"secrets\"")) {
                 let MessageAdded(message) = fact::read(entry)?;
                 let meant = message.secrets.into_iter().filter(|secrets| names.contains(&secrets.name));
@@ -145,10 +144,7 @@ impl Session {
 
     /// An entry as it is.
     async fn as_it_is(&self, entry: &Entry) -> Result<Original, Error> {
-        let mut texts = Values::new();
-        for hash in texts::long_texts(entry) {
-            texts.extend(self.live.store.value(self.id(), hash).await?.map(|text| (hash, text)));
-        }
+        let texts = texts::there(&*self.live.store, self.id(), texts::long_texts(entry)).await?;
         Ok(Original { data: entry.json().into_owned(), texts })
     }
 

@@ -77,8 +77,10 @@ impl Driver {
         let Some(end) = end else { return Ok(Done::Paused) };
         if scout.sent.tab_name.is_none() {
             let close = BrowserCall::Close(CloseTab { tab_name: Some(scout.tab.clone()) });
-            // It may never have been opened, or be closed by now.
-            let _ = self.outside.browsers.call(&self.session, close).await;
+            if let Some(browsers) = &self.outside.browsers {
+                // It may never have been opened, or be closed by now.
+                let _ = browsers.call(&self.session, close).await;
+            }
         }
         let copied_from = scout.messages().await?.iter().map(|message| message.seq).collect();
         let told = ToolResult { copied_from, ..end.told(&scout.thread).into() };
@@ -177,7 +179,8 @@ impl Scout<'_> {
     /// Opens its page in its tab, where it has one. One that it had before a crash is opened again.
     async fn open(&mut self, is_first: bool) -> Result<Option<String>, Error> {
         let Some(url) = self.sent.url.clone() else { return Ok(None) };
-        let (browsers, session) = (self.driver.outside.browsers.clone(), &self.driver.session);
+        let session = &self.driver.session;
+        let browsers = self.driver.outside.browsers().map_err(Engine::from)?;
         let is_open = match browsers.tabs(session).await {
             Observed::Seen(tabs) => tabs.iter().any(|tab| tab.name == self.tab),
             Observed::Absent | Observed::Failed(_) => false,

@@ -65,8 +65,6 @@ pub(crate) enum Job {
     Execute(Box<dyn Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
-    /// Record that the session is in use, if it has listeners.
-    NoteUse,
     /// End after the jobs before are answered.
     Close(oneshot::Sender<Result<(), Error>>),
 }

@@ -127,13 +127,8 @@ impl Live {
         };
         queue.is_under_way = !jobs.is_empty();
         drop(queue);
-        self.free(&jobs);
+        self.room.add_permits(jobs.len());
         jobs
-    }
-
-    /// Frees the places of `jobs` in the queue. Jobs of the session itself have none.
-    pub(crate) fn free(&self, jobs: &[Job]) {
-        self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
     }
 
     /// The published state.

@@ -69,13 +69,14 @@ impl Session {
 
     /// Notes in `spec` what can be seen of the browser now, where its prompt shows that.
     pub async fn observe(&self, spec: &mut PromptSpec, outside: &Outside) -> Result<(), Error> {
+        let Some(browsers) = &outside.browsers else { return Ok(()) };
         let state = self.state().await?;
         let erased = state.erased;
         let wanted = Wanted::new(state, erased, spec)?;
         let shows_tabs =
             has_part(&wanted.spec.layout, PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
         if shows_tabs {
-            spec.observed.tabs = outside.browsers.tabs(self).await;
+            spec.observed.tabs = browsers.tabs(self).await;
         }
         Ok(())
     }

@@ -147,13 +147,8 @@ impl Indices {
             }
         }
         let changed: Vec<Entry> = changed.into_values().collect();
-        let mut values = Values::new();
-        for hash in entries.iter().chain(&changed).flat_map(texts::long_texts) {
-            // A text that is not there any more was erased meanwhile.
-            if let Some(text) = self.store.value(id, hash).await? {
-                values.insert(hash, text);
-            }
-        }
+        let hashes = entries.iter().chain(&changed).flat_map(texts::long_texts).collect();
+        let values = texts::there(&*self.store, id, hashes).await?;
         Ok(Page { entries, changed, erasures, values })
     }
 }

@@ -130,7 +130,7 @@ async fn two_sessions_share_a_collection_and_each_agent_sees_its_own() {
         let seen = session.collection_documents(&agent("lead"), &handbook()).await.unwrap();
         assert_eq!(seen.iter().map(|held| held.name.as_str()).collect::<Vec<_>>(), ["for-all"]);
         assert!(session.collection_documents(&Viewer::User, &"gone".parse().unwrap()).await.unwrap().is_empty());
-        let fork = board.fork(&session, None, Some(id(&format!("{of}-fork")))).await.unwrap();
+        let fork = board.fork(&session, None, &id(&format!("{of}-fork")), false).await.unwrap();
         assert_eq!(fork.collections().await.unwrap().len(), 1);
     }
 }

@@ -65,7 +65,7 @@ async fn everything_goes(store: Arc<dyn Store>, settings: impl Fn() -> Settings)
     let board = Board::new(store.clone(), settings());
     let session = board.create(new("s")).await.unwrap();
     let seq = said(&session).await;
-    let fork = board.fork(&session, Some(seq), Some(id("f"))).await.unwrap();
+    let fork = board.fork(&session, Some(seq), &id("f"), false).await.unwrap();
     let elsewhere = Board::new(store.clone(), settings());
     let theirs = elsewhere.session(&id("s")).await.unwrap();
     assert!(prompt(&theirs, None).await.contains(PRIVATE));

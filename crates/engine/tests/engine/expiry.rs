@@ -472,7 +472,7 @@ async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_
     let begin = BeginTurn { asker: Some("a".into()), ..prompt.begin_turn(Default::default()) };
     session.execute(Actor::System, begin.clone()).await.unwrap();
     let lines = std::io::Cursor::new(exported(&session).await);
-    let fork = board.fork(&session, None, Some(id("fork"))).await.unwrap();
+    let fork = board.fork(&session, None, &id("fork"), false).await.unwrap();
     let import = board.import(lines, Some(id("import")), false).await.unwrap();
     let open = async |session: &Session| session.state().await.unwrap().runs.asking().count();
     assert_eq!([open(&session).await, open(&fork).await, open(&import).await], [1, 0, 0]);
@@ -481,7 +481,7 @@ async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_
     assert!(failed.data.contains("the session that this one was copied from"), "{}", failed.data);
     // What is begun in the copy is its own, also where the same fork is asked for again.
     fork.execute(Actor::System, begin).await.unwrap();
-    let again = board.fork_again(&session, head, &id("fork")).await.unwrap();
+    let again = board.fork(&session, Some(head), &id("fork"), true).await.unwrap();
     assert_eq!(open(&again).await, 1);
 }
 

@@ -203,7 +203,7 @@ async fn the_key_is_wrapped_anew_and_both_states_can_be_read_meanwhile() {
     let before = board(&store, &[key(1)]);
     let session = before.create(new("s")).await.unwrap();
     run(&session, set("password", json!(CANARY))).await;
-    let early = before.fork(&session, None, Some(id("early"))).await.unwrap();
+    let early = before.fork(&session, None, &id("early"), false).await.unwrap();
     before.create(new("plain")).await.unwrap();
     before.close().await;
     drop((session, early));
@@ -214,7 +214,7 @@ async fn the_key_is_wrapped_anew_and_both_states_can_be_read_meanwhile() {
     assert!(!during.session(&id("plain")).await.unwrap().rewrap_key().await.unwrap());
     assert_eq!(reveal(&session, "password").await, Ok(json!(CANARY)));
     // A fork as of before the rotation has the key as it is wrapped now.
-    let late = during.fork(&session, Some(callboard_engine::core::id::Seq(6)), Some(id("late"))).await.unwrap();
+    let late = during.fork(&session, Some(callboard_engine::core::id::Seq(6)), &id("late"), false).await.unwrap();
     drop(late);
     during.close().await;
     let after = board(&store, &[key(2)]);
@@ -502,11 +502,11 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     let board = board(&store, &[key(1)]);
     let session = board.create(new("s")).await.unwrap();
     say(&session, &format!("I use {CANARY} here")).await;
-    let early = board.fork(&session, None, Some(id("early"))).await.unwrap();
+    let early = board.fork(&session, None, &id("early"), false).await.unwrap();
     assert_eq!(mark(&session, "password", CANARY).await, 1);
     let first = session.rewritten_by(session.state().await.unwrap().head.seq).await.unwrap()[0];
     assert_eq!(board.holders(&session, first).await.unwrap(), [early.id().clone()]);
-    let late = board.fork(&session, None, Some(id("late"))).await.unwrap();
+    let late = board.fork(&session, None, &id("late"), false).await.unwrap();
     let lines = exported(&session).await;
     assert!(lines.contains("I use [hidden] here") && !lines.contains(CANARY), "{lines}");
     assert!(!holds(&store, "late", CANARY).await && holds(&store, "early", CANARY).await);

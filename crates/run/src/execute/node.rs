@@ -12,7 +12,7 @@ use callboard_core::{
         work::{BrowserAction, BrowserQuery, Goal, Iterate, Route, Routes, Work, read_by},
     },
 };
-use callboard_engine::Error as Engine;
+use callboard_engine::{Browsers, Error as Engine};
 use serde_json::{Map, Value, json};
 
 use super::Executor;
@@ -79,7 +79,7 @@ impl Executor {
         let values = done!(self.values(&state, reads).await?);
         match done!(node.work(&values)) {
             Work::BrowserAction(BrowserAction { tab_name, steps }) => {
-                let acted = worked(self.browsers.act(&self.session, tab_name.as_deref(), &steps).await)?;
+                let acted = worked(done!(self.browsers()).act(&self.session, tab_name.as_deref(), &steps).await)?;
                 Ok(acted.map(|shown| Done::of(shown.into())))
             }
             Work::BrowserQuery(query) => self.query(query, values).await,
@@ -104,6 +104,14 @@ impl Executor {
         .await
     }
 
+    fn browsers(&self) -> Result<&Arc<dyn Browsers>, Refusal> {
+        self.browsers.as_ref().ok_or_else(|| {
+            let what =
+                "sessions have no browser here: browsers live in a server, so start `callboard serve` and name it";
+            Refusal::Outside { code: "no_browser", what: what.to_owned() }
+        })
+    }
+
     /// The values of variables.
     async fn values(&self, state: &State, names: BTreeSet<VariableName>) -> Worked<Values> {
         let mut values = Values::new();
@@ -119,7 +127,7 @@ impl Executor {
 
     async fn query(&self, query: BrowserQuery, values: Values) -> Worked<Done> {
         let BrowserQuery { tab_name, fields, expect } = query;
-        let read = done!(worked(self.browsers.extract(&self.session, tab_name.as_deref(), &fields).await)?);
+        let read = done!(worked(done!(self.browsers()).extract(&self.session, tab_name.as_deref(), &fields).await)?);
         let Some(expect) = expect else { return Ok(Ok(Done::of(read.into()))) };
         let known = read.clone();
         let holds = computed(move || {
