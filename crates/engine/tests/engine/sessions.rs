@@ -9,7 +9,7 @@ use callboard_engine::{
 };
 
 use crate::fixture::{
-    Seeded, assert_sound, board, clock, code, id, journal, memory, new, say, session, settings, soon, texts,
+    Seeded, assert_sound, board, clock, code, id, journal, memory, new, say, seen, session, settings, soon, texts,
 };
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn a_read_in_the_middle_of_which_a_session_is_replaced_gives_nothing_of_th
             let (user, main) = (Viewer::User, crate::fixture::thread("main"));
             match what {
                 "messages" => code(old.messages(&user, &main, Default::default()).await),
-                "journal" => code(old.journal(&user, Seq::ZERO, 99, &[]).await),
+                "journal" => code(seen(&old, &user, Seq::ZERO, 99, &[]).await),
                 "why" => code(old.why(&user, "o").await),
                 "prompt" => code(old.prompt(&Default::default()).await),
                 _ => code(old.state_at(Seq(3)).await),
