@@ -109,7 +109,7 @@ impl Session {
 
     /// The value of a variable with its secrets.
     pub(crate) async fn value_with_secrets(&self, state: &State, name: &VariableName) -> Result<Value, Error> {
-        let secrets = self.secrets_of(state, name).await?;
+        let known = self.live.known_secrets(state).await?;
         let variable = state.variables.get(name).filter(|variable| variable.secret);
         let seq = variable.ok_or_else(|| Refusal::not_found("secret variable", name))?.seq;
         let entry = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
@@ -120,11 +120,11 @@ impl Session {
             }
             (value, _) => value.unwrap_or_default(),
         };
-        let secrets = secrets.filter(|(hash, _)| set.sealed == Some(*hash));
-        let Some((_, secrets)) = secrets else {
+        let newest = known.newest(&state.secrets, name.as_str()).filter(|(hash, _)| set.sealed == Some(*hash));
+        let Some((_, secrets)) = newest else {
             return Err(secret_gone(name));
         };
-        for (pointer, secret) in secrets {
+        for (pointer, secret) in secrets.by_pointer() {
             if let Some(place) = value.pointer_mut(&pointer) {
                 *place = secret;
             }
@@ -170,16 +170,6 @@ impl Session {
             self.execute(Actor::System, RewrapKey { before: before.sha256, wrapped: (now.sha256, text) }).await?;
         }
         Ok(())
-    }
-
-    async fn secrets_of(
-        &self,
-        state: &State,
-        name: &VariableName,
-    ) -> Result<Option<(Hash, std::collections::BTreeMap<String, Value>)>, Error> {
-        let known = self.live.known_secrets(state).await?;
-        let newest = known.newest(&state.secrets, name.as_str());
-        Ok(newest.map(|(hash, secret)| (hash, secret.by_pointer())))
     }
 
     /// Wraps the key of the session under the first of the master keys, unless it is already, or there is none. Says

@@ -44,9 +44,9 @@ impl Measure {
 
     /// Counting in this vocabulary; `None` where this program does not have it.
     pub fn named(counted: &Counted) -> Option<Self> {
-        let counter = match counted.vocabulary.parse::<Vocabulary>() {
-            Ok(vocabulary) => counter(vocabulary),
-            Err(_) => Some(upper_bound()).filter(|bound| bound.vocabulary() == counted.vocabulary)?,
+        let counter = match Vocabulary::named(&counted.vocabulary) {
+            Some(vocabulary) => counter(vocabulary),
+            None => Some(upper_bound()).filter(|bound| bound.vocabulary() == counted.vocabulary)?,
         };
         Some(Self { counter: remembering(counter), factor: counted.factor })
     }

@@ -82,7 +82,7 @@ pub enum Extent {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compression {
     /// The entry that holds the summary.
     pub seq: Option<Seq>,
@@ -536,15 +536,5 @@ fn planned_only(wanted: &Compressing, plan: &CompressionPlan, before: Option<Tok
 }
 
 fn nothing_to_do(tokens: Tokens) -> Compression {
-    Compression {
-        seq: None,
-        through: Seq::ZERO,
-        messages: 0,
-        tokens_before: tokens,
-        tokens_after: tokens,
-        method: Method::None,
-        model: None,
-        reason: None,
-        spent: Spent::default(),
-    }
+    Compression { tokens_before: tokens, tokens_after: tokens, ..Compression::default() }
 }

@@ -280,7 +280,7 @@ async fn make_session(
         share,
         grant,
         prompt: prompt.unwrap_or_default(),
-        ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
+        ttl_seconds: ttl_seconds.unwrap_or(board.settings().ttl),
         limits: limits.unwrap_or_default(),
         steps,
         compression: compression.unwrap_or_default(),
