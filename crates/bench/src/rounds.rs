@@ -31,6 +31,21 @@ impl std::fmt::Display for Rate {
     }
 }
 
+/// The rates of several things, which take turns in each round. The first round does not count: in it logs grow, connections are
+/// opened and caches are filled.
+pub(crate) async fn in_rounds<const N: usize>(
+    mut round: impl AsyncFnMut() -> anyhow::Result<[Rate; N]>,
+) -> anyhow::Result<[Vec<Rate>; N]> {
+    let mut rates = [const { Vec::new() }; N];
+    for number in 0..=ROUNDS {
+        let measured = round().await?;
+        if number > 0 {
+            rates.iter_mut().zip(measured).for_each(|(rates, rate)| rates.push(rate));
+        }
+    }
+    Ok(rates)
+}
+
 /// The median.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

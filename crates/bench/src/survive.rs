@@ -261,7 +261,12 @@ async fn small_window(board: &Board, window: u64, report: &mut Report) -> anyhow
     Ok(())
 }
 
-async fn compress(compressor: &Compressor, target: Tokens, model: Option<String>) -> anyhow::Result<Compression> {
+/// Compresses the main thread.
+pub(crate) async fn compress(
+    compressor: &Compressor,
+    target: Tokens,
+    model: Option<String>,
+) -> anyhow::Result<Compression> {
     let wanted = Compressing {
         thread: ThreadId::main(),
         aim: Aim { target, keep_recent: None },
