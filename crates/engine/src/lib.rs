@@ -42,6 +42,7 @@ mod idempotency;
 mod journal;
 mod last;
 mod live;
+mod lock;
 mod master_keys;
 mod outside;
 mod overview;

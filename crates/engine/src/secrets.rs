@@ -1,9 +1,6 @@
 //! What programs do with the secrets of a session: reveal one, mask a text, and wrap the key anew.
 
-use std::{
-    fmt,
-    sync::{Arc, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -20,6 +17,7 @@ use zeroize::Zeroizing;
 use crate::{
     error::Error,
     journal::damaged,
+    lock::lock,
     seal::{keys::DataKey, known::wipe, mask::Mask, masking::check_name},
     session::Session,
 };
@@ -67,7 +65,7 @@ impl Session {
 
     /// The same as it was known last, without a look at the store. It is for what cannot wait.
     pub fn known_mask(&self) -> Arc<Mask> {
-        self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).masks.all.clone()
+        lock(&self.live.secrets).masks.all.clone()
     }
 
     /// Refuses a name that holds a secret, unless it was found in a call. `pointer` says where it was given.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
 };
 
 use callboard_core::{
@@ -27,6 +27,7 @@ use crate::{
         publication::Publication,
         recent::Recent,
     },
+    lock::lock,
     prompt_memory::SessionMemory,
     seal::{known::Known, said::SaidBytes},
     settings::Settings,
@@ -115,7 +116,7 @@ impl Live {
     }
 
     pub(crate) fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.jobs)
     }
 
     /// Takes the next jobs, at most `most`. If there are none, the writer has to end.

@@ -15,13 +15,14 @@ use callboard_core::{
     rewriting::changed_by,
     text::Values,
 };
-use callboard_recall::{Class, Index, Item, Kind, Role, add_shared, lock};
+use callboard_recall::{Class, Index, Item, Kind, Role, add_shared};
 use tokio::sync::OwnedMutexGuard;
 
 use super::indices::Indices;
 use crate::{
     error::Error,
     journal::{PAGE, follows, read},
+    lock::lock,
     texts,
 };
 

@@ -2,16 +2,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use callboard_core::id::SessionId;
-use callboard_recall::{Error as IndexError, Index, Indexes, lock};
+use callboard_recall::{Error as IndexError, Index, Indexes};
 use callboard_store::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::{readings::Readings, settings::RecallSettings, vectors::Vectors};
-use crate::{blocking::off_runtime, error::Error};
+use crate::{blocking::off_runtime, error::Error, lock::lock};
 
 /// The indices of a board.
 pub(crate) struct Indices {
@@ -149,7 +149,7 @@ impl Indices {
 
     /// The lock of those who read a journal on.
     pub(crate) fn lock_of(&self, id: &SessionId) -> Arc<AsyncMutex<()>> {
-        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = lock(&self.locks);
         if locks.len() > LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::elsewhere::{Embedder, NoVectors};
-use crate::{blocking::off_runtime, error::Error};
+use crate::{blocking::off_runtime, error::Error, lock::lock};
 
 /// How long a model that could not be asked is not asked again.
 pub(crate) const REST: Duration = Duration::from_secs(30);
@@ -164,8 +164,4 @@ impl Vectors {
         }
         Ok(vectors)
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
