@@ -107,7 +107,7 @@ async fn a_use_is_noted_at_most_every_thirty_seconds() {
 async fn to_be_listed_or_followed_is_no_use() {
     let stage = stage().await;
     stage.clock.advance_seconds(900);
-    assert_eq!(stage.board.sessions(None, 9).await.unwrap().len(), 1);
+    assert_eq!(stage.board.sessions_that(None, 9, |_| true).await.unwrap().len(), 1);
     stage.clock.advance_seconds(100);
     assert!(!stage.is_there().await);
 }
@@ -346,7 +346,7 @@ async fn for_thirty_days_it_is_known_when_a_session_expired_and_nothing_else_of_
     assert_eq!((told.0.starts_with("the session s expired at "), told.1), (true, "expired"), "before any sweep");
     assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
     assert_eq!(missing(&stage.board).await, told);
-    assert_eq!(stage.board.sessions(None, 9).await.unwrap(), [], "the record is no session");
+    assert_eq!(stage.board.sessions_that(None, 9, |_| true).await.unwrap(), [], "the record is no session");
     assert_eq!(code(stage.board.session(&id("s")).await), "not_found");
     let journals = stage.store.journals(None, 9).await.unwrap();
     let [(record, _)] = &journals[..] else { panic!("one record: {journals:?}") };
@@ -498,7 +498,7 @@ async fn a_connection_of_a_client_is_kept_for_a_day_from_its_last_use_on() {
             assert!(board.use_connection("a").await.unwrap());
         }
         assert_eq!(crate::fixture::board(&store).connection("a").await.unwrap(), Some(said.clone()));
-        assert_eq!(board.sessions(None, 9).await.unwrap(), [], "it is no session");
+        assert_eq!(board.sessions_that(None, 9, |_| true).await.unwrap(), [], "it is no session");
     }
     clock.advance_seconds(86_400 + 3600);
     assert!(!board.use_connection("a").await.unwrap());

@@ -19,7 +19,7 @@ use callboard_engine::{
         conversation::{AddMessages, NewMessage, Role},
         entry::{Entry, Head},
         id::{CollectionName, Seq, SessionId, ThreadId},
-        rewriting::ErasureCheck,
+        rewriting::{ErasedEntry, ErasureCheck},
         session::SessionPatch,
         state::State,
         time::Timestamp,
@@ -175,6 +175,11 @@ pub(crate) async fn seen(
         page.next = more.next;
     }
     Ok((page.entries, page.head))
+}
+
+/// The user erases the words of an entry.
+pub(crate) async fn erase(session: &Session, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
+    session.execute(Viewer::User, session.erasure(seq, reason).await?).await
 }
 
 /// The texts of all messages, as the store has them.

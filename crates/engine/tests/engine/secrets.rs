@@ -23,8 +23,8 @@ use callboard_engine::{
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    File, add, assert_sound, clock, code, exported, holds, id, journal, memory, new, put, run, say, settings, text,
-    texts, with_id,
+    File, add, assert_sound, clock, code, erase, exported, holds, id, journal, memory, new, put, run, say, settings,
+    text, texts, with_id,
 };
 
 const CANARY: &str = "zq/hunter22-ß";
@@ -434,7 +434,7 @@ async fn i6_what_is_erased_is_not_put_back_and_nothing_is_sealed_of_it() {
     let sealed =
         EventType::named(&hidden.header.kind).unwrap().sealed_values(&serde_json::from_str(&hidden.json()).unwrap());
     assert!(store.value(&id("s"), sealed[0]).await.unwrap().is_some());
-    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    erase(&session, seq, "it is private").await.unwrap();
     assert_eq!(store.value(&id("s"), sealed[0]).await.unwrap(), None);
     assert_eq!(restore(&session, "password").await, Ok(0));
     assert!(!holds(&store, "s", "555-0199").await);

@@ -200,8 +200,8 @@ async fn all_sessions_are_listed_page_by_page() {
     for name in ["c", "a", "b"] {
         board.create(new(name)).await.unwrap();
     }
-    let first = board.sessions(None, 2).await.unwrap();
-    let rest = board.sessions(Some(&first[1].id), 2).await.unwrap();
+    let first = board.sessions_that(None, 2, |_| true).await.unwrap();
+    let rest = board.sessions_that(Some(&first[1].id), 2, |_| true).await.unwrap();
     let names: Vec<_> = first.iter().chain(&rest).map(|info| info.id.as_str()).collect();
     assert_eq!(names, ["a", "b", "c"]);
     assert_eq!((first[0].head, first[0].agents.len()), (Seq(4), 3));
