@@ -28,10 +28,7 @@ async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f
     let folder = tempfile::tempdir()?;
     let mut bare = Bare::open(&folder.path().join("bare.db"), durability)?;
     let board = board::sqlite(&folder.path().join("callboard.db"), durability)?;
-    let mut sessions = Vec::new();
-    for number in 0..SESSIONS {
-        sessions.push(board::session(&board, &format!("s{number}")).await?);
-    }
+    let sessions = board::sessions(&board, SESSIONS).await?;
     let first = sessions.get(..1).unwrap_or_default();
     let [loops, alone, together] = in_rounds(async || {
         let bare = tokio::task::block_in_place(|| bare.insert(count))?;

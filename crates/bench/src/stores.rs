@@ -45,10 +45,7 @@ async fn compare(
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let board = open(url, Durability::Full).await?;
-    let mut sessions = Vec::new();
-    for number in 0..SESSIONS {
-        sessions.push(board::session(&board, &format!("s{number}")).await?);
-    }
+    let sessions = board::sessions(&board, SESSIONS).await?;
     let [loops, together] = in_rounds(async || anyhow::Ok([bare().await?, many(&sessions, count).await?])).await?;
     board.close().await;
     let measured = format!("{} beside {} over 16 connections", typical(&together), typical(&loops));

@@ -1,7 +1,7 @@
 //! What is outside of the journals: context files, browsers, and what executes workflows. An engine knows neither. Whoever calls tools for agents, or
 //! makes prompts, gives what works with them.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use callboard_core::{
     browser::{BrowserCall, BrowserStep, Extract},
@@ -95,11 +95,5 @@ impl Outside {
 
     pub(crate) fn workflows(&self) -> Result<&Arc<dyn Workflows>, Refusal> {
         self.workflows.as_ref().ok_or_else(|| Refusal::not_found("server that executes workflows", ""))
-    }
-}
-
-impl fmt::Debug for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Outside")
     }
 }

@@ -116,7 +116,7 @@ impl Session {
     ) -> Result<Receipt<C::Answer>, Error> {
         count_before(&command).await?;
         let (by, before) = (by.into(), self.live.known()?.erased);
-        let job = |answer| Job::Execute(Box::new(Waiting::new(by, command, expected, answer)));
+        let job = |answer| Job::Execute(Box::new(Waiting { by, command, expected, decided: None, answer }));
         let receipt = self.live.ask(job).await?;
         // Once it is answered, what older entries do not say any more is not in the index either.
         if self.live.known().is_ok_and(|state| state.erased != before) {

@@ -112,11 +112,7 @@ impl Session {
             Read::Files(call) => (outside.files()?.call(self, call).await?, Vec::new()),
             Read::Browser(call) => return outside.browsers()?.call(self, call).await,
             Read::TestNode(node) => {
-                let by = match viewer {
-                    Viewer::User => Actor::User,
-                    Viewer::Agent(name) => Actor::Agent(name.clone()),
-                };
-                let told = outside.workflows()?.test_node(self, by, node).await?;
+                let told = outside.workflows()?.test_node(self, viewer.clone().into(), node).await?;
                 let result = self.state().await?.workflow.get(node).and_then(|held| held.result);
                 (told, result.into_iter().collect())
             }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The manifest of a session. Dates stay as they were written, and unknown fields are kept.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Manifest {
     /// The session.
     pub session_id: String,
@@ -62,13 +62,8 @@ struct Written<'a> {
 impl Manifest {
     /// The manifest of a new session.
     pub fn new(id: &SessionId, now: Timestamp) -> Self {
-        Self {
-            session_id: id.to_string(),
-            created_at: stamp(now),
-            last_activity: stamp(now),
-            context_files: IndexMap::new(),
-            unknown: Map::new(),
-        }
+        let (session_id, created_at, last_activity) = (id.to_string(), stamp(now), stamp(now));
+        Self { session_id, created_at, last_activity, ..Self::default() }
     }
 
     /// Reads a manifest; the error says what is wrong and where.

@@ -39,7 +39,7 @@ impl Session {
             Some(made) => made,
             None => self.make(&wanted).await?,
         };
-        (prompt.model, prompt.answer_tokens) = (wanted.model.clone(), wanted.answer_tokens);
+        (prompt.model, prompt.answer_tokens) = (wanted.spec.model.clone(), wanted.answer_tokens);
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         if !remembered.has_damage {
             self.live.prompts.remember(wanted.memory_key(), remembered);
@@ -107,7 +107,6 @@ type Made = (Prompt, Arc<PromptPieces>, Remembered);
 struct Wanted {
     state: Arc<State>,
     viewer: Viewer,
-    model: Option<String>,
     count: &'static dyn TokenCounter,
     spec: ResolvedSpec,
     /// How much of the model's window is kept for its answer.
@@ -160,18 +159,8 @@ impl Wanted {
             observed: spec.observed.clone(),
             tools: spec.tools.clone(),
         };
-        let model = model.map(str::to_owned);
-        Ok(Self {
-            viewer,
-            model,
-            count,
-            spec,
-            answer_tokens,
-            erased,
-            recalled: Values::new(),
-            drafts: Vec::new(),
-            state,
-        })
+        let (recalled, drafts) = Default::default();
+        Ok(Self { viewer, count, spec, answer_tokens, erased, recalled, drafts, state })
     }
 
     /// Under which key something is remembered of it.
