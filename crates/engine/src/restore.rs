@@ -210,7 +210,7 @@ impl Original {
         }
         let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
         for CallSecrets { at, sha256, .. } in calls {
-            let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
+            let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secrets.get(sha256)) else { continue };
             change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.written()))?;
         }
         let before = std::mem::replace(&mut self.data, data.to_string());
@@ -248,9 +248,9 @@ impl Known {
     /// The secret `name`, and those in calls that have no other values than it.
     fn with_same_values(&self, name: &str) -> BTreeSet<Arc<str>> {
         let own: Vec<_> = self.secrets.values().filter(|secret| *secret.name == *name).collect();
-        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden.contains(value));
         let is_same = |secret: &KnownSecret| {
-            secret.is_looked_for() && secret.hidden().next().is_some() && secret.hidden().all(is_own)
+            secret.is_looked_for && !secret.hidden.is_empty() && secret.hidden.iter().all(is_own)
         };
         let differ = self.secrets.values().filter(|secret| !is_same(secret));
         let differ: BTreeSet<_> = differ.map(|secret| &secret.name).collect();
@@ -262,7 +262,7 @@ impl Known {
     /// own place alone.
     fn other_with_value_of(&self, names: &BTreeSet<Arc<str>>) -> Option<Arc<str>> {
         let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| names.contains(&secret.name));
-        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
-        Some(others.into_iter().find(|other| other.hidden().any(is_own))?.name.clone())
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden.contains(value));
+        Some(others.into_iter().find(|other| other.hidden.iter().any(is_own))?.name.clone())
     }
 }

@@ -91,7 +91,7 @@ impl Session {
     pub async fn is_looked_for(&self, name: &VariableName) -> Result<bool, Error> {
         let state = self.state().await?;
         let known = self.live.known_secrets(&state).await?;
-        Ok(known.newest(&state.secrets, name.as_str()).is_none_or(|(_, secret)| secret.is_looked_for()))
+        Ok(known.newest(&state.secrets, name.as_str()).is_none_or(|(_, secret)| secret.is_looked_for))
     }
 
     /// The entries in which a secret was hidden by the append that ended with the entry `head`.

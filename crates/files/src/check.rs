@@ -80,7 +80,7 @@ struct Examined {
 impl Examined {
     fn new(project: &Project, id: &SessionId, folder: Folder) -> Self {
         let blank = Manifest { session_id: id.to_string(), ..Manifest::default() };
-        let session = Session::unread(id.clone(), folder, project.paths(), blank);
+        let session = Session::unread(id.clone(), folder, project.paths.clone(), blank);
         Self { session, problems: Vec::new(), beyond_repair: Vec::new() }
     }
 

@@ -149,7 +149,7 @@ impl Live {
     fn has_to_note(&self, number: u64) -> bool {
         let mut queue = self.jobs();
         let is_noting = queue.noting == Some(number);
-        let is_used = self.has_listeners() && self.known().is_ok();
+        let is_used = self.published.has_listeners() && self.known().is_ok();
         if is_noting && !is_used {
             queue.noting = None;
         }

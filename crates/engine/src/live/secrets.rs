@@ -54,7 +54,7 @@ impl Live {
             // An import has neither the key nor the values: there is nothing to be masked.
             return Ok(Known { changed: secrets.changed, ..Known::default() });
         };
-        let new = secrets.iter().filter(|(_, hash)| before.secret(hash).is_none());
+        let new = secrets.iter().filter(|(_, hash)| !before.secrets.contains_key(hash));
         let new: Vec<(Arc<str>, Hash)> = new.map(|(name, hash)| (name.clone(), hash)).collect();
         let mut read = Vec::with_capacity(new.len());
         for some in new.chunks(AT_ONCE) {

@@ -157,11 +157,6 @@ impl Live {
         self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
     }
 
-    /// Whether somebody listens to states.
-    pub(crate) fn has_listeners(&self) -> bool {
-        self.published.has_listeners()
-    }
-
     /// The entries after `after` up to `through`, at most a page, from memory if possible. There are none if the journal was
     /// replaced by another one.
     pub(crate) async fn entries(&self, after: Head, through: Seq) -> Result<Vec<Arc<Entry>>, Error> {

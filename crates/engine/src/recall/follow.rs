@@ -85,7 +85,8 @@ impl Indices {
             let page = self.page(id, entries).await?;
             if !page.erasures.is_empty() {
                 has_erased = true;
-                self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
+                let (journal, erased) = (self.name(id), page.erasures.clone());
+                self.vectors.with_file(move |file| file.erase(&journal, erased)).await?;
             }
             // What is added goes on to its end, also where nobody waits for it any more, and nobody else adds meanwhile.
             let only_one = only_one.clone();

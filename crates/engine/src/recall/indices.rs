@@ -6,7 +6,7 @@ use std::{
 };
 
 use callboard_core::id::SessionId;
-use callboard_recall::{Error as IndexError, Index, Indexes};
+use callboard_recall::{Error as IndexError, Index, Indexes, VectorFile};
 use callboard_store::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -111,8 +111,8 @@ impl Indices {
 
     /// Drops all that was read of a journal, which is read anew.
     pub(crate) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
-        let name = self.name(id);
-        self.vectors.remove(name.clone()).await?;
+        let (name, journal) = (self.name(id), self.name(id));
+        self.vectors.with_file(move |file| file.remove(&journal)).await?;
         self.with_all(move |all| all.remove(&name)).await
     }
 
@@ -140,7 +140,7 @@ impl Indices {
             return Vec::new();
         }
         let mut journals = self.with_all(Indexes::journals).await.unwrap_or_default();
-        journals.extend(self.vectors.journals().await.unwrap_or_default());
+        journals.extend(self.vectors.with_file(VectorFile::journals).await.unwrap_or_default());
         journals.sort_unstable();
         journals.dedup();
         let id = |name: &String| name.strip_prefix(&*self.settings.store)?.strip_prefix('/')?.parse().ok();

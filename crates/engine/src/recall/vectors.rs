@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use callboard_core::id::{Seq, SessionId};
+use callboard_core::id::SessionId;
 use callboard_recall::{Error as IndexError, Vector, VectorFile};
 use tokio::{
     sync::Notify,
@@ -81,21 +81,6 @@ impl Vectors {
     pub(crate) fn shown(&self, is_whole: bool) -> Option<String> {
         let model = self.embedder.as_ref()?.model();
         Some(if is_whole { model.to_owned() } else { format!("{model}, and not all passages have their vectors yet") })
-    }
-
-    /// Takes away what is kept of entries whose words are gone.
-    pub(crate) async fn erase(self: &Arc<Self>, journal: String, entries: Vec<Seq>) -> Result<(), Error> {
-        self.with_file(move |file| file.erase(&journal, entries)).await
-    }
-
-    /// Takes away all that is kept of a journal.
-    pub(crate) async fn remove(self: &Arc<Self>, journal: String) -> Result<(), Error> {
-        self.with_file(move |file| file.remove(&journal)).await
-    }
-
-    /// The journals of which something is kept.
-    pub(crate) async fn journals(self: &Arc<Self>) -> Result<Vec<String>, Error> {
-        self.with_file(VectorFile::journals).await
     }
 
     /// Does something with the file, if there is or should be one.
