@@ -12,13 +12,6 @@ pub(crate) const ROUNDS: usize = 7;
 pub(crate) struct Rate(pub(crate) f64);
 
 impl Rate {
-    /// The rate at which `work` does `count` things.
-    pub(crate) fn of(count: usize, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
-        let began = Instant::now();
-        work()?;
-        Ok(Self::since(count, began))
-    }
-
     /// The rate of `count` things since `began`.
     pub(crate) fn since(count: usize, began: Instant) -> Self {
         Self(count as f64 / began.elapsed().as_secs_f64())

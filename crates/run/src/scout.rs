@@ -16,7 +16,6 @@ use callboard_core::{
     },
     count::{Tokens, Usage},
     entry::Actor,
-    error::Error as Refusal,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PromptSpec, observed::Observed},
     run::{Run, Used, own::AnswerTurn},
@@ -293,7 +292,8 @@ impl Scout<'_> {
             Ok(_) => Ok(()),
             // For instance, a result is longer than a journal accepts.
             Err(Engine::Refused(refusal)) if results.iter().all(Option::is_some) => {
-                let told = |id: Option<String>| NewMessage { tool_call_id: id, ..refused(&refusal) };
+                let text = not_done(&refusal);
+                let told = |tool_call_id| NewMessage { tool_call_id, ..NewMessage::text(Role::Tool, &*text) };
                 let messages = results.into_iter().map(told).collect();
                 self.driver.session.execute(Actor::System, add(messages)).await?;
                 Ok(())
@@ -314,7 +314,3 @@ impl Scout<'_> {
 
 /// So many turns of the director's are looked through for those of a scout that goes on.
 const REMEMBERED: usize = 500;
-
-fn refused(refusal: &Refusal) -> NewMessage {
-    NewMessage::text(Role::Tool, not_done(refusal))
-}

@@ -37,9 +37,6 @@ use crate::{
 /// The most waiting commands of a session.
 const QUEUE: usize = 1024;
 
-/// How many unstored events wait for a slow listener.
-const EPHEMERAL: usize = 1024;
-
 /// A session in memory.
 pub(crate) struct Live {
     pub(crate) id: SessionId,
@@ -52,7 +49,7 @@ pub(crate) struct Live {
     /// Notifies when a run begins or continues here.
     pub(crate) begun: Arc<Notify>,
     /// Created by the first listener, since it takes more memory than the rest.
-    ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
+    pub(crate) ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
@@ -142,19 +139,6 @@ impl Live {
         self.recent.forget();
         self.prompts.forget();
         self.messages.forget();
-    }
-
-    /// Sends an unstored event to listeners.
-    pub(crate) fn tell(&self, event: Ephemeral) {
-        if let Some(ephemeral) = self.ephemeral.get() {
-            // Sending fails only if nobody listens.
-            let _ = ephemeral.send(event);
-        }
-    }
-
-    /// Listens to unstored events.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
-        self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
     }
 
     /// The entries after `after` up to `through`, at most a page, from memory if possible. There are none if the journal was

@@ -129,11 +129,6 @@ impl Indices {
         }
     }
 
-    /// Whether something was read of a journal.
-    pub(crate) async fn knows(self: &Arc<Self>, id: &SessionId) -> bool {
-        self.sessions().await.contains(id)
-    }
-
     /// The sessions of which something was read.
     pub(crate) async fn sessions(self: &Arc<Self>) -> Vec<SessionId> {
         if !self.is_used() {
