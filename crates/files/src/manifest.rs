@@ -2,7 +2,7 @@
 
 use callboard_core::{
     id::SessionId,
-    json::in_words,
+    json::{in_words, pointer_token},
     time::{BadTime, Timestamp},
 };
 use indexmap::IndexMap;
@@ -112,7 +112,8 @@ impl Manifest {
     pub(crate) fn bad_date(&self) -> Option<(String, BadTime)> {
         let own = [("/created_at", &self.created_at), ("/last_activity", &self.last_activity)];
         let own = own.into_iter().map(|(pointer, date)| (pointer.to_owned(), date));
-        let entries = self.context_files.iter().map(|(path, entry)| (entry_pointer(path), &entry.created));
+        let pointer = |path: &str| format!("/context_files/{}/created", pointer_token(path));
+        let entries = self.context_files.iter().map(|(path, entry)| (pointer(path), &entry.created));
         own.chain(entries).find_map(|(pointer, date)| date.parse::<Timestamp>().err().map(|wrong| (pointer, wrong)))
     }
 
@@ -121,11 +122,6 @@ impl Manifest {
         let last: Timestamp = self.last_activity.parse()?;
         Ok(now.as_millis().div_euclid(1000) - last.as_millis().div_euclid(1000))
     }
-}
-
-/// The JSON pointer of the date of an entry.
-fn entry_pointer(path: &str) -> String {
-    format!("/context_files/{}/created", path.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A time in the form of manifests, in whole seconds.

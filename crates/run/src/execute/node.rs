@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     error::{Error as Refusal, Fault},
     id::{NodeId, VariableName},
+    json::pointer_token,
     state::State,
     workflow::{
         Node, Values,
@@ -158,7 +159,7 @@ fn transform(set: &[(Arc<str>, Arc<str>)], values: &Values) -> Result<Done, Refu
     let mut result = Map::new();
     for (name, expression) in set {
         let wrong = |problem: String| {
-            let pointer = format!("/config/set/{}", name.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/config/set/{}", pointer_token(name));
             Refusal::Invalid(vec![Fault { pointer, problem }])
         };
         let value = evaluate(expression, values, &result).map_err(wrong)?;
