@@ -34,10 +34,13 @@ impl Board {
         };
         let mut copy = SessionCopy::begin(self, id, &state, again).await?;
         let copied = self.copy(session, &state, &mut copy).await;
-        copy.finish(copied).await?;
+        let is_new = copy.finish(copied).await?;
         let fork = self.session(id).await?;
         fork.take_key(session, &state).await?;
-        end_copied_turns(&fork, &state).await;
+        // What was there before may be the session in which they were begun.
+        if is_new {
+            end_copied_turns(&fork, &state).await;
+        }
         Ok(fork)
     }
 

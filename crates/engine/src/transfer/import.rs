@@ -55,19 +55,23 @@ impl Board {
             return Err(Refusal::invalid("", other_kind(kind)).into());
         }
         let id = id.unwrap_or(checked.id);
-        self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
+        let is_new = self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
         let session = self.open(&id).await?;
-        end_copied_turns(&session, &checked.state).await;
+        // What was there before may be the session that was exported.
+        if is_new {
+            end_copied_turns(&session, &checked.state).await;
+        }
         Ok(session)
     }
 
-    async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<(), Error>
+    /// Copies what is missing, and says whether anything was.
+    async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<bool, Error>
     where
         R: BufRead + Send + 'static,
     {
         let mut copy = SessionCopy::begin(self, id, state, again).await?;
         if copy.is_whole() {
-            return Ok(());
+            return Ok(false);
         }
         let appended = append_all(&mut copy, export).await;
         copy.finish(appended).await

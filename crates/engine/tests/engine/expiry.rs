@@ -471,9 +471,10 @@ async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_
     let prompt = session.prompt(&Default::default()).await.unwrap();
     let begin = BeginTurn { asker: Some("a".into()), ..prompt.begin_turn(Default::default()) };
     session.execute(Actor::System, begin.clone()).await.unwrap();
-    let lines = std::io::Cursor::new(exported(&session).await);
+    let lines = exported(&session).await;
+    let export = || std::io::Cursor::new(lines.clone());
     let fork = board.fork(&session, None, &id("fork"), false).await.unwrap();
-    let import = board.import(lines, Some(id("import")), false).await.unwrap();
+    let import = board.import(export(), Some(id("import")), false).await.unwrap();
     let open = async |session: &Session| session.state().await.unwrap().runs.asking().count();
     assert_eq!([open(&session).await, open(&fork).await, open(&import).await], [1, 0, 0]);
     let head = session.state().await.unwrap().head.seq;
@@ -483,6 +484,10 @@ async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_
     fork.execute(Actor::System, begin).await.unwrap();
     let again = board.fork(&session, Some(head), &id("fork"), true).await.unwrap();
     assert_eq!(open(&again).await, 1);
+    // Nor is anything over in the session itself, where it is taken for a copy that is complete.
+    board.fork(&session, Some(head), &id("s"), true).await.unwrap();
+    board.import(export(), None, true).await.unwrap();
+    assert_eq!(open(&session).await, 1);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use callboard_engine::{
 };
 use proptest::prelude::*;
 
-use crate::fixture::{add, agent, assert_sound, code, put, run, say, session, text, thread};
+use crate::fixture::{add, agent, assert_sound, code, put, run, say, seen, session, text, thread};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
