@@ -162,7 +162,9 @@ async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration)
     loop {
         tokio::time::sleep(interval).await;
         let Some(live) = live.upgrade().filter(|live| live.has_to_note(number)) else { return };
-        // A failure is in the log. Whether the session has gone, the next look tells.
-        let _ = live.current().await;
+        // Whether the session has gone, the next look tells.
+        if let Err(error @ Error::Store { .. }) = live.current().await {
+            tracing::warn!(session = %live.id, %error, "a use of the session could not be noted");
+        }
     }
 }
