@@ -12,7 +12,7 @@ use crate::{
     bare::Bare,
     board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, all_end, ratio, typical},
+    rounds::{Rate, all_end, in_rounds, ratio, typical},
 };
 
 /// How many sessions take messages at once.
@@ -28,25 +28,13 @@ async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f
     let folder = tempfile::tempdir()?;
     let mut bare = Bare::open(&folder.path().join("bare.db"), durability)?;
     let board = board::sqlite(&folder.path().join("callboard.db"), durability)?;
-    let mut sessions = Vec::new();
-    for number in 0..SESSIONS {
-        sessions.push(board::session(&board, &format!("s{number}")).await?);
-    }
-    let (mut loops, mut alone, mut together) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let rates = [
-            tokio::task::block_in_place(|| bare.insert(count))?,
-            one(&sessions, count).await?,
-            many(&sessions, count).await?,
-        ];
-        // The first round makes the log as large as it gets.
-        if round > 0 {
-            let [one_loop, one, many] = rates;
-            loops.push(one_loop);
-            alone.push(one);
-            together.push(many);
-        }
-    }
+    let sessions = board::sessions(&board, SESSIONS).await?;
+    let first = sessions.get(..1).unwrap_or_default();
+    let [loops, alone, together] = in_rounds(async || {
+        let bare = tokio::task::block_in_place(|| bare.insert(count))?;
+        anyhow::Ok([bare, many(first, count).await?, many(&sessions, count).await?])
+    })
+    .await?;
     board.close().await;
     let name = durability.name();
     for (what, rates, goal) in [("one session", alone, goals[0]), ("16 sessions at once", together, goals[1])] {
@@ -57,12 +45,7 @@ async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f
     Ok(())
 }
 
-/// One caller that waits for each answer.
-async fn one(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
-    many(sessions.get(..1).unwrap_or_default(), count).await
-}
-
-/// One such caller for each session; `count` is how many messages they add together.
+/// One caller for each session, who waits for each answer; `count` is how many messages they add together.
 pub(crate) async fn many(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
     let each = count.div_ceil(sessions.len());
     let messages = || (0..each).map(board::message).collect::<Vec<_>>();

@@ -27,6 +27,15 @@ pub(crate) async fn session(board: &Board, id: &str) -> anyhow::Result<Session> 
     Ok(board.create(new).await?)
 }
 
+/// So many of them.
+pub(crate) async fn sessions(board: &Board, count: usize) -> anyhow::Result<Vec<Session>> {
+    let mut sessions = Vec::new();
+    for number in 0..count {
+        sessions.push(session(board, &format!("s{number}")).await?);
+    }
+    Ok(sessions)
+}
+
 /// A text of [`MESSAGE`] bytes in plain words, a different one for each number.
 pub(crate) fn text(number: usize) -> String {
     const WORDS: [&str; 16] = [

@@ -11,7 +11,7 @@ use callboard_core::{
     conversation::{AddMessages, NewMessage, Role},
     count::Tokens,
     entry::Actor,
-    id::{Seq, ThreadId},
+    id::ThreadId,
     plan::PutPlan,
     prompt::LayoutName,
     variable::{SetVariable, display},
@@ -22,13 +22,14 @@ use callboard_core::{
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
 use callboard_prompt::compression::plan::{Aim, Outlook};
-use callboard_run::{Compressing, Compressor, Extent};
+use callboard_run::Compressor;
 use callboard_store::{Durability, SqliteStore};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Scale, board,
     report::{Goal, Report},
+    survive::compress,
     timing::{median, millis, ms, percentile},
 };
 
@@ -196,18 +197,8 @@ async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report
         board::fill(&session, scale.of(2_200).max(600)).await?;
         let models = Arc::new(Writer(summary.clone()));
         let compressor = Compressor { session, models };
-        let wanted = Compressing {
-            thread: ThreadId::main(),
-            aim: Aim { target: Tokens(20_000), keep_recent: None },
-            model: Some("openai:writer".to_owned()),
-            by: Actor::User,
-            extent: Extent::Record,
-            default_model: None,
-            layout: None,
-            behind: Seq::ZERO,
-        };
         let start = Instant::now();
-        let done = compressor.compress(wanted).await?;
+        let done = compress(&compressor, Tokens(20_000), Some("openai:writer".to_owned())).await?;
         shares.push(ms(start.elapsed()));
         anyhow::ensure!(done.method == Method::Model, "the summary of the model was not taken: {:?}", done.reason);
     }

@@ -1,6 +1,9 @@
 //! Whether an append costs more the longer the history is, and a message the more are added with it.
 
-use std::time::{Duration, Instant};
+use std::{
+    slice::from_ref,
+    time::{Duration, Instant},
+};
 
 use callboard_core::{
     conversation::{AddMessages, NewMessage, Role},
@@ -11,9 +14,9 @@ use callboard_engine::{Board, Session};
 use callboard_store::Durability;
 
 use crate::{
-    Scale, board,
+    Scale, append, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, ratio, typical},
+    rounds::{ROUNDS, in_rounds, ratio, typical},
     timing::ms,
 };
 
@@ -26,14 +29,11 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
         board::fill(session, messages).await?;
     }
     let [short, long] = &sessions;
-    let (mut at_few, mut at_many) = (Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let rates = [append(short, scale.of(1000)).await?, append(long, scale.of(1000)).await?];
-        if round > 0 {
-            at_few.push(rates[0]);
-            at_many.push(rates[1]);
-        }
-    }
+    let count = scale.of(1000);
+    let [at_few, at_many] = in_rounds(async || {
+        anyhow::Ok([append::many(from_ref(short), count).await?, append::many(from_ref(long), count).await?])
+    })
+    .await?;
     let measured = format!("{} beside {}", typical(&at_many), typical(&at_few));
     let what = format!("time of an append at {many} messages ÷ at {few}");
     report.promised(what, ratio(&at_few, &at_many), Goal::AtMost(1.3), measured);
@@ -70,15 +70,6 @@ async fn time_to_add(board: &Board, count: usize) -> anyhow::Result<Duration> {
         best = best.min(began.elapsed());
     }
     Ok(best)
-}
-
-async fn append(session: &Session, count: usize) -> anyhow::Result<Rate> {
-    let messages: Vec<_> = (0..count).map(board::message).collect();
-    let began = Instant::now();
-    for message in messages {
-        session.execute(Actor::User, message).await?;
-    }
-    Ok(Rate::since(count, began))
 }
 
 async fn state_bytes(session: &Session) -> anyhow::Result<usize> {

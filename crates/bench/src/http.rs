@@ -13,7 +13,7 @@ use tokio::{net::TcpStream, task::JoinSet};
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, all_end, ratio, typical},
+    rounds::{Rate, all_end, in_rounds, ratio, typical},
     served::Served,
 };
 
@@ -27,16 +27,14 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let echo = Served::echo().await?;
     let bare = Served::bare(&folder.path().join("bare.db"), Durability::Normal).await?;
     let each = scale.of(12_800) / CONNECTIONS;
-    let (mut echoed, mut inserted, mut taken) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let rates =
-            [call(echo.address, each).await?, call(served.address, each).await?, call(bare.address, each).await?];
-        if round > 0 {
-            echoed.push(rates[0]);
-            taken.push(rates[1]);
-            inserted.push(rates[2]);
-        }
-    }
+    let [echoed, taken, inserted] = in_rounds(async || {
+        anyhow::Ok([
+            call(echo.address, each).await?,
+            call(served.address, each).await?,
+            call(bare.address, each).await?,
+        ])
+    })
+    .await?;
     served.stop()?;
     echo.stop()?;
     bare.stop()?;

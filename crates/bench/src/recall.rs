@@ -53,12 +53,8 @@ async fn appends(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         let file = Some(folder.path().join(format!("{name}-recall.db")));
         let recall = RecallSettings { file, quiet, ..Default::default() };
         let board = Board::new(store, Settings { sweep: None, recall, ..Default::default() });
-        let mut of_board = Vec::new();
-        for number in 0..SESSIONS {
-            of_board.push(board::session(&board, &format!("s{number}")).await?);
-        }
+        sessions.push(board::sessions(&board, SESSIONS).await?);
         boards.push(board);
-        sessions.push(of_board);
     }
     let count = scale.of(6_000);
     let (mut indexed, mut plain) = (Vec::new(), Vec::new());

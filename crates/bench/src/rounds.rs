@@ -12,13 +12,6 @@ pub(crate) const ROUNDS: usize = 7;
 pub(crate) struct Rate(pub(crate) f64);
 
 impl Rate {
-    /// The rate at which `work` does `count` things.
-    pub(crate) fn of(count: usize, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Self> {
-        let began = Instant::now();
-        work()?;
-        Ok(Self::since(count, began))
-    }
-
     /// The rate of `count` things since `began`.
     pub(crate) fn since(count: usize, began: Instant) -> Self {
         Self(count as f64 / began.elapsed().as_secs_f64())
@@ -29,6 +22,21 @@ impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.0}/s", self.0)
     }
+}
+
+/// The rates of several things, which take turns in each round. The first round does not count: in it logs grow, connections are
+/// opened and caches are filled.
+pub(crate) async fn in_rounds<const N: usize>(
+    mut round: impl AsyncFnMut() -> anyhow::Result<[Rate; N]>,
+) -> anyhow::Result<[Vec<Rate>; N]> {
+    let mut rates = [const { Vec::new() }; N];
+    for number in 0..=ROUNDS {
+        let measured = round().await?;
+        if number > 0 {
+            rates.iter_mut().zip(measured).for_each(|(rates, rate)| rates.push(rate));
+        }
+    }
+    Ok(rates)
 }
 
 /// The median.

@@ -2,22 +2,23 @@
 //! browsers slows down other sessions.
 
 use std::{
+    slice::from_ref,
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{Router, response::Html, routing::get};
 use callboard_browser::{Browser, BrowserChange, HostPort, Rules, Settings, SnapshotLimits, TokenLimit};
-use callboard_core::{browser::CHANGED, entry::Actor, viewer::Viewer};
+use callboard_core::{browser::CHANGED, viewer::Viewer};
 use callboard_engine::{Ephemeral, Session, sizes};
 use callboard_store::Durability;
 use serde_json::json;
 use tokio::{net::TcpListener, time::interval};
 
 use crate::{
-    Scale, board,
+    Scale, append, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, ratio, typical},
+    rounds::{in_rounds, ratio, typical},
     timing::{median, millis, ms},
 };
 
@@ -99,34 +100,22 @@ async fn others(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
     let (noisy, quiet) = (board::session(&board, "noisy").await?, board::session(&board, "quiet").await?);
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let before = appends(&quiet, scale.of(6000)).await?;
+    let [alone, beside] = in_rounds(async || {
+        let before = append::many(from_ref(&quiet), scale.of(6000)).await?;
         let mut heard = noisy.listen(&Viewer::User).await?;
         let hearing = tokio::spawn(async move { while heard.next().await.is_some() {} });
         let telling = tokio::spawn(tell(noisy.clone()));
-        let meanwhile = appends(&quiet, scale.of(6000)).await?;
+        let meanwhile = append::many(from_ref(&quiet), scale.of(6000)).await?;
         telling.abort();
         hearing.abort();
-        // The first round makes the log as large as it gets.
-        if round > 0 {
-            alone.push(before);
-            beside.push(meanwhile);
-        }
-    }
+        anyhow::Ok([before, meanwhile])
+    })
+    .await?;
     board.close().await;
     let measured = format!("{} beside {}", typical(&beside), typical(&alone));
     let what = "appends beside 100 events of a browser a second ÷ without";
     report.promised(what, ratio(&beside, &alone), Goal::AtLeast(0.9), measured);
     Ok(())
-}
-
-async fn appends(session: &Session, count: usize) -> anyhow::Result<Rate> {
-    let began = Instant::now();
-    for number in 0..count {
-        session.execute(Actor::User, board::message(number)).await?;
-    }
-    Ok(Rate::since(count, began))
 }
 
 /// Tells of tabs a hundred times a second.

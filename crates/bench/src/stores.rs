@@ -13,7 +13,7 @@ use crate::{
     append::many,
     board,
     report::{Goal, Report},
-    rounds::{ROUNDS, Rate, ratio, typical},
+    rounds::{Rate, in_rounds, ratio, typical},
 };
 
 /// How many sessions take messages at once, and over how many connections the bare loop runs.
@@ -45,20 +45,8 @@ async fn compare(
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let board = open(url, Durability::Full).await?;
-    let mut sessions = Vec::new();
-    for number in 0..SESSIONS {
-        sessions.push(board::session(&board, &format!("s{number}")).await?);
-    }
-    let (mut loops, mut together) = (Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let rates = [bare().await?, many(&sessions, count).await?];
-        // The first round opens connections and fills caches.
-        if round > 0 {
-            let [one, many] = rates;
-            loops.push(one);
-            together.push(many);
-        }
-    }
+    let sessions = board::sessions(&board, SESSIONS).await?;
+    let [loops, together] = in_rounds(async || anyhow::Ok([bare().await?, many(&sessions, count).await?])).await?;
     board.close().await;
     let measured = format!("{} beside {} over 16 connections", typical(&together), typical(&loops));
     let what = format!("append, 16 sessions at once ÷ bare {name}, `full`");

@@ -153,16 +153,6 @@ enum Loop {
 impl Loop {
     const ALL: [Self; 5] = [Self::Talk, Self::Calls, Self::Steps, Self::Sets, Self::Director];
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Talk => "talk",
-            Self::Calls => "calls",
-            Self::Steps => "steps",
-            Self::Sets => "sets",
-            Self::Director => "director",
-        }
-    }
-
     /// What is said and done before the prompt of a turn.
     async fn before(self, session: &Session, turn: usize) -> anyhow::Result<()> {
         if matches!(self, Self::Calls | Self::Steps) {
@@ -202,7 +192,7 @@ impl Loop {
 
 /// How much of each prompt repeats the one before, where nothing is compressed and the history is cut.
 async fn repeated(board: &Board, kind: Loop, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let name = kind.name();
+    let name = format!("{kind:?}").to_lowercase();
     let session = board::session(board, &format!("loop-{name}")).await?;
     let mut settings = json!({"prompt": {"changing_parts_last": true}});
     if matches!(kind, Loop::Steps)
@@ -261,7 +251,12 @@ async fn small_window(board: &Board, window: u64, report: &mut Report) -> anyhow
     Ok(())
 }
 
-async fn compress(compressor: &Compressor, target: Tokens, model: Option<String>) -> anyhow::Result<Compression> {
+/// Compresses the main thread.
+pub(crate) async fn compress(
+    compressor: &Compressor,
+    target: Tokens,
+    model: Option<String>,
+) -> anyhow::Result<Compression> {
     let wanted = Compressing {
         thread: ThreadId::main(),
         aim: Aim { target, keep_recent: None },

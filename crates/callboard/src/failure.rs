@@ -1,5 +1,6 @@
 //! Why a command failed: for people, for programs, and as an exit status.
 
+use callboard_engine::{Error as Engine, core::error::Error as Refusal};
 use callboard_model::ModelError;
 
 /// Why a command failed.
@@ -58,10 +59,17 @@ impl From<callboard_store::Error> for Failure {
     }
 }
 
-impl From<callboard_engine::Error> for Failure {
-    fn from(error: callboard_engine::Error) -> Self {
-        let callboard_engine::Problem { code, detail, hint, .. } = callboard_engine::Problem::from(&error);
-        Self { problem: Box::new(Problem { hint, ..*Self::failed(code, detail).problem }), is_wrong_use: false }
+impl From<Engine> for Failure {
+    fn from(error: Engine) -> Self {
+        let code = error.code();
+        match error {
+            Engine::Store { source } => Self::failed(code, causes(&*source)),
+            Engine::Refused(Refusal::Conflict { what, hint, .. }) => Self::failed(code, what).hint(hint),
+            Engine::Refused(Refusal::Forbidden { who, what, hint }) => {
+                Self::failed(code, format!("{who} may not {what}")).hint(hint)
+            }
+            error => Self::failed(code, error.to_string()),
+        }
     }
 }
 

@@ -109,7 +109,7 @@ pub struct OpenCall {
 }
 
 /// How a summary was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CompressionMethod))]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -118,6 +118,7 @@ pub enum Method {
     /// It is made of excerpts from the messages, without a model.
     Extractive,
     /// There is none: nothing had to be compressed.
+    #[default]
     None,
 }
 

@@ -171,7 +171,7 @@ pub(crate) fn value_in(text: &str) -> Option<Value> {
 }
 
 /// A name as it stands in a JSON pointer.
-pub(crate) fn pointer_token(name: &str) -> String {
+pub fn pointer_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

@@ -15,6 +15,9 @@ use crate::{board::Board, error::Error, record::append_to, session::Session, upk
 /// Why a turn has no answer whose server died.
 const INTERRUPTED: &str = "interrupted: the server that asked the model is gone, or has given it up";
 
+/// Why a turn has no answer in a copy of its session.
+const ASKED_ELSEWHERE: &str = "interrupted: the model was asked in the session that this one was copied from";
+
 impl Board {
     /// Notes that the server with this name asks models, for as long as a lease lasts from now on.
     pub async fn note_asker(&self, name: &str) -> Result<(), Error> {
@@ -43,16 +46,27 @@ impl Board {
         let others: Vec<_> = state.runs.asking().filter(|(_, asker)| Some(&***asker) != busy).collect();
         for (turn, asker) in others {
             if !self.is_asking(asker).await? {
-                end(session, turn).await?;
+                end(session, turn, INTERRUPTED).await?;
             }
         }
         Ok(())
     }
 }
 
-/// Notes that a turn has no answer, unless somebody has just noted what came of it.
-async fn end(session: &Session, turn: Seq) -> Result<(), Error> {
-    match session.execute(Actor::System, AnswerTurn::failed(turn, INTERRUPTED.to_owned())).await {
+/// Ends the turns of a fork or an import that were open in `state`, as it was copied: their servers answer in the session that they were
+/// begun in. Where that fails, they are ended once these servers are gone.
+pub(crate) async fn end_copied_turns(copy: &Session, state: &State) {
+    let copied: Vec<Seq> = state.runs.asking().map(|(turn, _)| turn).collect();
+    for turn in copied {
+        if let Err(error) = end(copy, turn, ASKED_ELSEWHERE).await {
+            tracing::warn!(session = %copy.id(), %error, "a turn that was copied could not be ended");
+        }
+    }
+}
+
+/// Notes that a turn has no answer and why, unless somebody has just noted what came of it.
+async fn end(session: &Session, turn: Seq, why: &str) -> Result<(), Error> {
+    match session.execute(Actor::System, AnswerTurn::failed(turn, why.to_owned())).await {
         Err(error) if error.is(ConflictKind::TurnAnswered) => Ok(()),
         ended => ended.map(drop),
     }

@@ -83,7 +83,7 @@ async fn follow(board: Weak<OpenSessions>, changes: Option<broadcast::Receiver<S
             let is_named = |id: &SessionId| changed.all || changed.sessions.contains(id) || again.contains(id);
             let is_due = |id: &SessionId, live: &Live| is_named(id) || (own.contains(id) && !live.has_published_own());
             let listening = sessions.by_id.iter().filter(|(id, open)| is_due(id, &open.live));
-            listening.map(|(_, open)| open.live.clone()).filter(|live| live.has_listeners()).collect()
+            listening.map(|(_, open)| open.live.clone()).filter(|live| live.published.has_listeners()).collect()
         };
         drop(board);
         again.clear();

@@ -152,11 +152,6 @@ impl Board {
         Session { live, _board: self.inner.clone() }
     }
 
-    /// What is known of the sessions behind `after`, in the order of the bytes of their ids, at most `limit`.
-    pub async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<Arc<SessionInfo>>, Error> {
-        self.sessions_that(after, limit, |_| true).await
-    }
-
     /// What is known of the sessions behind `after` that are `wanted`, in the order of the bytes of their ids, at most `limit`, as
     /// the user sees them. To be in the list is no use of a session. One that this program cannot read is left out, and the
     /// log says so.

@@ -96,7 +96,6 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        self.import_to(export, Some(name.journal()), SessionKind::Collection, again).await?;
-        self.collection(name).await
+        self.import_to(export, Some(name.journal()), SessionKind::Collection, again).await
     }
 }

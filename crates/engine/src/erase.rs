@@ -1,15 +1,15 @@
 //! Erasing the words of an entry: finding their copies, and the forks that hold them.
 
 use callboard_core::{
-    entry::{Actor, Tag},
+    entry::Tag,
     error::Error as Refusal,
     event,
     id::{Seq, SessionId},
-    rewriting::{CopySearch, EraseEntry, ErasedEntry},
+    rewriting::{CopySearch, EraseEntry},
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
-use crate::{board::Board, error::Error, journal::PAGE, live::job::Receipt, session::Session};
+use crate::{board::Board, error::Error, journal::PAGE, session::Session};
 
 /// How many sessions are looked at together.
 const AT_ONCE: usize = 16;
@@ -25,11 +25,6 @@ impl Session {
             self.search(&mut copies, head).await?;
         }
         Ok(EraseEntry { seq, reason: reason.into(), copies: copies.into() })
-    }
-
-    /// Erases the words of the entry `seq`, and says where copies of them were.
-    pub async fn erase(&self, by: impl Into<Actor>, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
-        self.execute(by, self.erasure(seq, reason).await?).await
     }
 
     /// Looks at the entries up to `head`; at those before too, if a long text may be theirs.

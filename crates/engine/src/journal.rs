@@ -1,5 +1,7 @@
 //! Reading a journal, whoever may see it: page by page, each entry checked against the one before where that matters.
 
+use std::sync::Arc;
+
 use callboard_core::{
     entry::{Entry, Head},
     error::Error as Refusal,
@@ -30,6 +32,38 @@ pub(crate) async fn read(
     limit: usize,
 ) -> Result<Vec<Entry>, callboard_store::Error> {
     store.read(id, Query::all(after.next()..through.next(), Order::Forward, limit)).await
+}
+
+/// Reads entries page by page, the oldest first.
+pub(crate) struct Pages<'a> {
+    store: &'a dyn Store,
+    id: &'a SessionId,
+    query: Query,
+}
+
+impl<'a> Pages<'a> {
+    /// The entries of these types after `after` up to `through`; of all types where none is named.
+    pub(crate) fn of(store: &'a dyn Store, id: &'a SessionId, after: Seq, through: Seq, types: Vec<Arc<str>>) -> Self {
+        let all = Query::all(after.next()..through.next(), Order::Forward, PAGE);
+        Self { store, id, query: Query { types, ..all } }
+    }
+
+    /// The same about these subjects alone, if there are any.
+    pub(crate) fn about(mut self, subjects: Vec<Arc<str>>) -> Self {
+        self.query.subjects = subjects;
+        self
+    }
+
+    /// The next page; `None` behind the last one.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Entry>>, callboard_store::Error> {
+        if self.query.seqs.is_empty() {
+            return Ok(None);
+        }
+        let page = self.store.read(self.id, self.query.clone()).await?;
+        let last = page.last().filter(|_| page.len() == PAGE);
+        self.query.seqs.start = last.map_or(self.query.seqs.end, |last| last.header.seq.next());
+        Ok(Some(page))
+    }
 }
 
 /// Reads the entry `seq`.

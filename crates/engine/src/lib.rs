@@ -42,10 +42,10 @@ mod idempotency;
 mod journal;
 mod last;
 mod live;
+mod lock;
 mod master_keys;
 mod outside;
 mod overview;
-mod problem;
 mod prompt_memory;
 mod read;
 mod recall;
@@ -71,7 +71,6 @@ pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use outside::{Browsers, ContextFiles, Outside, Workflows};
 pub use overview::Overview;
-pub use problem::Problem;
 pub use prompt_memory::PromptMemory;
 pub use read::{
     entries::{JournalPage, JournalQuery},

@@ -1,7 +1,7 @@
 //! What is outside of the journals: context files, browsers, and what executes workflows. An engine knows neither. Whoever calls tools for agents, or
 //! makes prompts, gives what works with them.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use callboard_core::{
     browser::{BrowserCall, BrowserStep, Extract},
@@ -12,18 +12,13 @@ use callboard_core::{
     prompt::observed::{Observed, Tab},
     tool::{FileCall, OwnTool, own_tool},
 };
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{error::Error, session::Session};
 
 /// Does what agents ask for with context files.
 pub trait ContextFiles: Send + Sync {
-    /// Whether there are any.
-    fn are_there(&self) -> bool {
-        true
-    }
-
     /// Does it with the files of `session`, and gives what the agent's model is told. What became of the files is recorded
     /// before it is answered.
     fn call<'a>(&'a self, session: &'a Session, call: FileCall) -> BoxFuture<'a, Result<String, Error>>;
@@ -31,11 +26,6 @@ pub trait ContextFiles: Send + Sync {
 
 /// Does what agents ask for in browsers.
 pub trait Browsers: Send + Sync {
-    /// Whether there are any.
-    fn are_there(&self) -> bool {
-        true
-    }
-
     /// Does it in the browser of `session`, and gives what the agent's model is told.
     fn call<'a>(&'a self, session: &'a Session, call: BrowserCall) -> BoxFuture<'a, Result<ToolResult, Error>>;
 
@@ -65,15 +55,15 @@ pub trait Workflows: Send + Sync {
     fn test_node<'a>(&'a self, session: &'a Session, by: Actor, node: NodeId) -> BoxFuture<'a, Result<String, Error>>;
 }
 
-/// All that is outside.
-#[derive(Clone)]
+/// All that is outside, as far as it is there.
+#[derive(Clone, Default)]
 pub struct Outside {
     /// The context files.
-    pub files: Arc<dyn ContextFiles>,
+    pub files: Option<Arc<dyn ContextFiles>>,
     /// The browsers.
-    pub browsers: Arc<dyn Browsers>,
+    pub browsers: Option<Arc<dyn Browsers>>,
     /// What executes workflows.
-    pub workflows: Arc<dyn Workflows>,
+    pub workflows: Option<Arc<dyn Workflows>>,
 }
 
 impl Outside {
@@ -91,75 +81,19 @@ impl Outside {
 
     /// Whether this tool could do anything: without a folder those for files cannot, and without browsers those for browsers.
     pub fn serves(&self, tool: &OwnTool) -> bool {
-        (self.files.are_there() || !tool.is_of_files()) && (self.browsers.are_there() || !tool.is_of_browser())
-    }
-}
-
-/// For sessions that have none of it.
-struct Nothing;
-
-impl ContextFiles for Nothing {
-    fn are_there(&self) -> bool {
-        false
+        (self.files.is_some() || !tool.is_of_files()) && (self.browsers.is_some() || !tool.is_of_browser())
     }
 
-    fn call<'a>(&'a self, _: &'a Session, _: FileCall) -> BoxFuture<'a, Result<String, Error>> {
-        Box::pin(ready(Err(Refusal::not_found("folder with context files", "").into())))
-    }
-}
-
-impl Browsers for Nothing {
-    fn are_there(&self) -> bool {
-        false
+    /// The browsers, or why there are none.
+    pub fn browsers(&self) -> Result<&Arc<dyn Browsers>, Refusal> {
+        self.browsers.as_ref().ok_or_else(|| Refusal::not_found("browser", ""))
     }
 
-    fn call<'a>(&'a self, _: &'a Session, _: BrowserCall) -> BoxFuture<'a, Result<ToolResult, Error>> {
-        Box::pin(ready(Err(Refusal::not_found("browser", "").into())))
+    pub(crate) fn files(&self) -> Result<&Arc<dyn ContextFiles>, Refusal> {
+        self.files.as_ref().ok_or_else(|| Refusal::not_found("folder with context files", ""))
     }
 
-    fn act<'a>(
-        &'a self,
-        _: &'a Session,
-        _: Option<&'a str>,
-        _: &'a [BrowserStep],
-    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
-        Box::pin(ready(Err(no_browser())))
-    }
-
-    fn extract<'a>(
-        &'a self,
-        _: &'a Session,
-        _: Option<&'a str>,
-        _: &'a [(Arc<str>, Extract)],
-    ) -> BoxFuture<'a, Result<Map<String, Value>, Error>> {
-        Box::pin(ready(Err(no_browser())))
-    }
-
-    fn tabs<'a>(&'a self, _: &'a Session) -> BoxFuture<'a, Observed<Vec<Tab>>> {
-        Box::pin(ready(Observed::Absent))
-    }
-}
-
-fn no_browser() -> Error {
-    let what =
-        "sessions have no browser here: browsers live in a server, so start `callboard serve` and name it".to_owned();
-    Refusal::Outside { code: "no_browser", what }.into()
-}
-
-impl Workflows for Nothing {
-    fn test_node<'a>(&'a self, _: &'a Session, _: Actor, _: NodeId) -> BoxFuture<'a, Result<String, Error>> {
-        Box::pin(ready(Err(Refusal::not_found("server that executes workflows", "").into())))
-    }
-}
-
-impl Default for Outside {
-    fn default() -> Self {
-        Self { files: Arc::new(Nothing), browsers: Arc::new(Nothing), workflows: Arc::new(Nothing) }
-    }
-}
-
-impl fmt::Debug for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Outside")
+    pub(crate) fn workflows(&self) -> Result<&Arc<dyn Workflows>, Refusal> {
+        self.workflows.as_ref().ok_or_else(|| Refusal::not_found("server that executes workflows", ""))
     }
 }

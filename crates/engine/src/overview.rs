@@ -7,12 +7,11 @@ use callboard_core::{
     run::{Run, Status},
     state::State,
 };
-use serde::Serialize;
 
 use crate::sizes::{DEFAULT_WINDOW, window_of};
 
 /// What is known of a session at a glance.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
     /// What the largest of the prompts was with which the agents were asked last.
     pub largest_prompt: Option<LargestPrompt>,

@@ -21,14 +21,13 @@ use callboard_core::{
     state::State,
     text::{Text, Values},
 };
-use callboard_store::{Order, Query};
 use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    journal::{PAGE, damaged},
+    journal::{PAGE, Pages, damaged},
     live::job::Receipt,
     seal::{
         keys::DataKey,
@@ -124,13 +123,13 @@ impl Session {
         names: &BTreeSet<Arc<str>>,
         head: Seq,
     ) -> Result<BTreeMap<Seq, Vec<CallSecrets>>, Error> {
-        let (mut found, mut after) = (BTreeMap::new(), Seq::ZERO);
-        while after < head && names.iter().any(|name| is_of_call(name)) {
-            let types = vec![MessageAdded::TYPE.into()];
-            let query = Query { types, ..Query::all(after.next()..head.next(), Order::Forward, PAGE) };
-            let page = self.live.store.read(self.id(), query).await?;
-            let Some(last) = page.last() else { break };
-            after = last.header.seq;
+        let mut found = BTreeMap::new();
+        if !names.iter().any(|name| is_of_call(name)) {
+            return Ok(found);
+        }
+        let types = vec![MessageAdded::TYPE.into()];
+        let mut pages = Pages::of(&*self.live.store, self.id(), Seq::ZERO, head, types);
+        while let Some(page) = pages.next().await? {
             for entry in page.iter().filter(|entry| entry.data.contains("\"secrets\"")) {
                 let MessageAdded(message) = fact::read(entry)?;
                 let meant = message.secrets.into_iter().filter(|secrets| names.contains(&secrets.name));
@@ -145,10 +144,7 @@ impl Session {
 
     /// An entry as it is.
     async fn as_it_is(&self, entry: &Entry) -> Result<Original, Error> {
-        let mut texts = Values::new();
-        for hash in texts::long_texts(entry) {
-            texts.extend(self.live.store.value(self.id(), hash).await?.map(|text| (hash, text)));
-        }
+        let texts = texts::there(&*self.live.store, self.id(), texts::long_texts(entry)).await?;
         Ok(Original { data: entry.json().into_owned(), texts })
     }
 
@@ -214,7 +210,7 @@ impl Original {
         }
         let mut data: Value = serde_json::from_str(&self.data).map_err(|error| damaged(entry, &error))?;
         for CallSecrets { at, sha256, .. } in calls {
-            let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secret(sha256)) else { continue };
+            let (Some(place), Some(secret)) = (data.pointer_mut(at), known.secrets.get(sha256)) else { continue };
             change(entry, at, place, &mut self.texts, |json| put_back(json, &secret.written()))?;
         }
         let before = std::mem::replace(&mut self.data, data.to_string());
@@ -252,9 +248,9 @@ impl Known {
     /// The secret `name`, and those in calls that have no other values than it.
     fn with_same_values(&self, name: &str) -> BTreeSet<Arc<str>> {
         let own: Vec<_> = self.secrets.values().filter(|secret| *secret.name == *name).collect();
-        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden.contains(value));
         let is_same = |secret: &KnownSecret| {
-            secret.is_looked_for() && secret.hidden().next().is_some() && secret.hidden().all(is_own)
+            secret.is_looked_for && !secret.hidden.is_empty() && secret.hidden.iter().all(is_own)
         };
         let differ = self.secrets.values().filter(|secret| !is_same(secret));
         let differ: BTreeSet<_> = differ.map(|secret| &secret.name).collect();
@@ -266,7 +262,7 @@ impl Known {
     /// own place alone.
     fn other_with_value_of(&self, names: &BTreeSet<Arc<str>>) -> Option<Arc<str>> {
         let (own, others): (Vec<_>, Vec<_>) = self.secrets.values().partition(|secret| names.contains(&secret.name));
-        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden().any(|own| own == value));
-        Some(others.into_iter().find(|other| other.hidden().any(is_own))?.name.clone())
+        let is_own = |value: &Arc<Hidden>| own.iter().any(|secret| secret.hidden.contains(value));
+        Some(others.into_iter().find(|other| other.hidden.iter().any(is_own))?.name.clone())
     }
 }

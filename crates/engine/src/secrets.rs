@@ -1,9 +1,6 @@
 //! What programs do with the secrets of a session: reveal one, mask a text, and wrap the key anew.
 
-use std::{
-    fmt,
-    sync::{Arc, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use callboard_core::{
     entry::{Actor, Hash},
@@ -20,6 +17,7 @@ use zeroize::Zeroizing;
 use crate::{
     error::Error,
     journal::damaged,
+    lock::lock,
     seal::{keys::DataKey, known::wipe, mask::Mask, masking::check_name},
     session::Session,
 };
@@ -67,7 +65,7 @@ impl Session {
 
     /// The same as it was known last, without a look at the store. It is for what cannot wait.
     pub fn known_mask(&self) -> Arc<Mask> {
-        self.live.secrets.lock().unwrap_or_else(PoisonError::into_inner).masks.all.clone()
+        lock(&self.live.secrets).masks.all.clone()
     }
 
     /// Refuses a name that holds a secret, unless it was found in a call. `pointer` says where it was given.
@@ -93,7 +91,7 @@ impl Session {
     pub async fn is_looked_for(&self, name: &VariableName) -> Result<bool, Error> {
         let state = self.state().await?;
         let known = self.live.known_secrets(&state).await?;
-        Ok(known.newest(&state.secrets, name.as_str()).is_none_or(|(_, secret)| secret.is_looked_for()))
+        Ok(known.newest(&state.secrets, name.as_str()).is_none_or(|(_, secret)| secret.is_looked_for))
     }
 
     /// The entries in which a secret was hidden by the append that ended with the entry `head`.
@@ -109,7 +107,7 @@ impl Session {
 
     /// The value of a variable with its secrets.
     pub(crate) async fn value_with_secrets(&self, state: &State, name: &VariableName) -> Result<Value, Error> {
-        let secrets = self.secrets_of(state, name).await?;
+        let known = self.live.known_secrets(state).await?;
         let variable = state.variables.get(name).filter(|variable| variable.secret);
         let seq = variable.ok_or_else(|| Refusal::not_found("secret variable", name))?.seq;
         let entry = self.entry(seq).await?.ok_or_else(|| Refusal::not_found("entry", seq))?;
@@ -120,11 +118,11 @@ impl Session {
             }
             (value, _) => value.unwrap_or_default(),
         };
-        let secrets = secrets.filter(|(hash, _)| set.sealed == Some(*hash));
-        let Some((_, secrets)) = secrets else {
+        let newest = known.newest(&state.secrets, name.as_str()).filter(|(hash, _)| set.sealed == Some(*hash));
+        let Some((_, secrets)) = newest else {
             return Err(secret_gone(name));
         };
-        for (pointer, secret) in secrets {
+        for (pointer, secret) in secrets.by_pointer() {
             if let Some(place) = value.pointer_mut(&pointer) {
                 *place = secret;
             }
@@ -170,16 +168,6 @@ impl Session {
             self.execute(Actor::System, RewrapKey { before: before.sha256, wrapped: (now.sha256, text) }).await?;
         }
         Ok(())
-    }
-
-    async fn secrets_of(
-        &self,
-        state: &State,
-        name: &VariableName,
-    ) -> Result<Option<(Hash, std::collections::BTreeMap<String, Value>)>, Error> {
-        let known = self.live.known_secrets(state).await?;
-        let newest = known.newest(&state.secrets, name.as_str());
-        Ok(newest.map(|(hash, secret)| (hash, secret.by_pointer())))
     }
 
     /// Wraps the key of the session under the first of the master keys, unless it is already, or there is none. Says

@@ -34,6 +34,9 @@ use crate::{
     upkeep::snapshot,
 };
 
+/// How many unstored events wait for a slow listener.
+const EPHEMERAL: usize = 1024;
+
 /// A session of a board. Its clones are the same session.
 #[derive(Clone)]
 pub struct Session {
@@ -116,7 +119,7 @@ impl Session {
     ) -> Result<Receipt<C::Answer>, Error> {
         count_before(&command).await?;
         let (by, before) = (by.into(), self.live.known()?.erased);
-        let job = |answer| Job::Execute(Box::new(Waiting::new(by, command, expected, answer)));
+        let job = |answer| Job::Execute(Box::new(Waiting { by, command, expected, decided: None, answer }));
         let receipt = self.live.ask(job).await?;
         // Once it is answered, what older entries do not say any more is not in the index either.
         if self.live.known().is_ok_and(|state| state.erased != before) {
@@ -226,13 +229,16 @@ impl Session {
 
     /// Lets those who listen hear something that is not kept.
     pub fn tell(&self, event: Ephemeral) {
-        self.live.tell(event);
+        if let Some(listeners) = self.live.ephemeral.get() {
+            // Sending fails only if nobody listens.
+            let _ = listeners.send(event);
+        }
     }
 
     /// Hears what is not kept. Only the user and the manager hear what models answer, and the manager nothing of what is
     /// said in threads that it does not see. Who may see the browser hears of it.
     pub async fn listen(&self, viewer: &Viewer) -> Result<Listener, Error> {
-        let events = self.live.listen();
+        let events = self.live.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe();
         self.view(viewer, |view| match view.is_in_charge() || view.may_see(Share::Browser) {
             true => Ok(()),
             false => Err(Refusal::not_found("run", "here")),

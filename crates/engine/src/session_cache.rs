@@ -4,10 +4,12 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use callboard_core::id::Seq;
+
+use crate::lock::lock;
 
 /// A value that is cached for a session.
 pub(crate) trait Cached {
@@ -57,23 +59,19 @@ impl<K, V> Cache<K, V> {
 
     /// About how many bytes are cached.
     pub(crate) fn bytes(&self) -> usize {
-        self.lock().bytes
+        lock(&self.contents).bytes
     }
 
     /// The part for a new session.
     pub(crate) fn of_session(self: &Arc<Self>) -> SessionCache<K, V> {
-        SessionCache { cache: self.clone(), session: self.lock().next_count() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Contents<K, V>> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+        SessionCache { cache: self.clone(), session: lock(&self.contents).next_count() }
     }
 }
 
 impl<K, V> SessionCache<K, V> {
     /// Forgets everything.
     pub(crate) fn forget(&self) {
-        let mut contents = self.cache.lock();
+        let mut contents = lock(&self.cache.contents);
         let slots = contents.sessions.remove(&self.session).unwrap_or_default();
         contents.bytes = contents.bytes.saturating_sub(slots.values().map(|slot| slot.bytes).sum());
         drop(contents);
@@ -84,7 +82,7 @@ impl<K, V> SessionCache<K, V> {
 impl<K: Eq + Hash, V: Cached> SessionCache<K, V> {
     /// The value under a key.
     pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
-        let mut contents = self.cache.lock();
+        let mut contents = lock(&self.cache.contents);
         let used = contents.next_count();
         let slot = contents.sessions.get_mut(&self.session)?.get_mut(key)?;
         slot.used = used;
@@ -94,7 +92,7 @@ impl<K: Eq + Hash, V: Cached> SessionCache<K, V> {
     /// Keeps a value under a key, unless a newer one was kept meanwhile.
     pub(crate) fn keep(&self, key: K, value: Arc<V>) {
         let bytes = value.bytes();
-        let mut contents = self.cache.lock();
+        let mut contents = lock(&self.cache.contents);
         let used = contents.next_count();
         let slots = contents.sessions.entry(self.session).or_default();
         if slots.get(&key).is_some_and(|now| now.value.through() > value.through()) {

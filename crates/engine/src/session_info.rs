@@ -8,12 +8,11 @@ use callboard_core::{
     time::Timestamp,
 };
 use callboard_store::Row;
-use serde::Serialize;
 
 use crate::overview::Overview;
 
 /// What is known of a session without reading its journal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SessionInfo {
     /// Its name.
     pub id: SessionId,
@@ -28,7 +27,6 @@ pub struct SessionInfo {
     /// Its agents.
     pub agents: Vec<callboard_core::agent::Agent>,
     /// Its settings.
-    #[serde(flatten)]
     pub settings: SessionSettings,
     /// What is known of it at a glance.
     pub overview: Overview,

@@ -2,11 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{LazyLock, Mutex},
 };
 
 use callboard_core::count::{Counted, Factor, TokenCounter, Tokens};
 use callboard_tokens::{Cached, Vocabulary, context_window, counter, factor_for, for_model, is_exact, upper_bound};
+
+use crate::lock::lock;
 
 /// The counts of so many long texts are remembered in each vocabulary.
 const REMEMBERED: usize = 4096;
@@ -44,9 +46,9 @@ impl Measure {
 
     /// Counting in this vocabulary; `None` where this program does not have it.
     pub fn named(counted: &Counted) -> Option<Self> {
-        let counter = match counted.vocabulary.parse::<Vocabulary>() {
-            Ok(vocabulary) => counter(vocabulary),
-            Err(_) => Some(upper_bound()).filter(|bound| bound.vocabulary() == counted.vocabulary)?,
+        let counter = match Vocabulary::named(&counted.vocabulary) {
+            Some(vocabulary) => counter(vocabulary),
+            None => Some(upper_bound()).filter(|bound| bound.vocabulary() == counted.vocabulary)?,
         };
         Some(Self { counter: remembering(counter), factor: counted.factor })
     }
@@ -67,6 +69,6 @@ impl Default for Measure {
 /// The same counter with a memory: one for each vocabulary, as long as the process runs.
 fn remembering(counter: &'static dyn TokenCounter) -> &'static dyn TokenCounter {
     static COUNTERS: LazyLock<Mutex<HashMap<&'static str, &'static Cached>>> = LazyLock::new(Mutex::default);
-    let mut counters = COUNTERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counters = lock(&COUNTERS);
     *counters.entry(counter.vocabulary()).or_insert_with(|| Box::leak(Box::new(Cached::new(counter, REMEMBERED))))
 }

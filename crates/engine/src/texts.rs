@@ -5,12 +5,28 @@ use std::sync::Arc;
 use callboard_core::{
     entry::{Entry, Hash},
     event::EventType,
-    id::Seq,
+    id::{Seq, SessionId},
+    text::Values,
 };
+use callboard_store::Store;
 
 /// What stands in the place of a long text of the entry `seq` that the store has lost.
 pub(crate) fn damaged(seq: Seq) -> Arc<str> {
     format!("[this text is damaged: entry {seq}]").into()
+}
+
+/// The texts with these hashes that are there. One that is not was erased, or something only looks like a long text, for instance in
+/// metadata.
+pub(crate) async fn there(
+    store: &dyn Store,
+    id: &SessionId,
+    hashes: Vec<Hash>,
+) -> Result<Values, callboard_store::Error> {
+    let mut values = Values::new();
+    for hash in hashes {
+        values.extend(store.value(id, hash).await?.map(|text| (hash, text)));
+    }
+    Ok(values)
 }
 
 /// The hashes of the long texts that must be there for what an entry says.

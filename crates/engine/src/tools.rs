@@ -109,14 +109,10 @@ impl Session {
                 let found = json!({"found": hits.iter().map(hit_in_short).collect::<Vec<_>>()});
                 (found.to_string(), entries_of(&hits))
             }
-            Read::Files(call) => (outside.files.call(self, call).await?, Vec::new()),
-            Read::Browser(call) => return outside.browsers.call(self, call).await,
+            Read::Files(call) => (outside.files()?.call(self, call).await?, Vec::new()),
+            Read::Browser(call) => return outside.browsers()?.call(self, call).await,
             Read::TestNode(node) => {
-                let by = match viewer {
-                    Viewer::User => Actor::User,
-                    Viewer::Agent(name) => Actor::Agent(name.clone()),
-                };
-                let told = outside.workflows.test_node(self, by, node).await?;
+                let told = outside.workflows()?.test_node(self, viewer.clone().into(), node).await?;
                 let result = self.state().await?.workflow.get(node).and_then(|held| held.result);
                 (told, result.into_iter().collect())
             }

@@ -79,14 +79,8 @@ struct Examined {
 
 impl Examined {
     fn new(project: &Project, id: &SessionId, folder: Folder) -> Self {
-        let blank = Manifest {
-            session_id: id.to_string(),
-            created_at: String::new(),
-            last_activity: String::new(),
-            context_files: IndexMap::new(),
-            unknown: Map::new(),
-        };
-        let session = Session::unread(id.clone(), folder, project.paths(), blank);
+        let manifest = Manifest { session_id: id.to_string(), ..Manifest::default() };
+        let session = Session { id: id.clone(), folder, manifest, roots: project.paths.clone() };
         Self { session, problems: Vec::new(), beyond_repair: Vec::new() }
     }
 

@@ -49,7 +49,7 @@ impl Project {
         let mut cleaned = Cleaned::default();
         let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
         let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { return Ok(cleaned) };
-        let mut session = Session::open(id.clone(), folder, self.paths())?;
+        let mut session = Session::open(id.clone(), folder, self.paths.clone())?;
         refuse_bad_dates(&session)?;
         session.clear(&sessions, Mode::Do, Some(now), &mut cleaned)?;
         Ok(cleaned)
@@ -101,7 +101,7 @@ impl Project {
             let Some(again) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
             folder = again;
         }
-        let mut session = Session::open(id.clone(), folder, self.paths())?;
+        let mut session = Session::open(id.clone(), folder, self.paths.clone())?;
         refuse_bad_dates(&session)?;
         let idle = session.manifest.idle_seconds(now).unwrap_or_default();
         if u64::try_from(idle).is_ok_and(|idle| idle > older_than.as_secs()) {

@@ -2,7 +2,7 @@
 
 use callboard_core::{
     id::SessionId,
-    json::in_words,
+    json::{in_words, pointer_token},
     time::{BadTime, Timestamp},
 };
 use indexmap::IndexMap;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The manifest of a session. Dates stay as they were written, and unknown fields are kept.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Manifest {
     /// The session.
     pub session_id: String,
@@ -62,13 +62,8 @@ struct Written<'a> {
 impl Manifest {
     /// The manifest of a new session.
     pub fn new(id: &SessionId, now: Timestamp) -> Self {
-        Self {
-            session_id: id.to_string(),
-            created_at: stamp(now),
-            last_activity: stamp(now),
-            context_files: IndexMap::new(),
-            unknown: Map::new(),
-        }
+        let (session_id, created_at, last_activity) = (id.to_string(), stamp(now), stamp(now));
+        Self { session_id, created_at, last_activity, ..Self::default() }
     }
 
     /// Reads a manifest; the error says what is wrong and where.
@@ -117,7 +112,8 @@ impl Manifest {
     pub(crate) fn bad_date(&self) -> Option<(String, BadTime)> {
         let own = [("/created_at", &self.created_at), ("/last_activity", &self.last_activity)];
         let own = own.into_iter().map(|(pointer, date)| (pointer.to_owned(), date));
-        let entries = self.context_files.iter().map(|(path, entry)| (entry_pointer(path), &entry.created));
+        let pointer = |path: &str| format!("/context_files/{}/created", pointer_token(path));
+        let entries = self.context_files.iter().map(|(path, entry)| (pointer(path), &entry.created));
         own.chain(entries).find_map(|(pointer, date)| date.parse::<Timestamp>().err().map(|wrong| (pointer, wrong)))
     }
 
@@ -126,11 +122,6 @@ impl Manifest {
         let last: Timestamp = self.last_activity.parse()?;
         Ok(now.as_millis().div_euclid(1000) - last.as_millis().div_euclid(1000))
     }
-}
-
-/// The JSON pointer of the date of an entry.
-fn entry_pointer(path: &str) -> String {
-    format!("/context_files/{}/created", path.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A time in the form of manifests, in whole seconds.

@@ -24,7 +24,7 @@ const TRIES: usize = 100;
 pub struct Project {
     root: Folder,
     /// The path of the folder as it was given, and without links.
-    paths: [PathBuf; 2],
+    pub(crate) paths: [PathBuf; 2],
     /// What the folder of sessions is called where a session is not in it.
     shown: String,
 }
@@ -124,10 +124,6 @@ impl Project {
     pub(crate) fn sessions(&self) -> Result<Option<Folder>, Error> {
         let tmp = self.root.folder(".tmp")?;
         tmp.map(|tmp| tmp.folder("sessions")).transpose().map(Option::flatten)
-    }
-
-    pub(crate) fn paths(&self) -> [PathBuf; 2] {
-        self.paths.clone()
     }
 
     fn make(&self, id: &SessionId, now: Timestamp, new: New) -> Result<Option<Session>, Error> {

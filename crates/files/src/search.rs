@@ -49,16 +49,12 @@ type Rank = Reverse<(usize, usize)>;
 impl Session {
     /// The matching files, in the order in which they were added.
     pub fn list(&self, query: &FileQuery) -> Vec<FoundFile> {
-        self.ranked(query).map(|(_, path, entry)| self.found(path, entry)).collect()
+        self.ranked(query).map(|(_, file)| file).collect()
     }
 
     /// The matching files, the best match first; among equal matches the newest first.
     pub fn search(&self, query: &FileQuery) -> Vec<FoundFile> {
-        let mut ranked: Vec<_> = self.ranked(query).collect();
-        ranked.sort_by(|(rank, path, entry), (other_rank, other_path, other)| {
-            rank.cmp(other_rank).then_with(|| other.created.cmp(&entry.created)).then_with(|| path.cmp(other_path))
-        });
-        ranked.into_iter().map(|(_, path, entry)| self.found(path, entry)).collect()
+        best_first(self.ranked(query).collect())
     }
 
     /// The existing files that are related to a task of the agent `to`. If `query` has no keywords, these are files with a
@@ -84,7 +80,7 @@ impl Session {
         files.into_iter().chain(more).filter(there).collect()
     }
 
-    fn ranked<'a>(&'a self, query: &'a FileQuery) -> impl Iterator<Item = (Rank, &'a str, &'a Entry)> {
+    fn ranked<'a>(&'a self, query: &'a FileQuery) -> impl Iterator<Item = (Rank, FoundFile)> {
         let wanted: Vec<String> = query.keywords.iter().map(Keyword::folded).collect();
         let text = query.text.as_ref().map(|text| text.to_lowercase());
         self.manifest.context_files.iter().filter_map(move |(path, entry)| {
@@ -97,7 +93,7 @@ impl Session {
             let fitting = fitting.count();
             let needed = if query.matching == Match::All { wanted.len() } else { wanted.len().min(1) };
             let places = text.as_ref().map_or(Some(0), |text| self.places(path, text)).filter(|_| fitting >= needed)?;
-            Some((Reverse((fitting, places)), path.as_str(), entry))
+            Some((Reverse((fitting, places)), self.found(path, entry)))
         })
     }
 
@@ -126,17 +122,20 @@ impl Project {
         for session_id in self.ids()? {
             match self.look(&session_id) {
                 Ok(None) => {}
-                Ok(Some(session)) => {
-                    ranked.extend(session.ranked(query).map(|(rank, path, entry)| (rank, session.found(path, entry))));
-                }
+                Ok(Some(session)) => ranked.extend(session.ranked(query)),
                 Err(error) => skipped.push(Skipped { session_id, reason: error.to_string() }),
             }
         }
-        ranked.sort_by(|(rank, file), (other_rank, other)| {
-            rank.cmp(other_rank).then_with(|| other.created.cmp(&file.created)).then_with(|| file.path.cmp(&other.path))
-        });
-        Ok(FoundAnywhere { files: ranked.into_iter().map(|(_, file)| file).collect(), skipped })
+        Ok(FoundAnywhere { files: best_first(ranked), skipped })
     }
+}
+
+/// The best match first; among equal matches the newest first.
+fn best_first(mut ranked: Vec<(Rank, FoundFile)>) -> Vec<FoundFile> {
+    ranked.sort_by(|(rank, file), (other_rank, other)| {
+        rank.cmp(other_rank).then_with(|| other.created.cmp(&file.created)).then_with(|| file.path.cmp(&other.path))
+    });
+    ranked.into_iter().map(|(_, file)| file).collect()
 }
 
 fn is_in(path: &str, category: Category) -> bool {

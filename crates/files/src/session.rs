@@ -19,7 +19,7 @@ pub struct Session {
     pub(crate) id: SessionId,
     pub(crate) folder: Folder,
     pub(crate) manifest: Manifest,
-    roots: [PathBuf; 2],
+    pub(crate) roots: [PathBuf; 2],
 }
 
 /// A new file.
@@ -55,11 +55,6 @@ impl Session {
             return Err(Error::OfAnother { path, found: manifest.session_id });
         }
         Ok(Self { id, folder, manifest, roots })
-    }
-
-    /// A session with this manifest, which is not read from the folder.
-    pub(crate) fn unread(id: SessionId, folder: Folder, roots: [PathBuf; 2], manifest: Manifest) -> Self {
-        Self { id, folder, manifest, roots }
     }
 
     /// Its name.

@@ -251,16 +251,6 @@ impl Prompt {
         }
     }
 
-    /// The size of a part in tokens of the vocabulary that the prompt was counted in, where what they come to for the model says it:
-    /// that is no fewer, so that each size comes from one number of tokens.
-    pub fn counted(&self, part: &str) -> Option<Tokens> {
-        let factor = self.factor.unwrap_or(Factor::ONE);
-        let at = self.parts.iter().position(|one| one.name == part).filter(|_| factor >= Factor::ONE)?;
-        // What was counted is scaled part by part, so that the sizes add up.
-        let through = |end: usize| factor.fitting(self.parts.iter().take(end).map(|one| one.tokens).sum());
-        Some(through(at + 1).minus(through(at)))
-    }
-
     /// The hash of what the model gets: of the text, of the list of messages, or of `{"instructions", "input"}` or
     /// `{"messages", "system"}` in JSON.
     pub fn sha256(&self) -> Hash {

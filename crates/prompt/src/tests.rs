@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use callboard_core::{
     agent::Agent,
     conversation::{AddMessages, NewMessage, ToolCall},
-    count::{Counting, Factor, Tokens},
-    prompt::{Format, PartName, escape::TAGS, profile::Profile},
+    count::{Counting, Tokens},
+    prompt::{Format, escape::TAGS, profile::Profile},
     run::{ToolResults, next::Next},
     session::Settings,
     testing::Board,
@@ -145,32 +145,6 @@ fn of_the_turn(board: &Board, format: Format) -> Prompt {
         ..ResolvedSpec::new(ask.agent.clone(), ask.turn.thread, Tokens(4000), board.count)
     };
     board.prompt_for(ask.agent.as_str(), &spec, 2).unwrap()
-}
-
-#[test]
-fn what_tokens_come_to_for_a_model_says_how_many_were_counted() {
-    let board = at_work();
-    let prompt = |thousandths: Option<u32>| {
-        let spec = ResolvedSpec {
-            task: Some("Go on.".to_owned()),
-            factor: thousandths.map(Factor::thousandths),
-            ..ResolvedSpec::new(
-                "writer".parse().unwrap(),
-                "agent:writer".parse().unwrap(),
-                Tokens(1 << 40),
-                board.count,
-            )
-        };
-        board.prompt_for("writer", &spec, 3).unwrap()
-    };
-    let history = PartName::HISTORY.as_str();
-    let counted = prompt(None).parts.iter().find(|part| part.name == history).map(|part| part.tokens);
-    assert!(counted > Some(Tokens(10)), "{counted:?}");
-    for thousandths in [1000, 1001, 1234, 1999, 3500] {
-        assert_eq!(prompt(Some(thousandths)).counted(history), counted, "{thousandths}");
-    }
-    // Several numbers of tokens come to the same there.
-    assert_eq!(prompt(Some(999)).counted(history), None);
 }
 
 #[test]

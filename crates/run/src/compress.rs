@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use callboard_core::{
     audience::Audience,
     compression::{LEAST_TARGET, Method, Spent, decide::Compress},
-    count::{Counted, Tokens},
+    count::Tokens,
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PartName, PromptSpec},
@@ -14,7 +14,7 @@ use callboard_core::{
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
 use callboard_prompt::{
-    PartReport, Prompt,
+    Body, Prompt,
     compression::{
         instructions::context,
         material::CompressionScope,
@@ -82,7 +82,7 @@ pub enum Extent {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compression {
     /// The entry that holds the summary.
     pub seq: Option<Seq>,
@@ -300,19 +300,12 @@ impl Compressor {
     /// otherwise. What is planned with is at least as much, since it is counted message by message.
     async fn shown(&self, whole: &PromptSpec) -> Result<(Option<Tokens>, Option<Tokens>), Error> {
         let shown = self.session.prompt(whole).await?;
-        let vocabulary = sizes().vocabulary();
-        if shown.factor.is_none() && shown.vocabulary == vocabulary {
-            return Ok((history_in(&shown), None));
+        let before = history_in(&shown);
+        if shown.factor.is_none() && shown.vocabulary == sizes().vocabulary() {
+            return Ok((before, None));
         }
-        // Where all is shown and the vocabulary is the same, only what its tokens come to for the model differs.
-        let is_whole = |part: &&PartReport| part.name == PartName::HISTORY.as_str() && !part.shortened;
-        let whole_part = shown.parts.iter().find(is_whole).filter(|_| shown.vocabulary == vocabulary);
-        if let Some(in_sizes) = whole_part.and_then(|part| shown.counted(&part.name)) {
-            return Ok((history_in(&shown), Some(in_sizes)));
-        }
-        let counted = Some(Counted { vocabulary: vocabulary.to_owned(), factor: None });
-        let in_sizes = self.session.prompt(&PromptSpec { counted, ..whole.clone() }).await?;
-        Ok((history_in(&shown), history_in(&in_sizes)))
+        let in_sizes = tokio::task::spawn_blocking(move || history_in_sizes(&shown)).await;
+        Ok((before, Some(in_sizes.map_err(|_| callboard_engine::Error::Closed)?)))
     }
 
     /// Asks a model for a summary; the error says why there is none that is good.
@@ -514,6 +507,13 @@ fn history_in(prompt: &Prompt) -> Option<Tokens> {
     prompt.parts.iter().find(|part| part.name == PartName::HISTORY.as_str()).map(|part| part.tokens)
 }
 
+/// The size of the history in a prompt that is a text, in the vocabulary of sizes.
+fn history_in_sizes(prompt: &Prompt) -> Tokens {
+    let Body::Text(text) = &prompt.body else { return Tokens(0) };
+    let of_history = prompt.pieces.iter().filter(|piece| *piece.part == *PartName::HISTORY.as_str());
+    of_history.filter_map(|piece| text.get(piece.bytes.clone())).map(|piece| sizes().count(piece)).sum()
+}
+
 async fn extract(plan: Arc<CompressionPlan>) -> Result<Summary, Error> {
     let made = tokio::task::spawn_blocking(move || plan.extract(sizes())).await;
     let made = made.map_err(|_| callboard_engine::Error::Closed)?;
@@ -536,15 +536,5 @@ fn planned_only(wanted: &Compressing, plan: &CompressionPlan, before: Option<Tok
 }
 
 fn nothing_to_do(tokens: Tokens) -> Compression {
-    Compression {
-        seq: None,
-        through: Seq::ZERO,
-        messages: 0,
-        tokens_before: tokens,
-        tokens_after: tokens,
-        method: Method::None,
-        model: None,
-        reason: None,
-        spent: Spent::default(),
-    }
+    Compression { tokens_before: tokens, tokens_after: tokens, ..Compression::default() }
 }

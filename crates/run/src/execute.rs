@@ -27,7 +27,7 @@ pub struct Executor {
     session: Session,
     models: Arc<dyn ChatModel>,
     settings: Settings,
-    browsers: Arc<dyn Browsers>,
+    browsers: Option<Arc<dyn Browsers>>,
 }
 
 /// How an execution ended.
@@ -46,7 +46,12 @@ impl Ended {
 
 impl Executor {
     /// Creates an executor that uses `models` and `browsers`. Of the settings it takes the default model.
-    pub fn new(session: Session, models: Arc<dyn ChatModel>, settings: Settings, browsers: Arc<dyn Browsers>) -> Self {
+    pub fn new(
+        session: Session,
+        models: Arc<dyn ChatModel>,
+        settings: Settings,
+        browsers: Option<Arc<dyn Browsers>>,
+    ) -> Self {
         Self { session, models, settings, browsers }
     }
 

@@ -16,7 +16,6 @@ use callboard_core::{
     },
     count::{Tokens, Usage},
     entry::Actor,
-    error::Error as Refusal,
     id::{AgentName, Seq, ThreadId},
     prompt::{LayoutName, PromptSpec, observed::Observed},
     run::{Run, Used, own::AnswerTurn},
@@ -77,8 +76,10 @@ impl Driver {
         let Some(end) = end else { return Ok(Done::Paused) };
         if scout.sent.tab_name.is_none() {
             let close = BrowserCall::Close(CloseTab { tab_name: Some(scout.tab.clone()) });
-            // It may never have been opened, or be closed by now.
-            let _ = self.outside.browsers.call(&self.session, close).await;
+            if let Some(browsers) = &self.outside.browsers {
+                // It may never have been opened, or be closed by now.
+                let _ = browsers.call(&self.session, close).await;
+            }
         }
         let copied_from = scout.messages().await?.iter().map(|message| message.seq).collect();
         let told = ToolResult { copied_from, ..end.told(&scout.thread).into() };
@@ -177,7 +178,8 @@ impl Scout<'_> {
     /// Opens its page in its tab, where it has one. One that it had before a crash is opened again.
     async fn open(&mut self, is_first: bool) -> Result<Option<String>, Error> {
         let Some(url) = self.sent.url.clone() else { return Ok(None) };
-        let (browsers, session) = (self.driver.outside.browsers.clone(), &self.driver.session);
+        let session = &self.driver.session;
+        let browsers = self.driver.outside.browsers().map_err(Engine::from)?;
         let is_open = match browsers.tabs(session).await {
             Observed::Seen(tabs) => tabs.iter().any(|tab| tab.name == self.tab),
             Observed::Absent | Observed::Failed(_) => false,
@@ -218,17 +220,7 @@ impl Scout<'_> {
         let asked = tokio::time::timeout(timeout, self.driver.models.chat(&request, &mut |_: &str| {})).await;
         self.was_asked = true;
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut answer = AnswerTurn {
-            turn,
-            text: None,
-            reasoning: Vec::new(),
-            tool_calls: Vec::new(),
-            messages: Vec::new(),
-            directive: None,
-            usage: None,
-            error: None,
-            secrets: Vec::new(),
-        };
+        let mut answer = AnswerTurn::empty(turn);
         match asked {
             Ok(Ok(said)) if split_thoughts(&said.text).1.trim().is_empty() && said.tool_calls.is_empty() => {
                 answer.error = Some("the model said nothing".to_owned());
@@ -300,7 +292,8 @@ impl Scout<'_> {
             Ok(_) => Ok(()),
             // For instance, a result is longer than a journal accepts.
             Err(Engine::Refused(refusal)) if results.iter().all(Option::is_some) => {
-                let told = |id: Option<String>| NewMessage { tool_call_id: id, ..refused(&refusal) };
+                let text = not_done(&refusal);
+                let told = |tool_call_id| NewMessage { tool_call_id, ..NewMessage::text(Role::Tool, &*text) };
                 let messages = results.into_iter().map(told).collect();
                 self.driver.session.execute(Actor::System, add(messages)).await?;
                 Ok(())
@@ -321,7 +314,3 @@ impl Scout<'_> {
 
 /// So many turns of the director's are looked through for those of a scout that goes on.
 const REMEMBERED: usize = 500;
-
-fn refused(refusal: &Refusal) -> NewMessage {
-    NewMessage::text(Role::Tool, not_done(refusal))
-}

@@ -110,7 +110,7 @@ impl App {
             settings.browsers.as_ref().map(|browsers| Browsers::new(board.clone(), browsers, own, closing.clone()));
         let mut outside = outside(files.as_ref(), browsers.as_ref());
         let executions = Executions::new(board.clone(), &settings, outside.browsers.clone(), driving, closing.clone());
-        outside.workflows = Arc::new(executions.clone());
+        outside.workflows = Some(Arc::new(executions.clone()));
         let (known, ends) = (outside.clone(), closing.clone());
         let drivers = Drivers::new(board.clone(), &settings, known, executions.clone(), driving, ends);
         Ok(Self(Arc::new(Inner {
@@ -151,10 +151,10 @@ impl Inner {
 fn outside(files: Option<&Arc<Files>>, browsers: Option<&Browsers>) -> Outside {
     let mut outside = Outside::default();
     if let Some(files) = files {
-        outside.files = files.clone();
+        outside.files = Some(files.clone());
     }
     if let Some(browsers) = browsers {
-        outside.browsers = Arc::new(browsers.clone());
+        outside.browsers = Some(Arc::new(browsers.clone()));
     }
     outside
 }

@@ -31,7 +31,7 @@ struct Inner {
     board: Board,
     models: Arc<dyn ChatModel>,
     settings: callboard_run::Settings,
-    browsers: Arc<dyn Browsers>,
+    browsers: Option<Arc<dyn Browsers>>,
     driving: Driving,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -45,7 +45,7 @@ impl Executions {
     pub(crate) fn new(
         board: Board,
         settings: &Settings,
-        browsers: Arc<dyn Browsers>,
+        browsers: Option<Arc<dyn Browsers>>,
         driving: Driving,
         closing: CancellationToken,
     ) -> Self {

@@ -1,6 +1,10 @@
 //! JSON of callers: read strictly, with errors that point to the invalid field.
 
-use callboard_core::{exact::check_exact, json::in_words, unique_keys::UniqueKeys};
+use callboard_core::{
+    exact::check_exact,
+    json::{in_words, pointer_token},
+    unique_keys::UniqueKeys,
+};
 use serde::{Deserialize as _, de::DeserializeOwned};
 
 use crate::{call_error::CallError, strict::Strict};
@@ -65,22 +69,17 @@ fn named(text: &str) -> Option<String> {
     let field = ["unknown field `", "missing field `", "duplicate field `"];
     let field = field.into_iter().find_map(|before| text.strip_prefix(before))?;
     let (field, _) = field.split_once('`')?;
-    Some(escaped(field))
+    Some(pointer_token(field))
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
     let part = |segment: &Segment| match segment {
         Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => format!("/{}", escaped(key)),
+        Segment::Map { key } => format!("/{}", pointer_token(key)),
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     };
     path.iter().map(part).collect()
-}
-
-/// A key as a part of a JSON pointer.
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

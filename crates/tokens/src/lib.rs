@@ -32,4 +32,4 @@ pub use bound::upper_bound;
 pub use cached::Cached;
 pub use exact::counter;
 pub use model::{context_window, factor_for, for_model, is_exact};
-pub use vocabulary::{UnknownVocabulary, Vocabulary};
+pub use vocabulary::Vocabulary;

@@ -36,9 +36,9 @@ pub fn context_window(model: &str) -> Option<u64> {
     find(model)?.context_window
 }
 
-/// Models whose names have the same prefix.
+/// Models whose names begin alike.
 struct Family {
-    prefix: &'static str,
+    prefixes: &'static [&'static str],
     counted: Option<Counted>,
     context_window: Option<u64>,
 }
@@ -72,30 +72,43 @@ fn counted(model: &str) -> Option<Counted> {
 fn find(model: &str) -> Option<&'static Family> {
     let name = model.trim().rsplit(['/', '\\']).next()?.to_lowercase();
     let behind_colons = name.match_indices(':').filter_map(|(at, _)| name.get(at + 1..));
-    std::iter::once(name.as_str()).chain(behind_colons).find_map(|name| FAMILIES.iter().find(|family| family.has(name)))
+    let family =
+        |name: &str| FAMILIES.iter().max_by_key(|family| family.fits(name)).filter(|family| family.fits(name) > 0);
+    std::iter::once(name.as_str()).chain(behind_colons).find_map(family)
 }
 
 impl Family {
-    /// Whether `name` begins with the prefix, and the prefix ends where a word or number of the name ends.
-    fn has(&self, name: &str) -> bool {
-        let goes_on = |rest: &str| {
-            self.prefix.ends_with(|c: char| c.is_alphanumeric()) && rest.starts_with(|c: char| c.is_alphanumeric())
+    /// How long the longest prefix is with which `name` begins, and which ends where a word or number of the name ends.
+    fn fits(&self, name: &str) -> usize {
+        let begins = |prefix: &&&str| {
+            let rest = name.strip_prefix(**prefix);
+            let is_in_word = prefix.ends_with(char::is_alphanumeric);
+            rest.is_some_and(|rest| !(is_in_word && rest.starts_with(char::is_alphanumeric)))
         };
-        name.strip_prefix(self.prefix).is_some_and(|rest| !goes_on(rest))
+        self.prefixes.iter().filter(begins).map(|prefix| prefix.len()).max().unwrap_or(0)
     }
 }
 
-const fn family(prefix: &'static str, vocabulary: Option<Vocabulary>, context_window: Option<u64>) -> Family {
+const fn family(
+    prefixes: &'static [&'static str],
+    vocabulary: Option<Vocabulary>,
+    context_window: Option<u64>,
+) -> Family {
     let counted = match vocabulary {
         Some(vocabulary) => Some(Counted::Exactly(vocabulary)),
         None => None,
     };
-    Family { prefix, counted, context_window }
+    Family { prefixes, counted, context_window }
 }
 
 /// A family whose tokens are about `thousandths` thousandths of those of a vocabulary that is part of the binary.
-const fn like(prefix: &'static str, base: Vocabulary, thousandths: u32, context_window: Option<u64>) -> Family {
-    Family { prefix, counted: Some(Counted::Like(base, Factor::thousandths(thousandths))), context_window }
+const fn like(
+    prefixes: &'static [&'static str],
+    base: Vocabulary,
+    thousandths: u32,
+    context_window: Option<u64>,
+) -> Family {
+    Family { prefixes, counted: Some(Counted::Like(base, Factor::thousandths(thousandths))), context_window }
 }
 
 // The factors were measured on English conversations, Markdown, Rust, Python, Japanese and Chinese, against `o200k_base`,
@@ -113,122 +126,78 @@ const SMALL: u32 = 1550;
 /// Vocabularies with 100,000 tokens or more of vendors who do not say how they count.
 const LARGE: u32 = 1300;
 
-/// The first family with a fitting prefix counts, so a longer prefix comes before a shorter one.
+/// Of the prefixes that fit the longest counts.
 const FAMILIES: &[Family] = &[
-    family("gpt-5-chat", Some(O200kBase), Some(128_000)),
-    family("gpt-5.", Some(O200kBase), None),
-    family("gpt-5", Some(O200kBase), Some(400_000)),
-    family("gpt-4.1", Some(O200kBase), Some(1_047_576)),
-    family("gpt-4.5", Some(O200kBase), Some(128_000)),
-    family("gpt-4o", Some(O200kBase), Some(128_000)),
-    family("chatgpt-4o", Some(O200kBase), Some(128_000)),
-    family("gpt-oss", Some(O200kBase), Some(131_072)),
-    family("codex-mini", Some(O200kBase), Some(200_000)),
-    family("o1-mini", Some(O200kBase), Some(128_000)),
-    family("o1-preview", Some(O200kBase), Some(128_000)),
-    family("o1", Some(O200kBase), Some(200_000)),
-    family("o3", Some(O200kBase), Some(200_000)),
-    family("o4-mini", Some(O200kBase), Some(200_000)),
-    family("gpt-4-turbo", Some(Cl100kBase), Some(128_000)),
-    family("gpt-4-0125", Some(Cl100kBase), Some(128_000)),
-    family("gpt-4-1106", Some(Cl100kBase), Some(128_000)),
-    family("gpt-4-32k", Some(Cl100kBase), Some(32_768)),
-    family("gpt-4.", None, None),
-    family("gpt-4", Some(Cl100kBase), Some(8_192)),
-    family("gpt-3.5-turbo-instruct", Some(Cl100kBase), Some(4_096)),
-    family("gpt-3.5-turbo", Some(Cl100kBase), Some(16_385)),
-    family("gpt-35-turbo", Some(Cl100kBase), Some(16_385)),
-    family("text-embedding-3", Some(Cl100kBase), Some(8_192)),
-    family("text-embedding-ada-002", Some(Cl100kBase), Some(8_192)),
-    like("claude-instant", O200kBase, CLAUDE, Some(100_000)),
-    like("claude-2.1", O200kBase, CLAUDE, Some(200_000)),
-    like("claude-2", O200kBase, CLAUDE, Some(100_000)),
-    like("claude-", O200kBase, CLAUDE, Some(200_000)),
-    like("gemini-1.5-pro", O200kBase, GEMMA, Some(2_097_152)),
-    like("gemini-1.5-flash", O200kBase, GEMMA, Some(1_048_576)),
-    like("gemini-2.0-flash", O200kBase, GEMMA, Some(1_048_576)),
-    like("gemini-2.5-", O200kBase, GEMMA, Some(1_048_576)),
-    like("gemini-", O200kBase, GEMMA, None),
-    like("gemma-2", O200kBase, GEMMA, Some(8_192)),
-    like("gemma2", O200kBase, GEMMA, Some(8_192)),
-    like("gemma-3-1b", O200kBase, GEMMA, Some(32_768)),
-    like("gemma-3", O200kBase, GEMMA, Some(131_072)),
-    like("gemma3:1b", O200kBase, GEMMA, Some(32_768)),
-    like("gemma3", O200kBase, GEMMA, Some(131_072)),
-    like("gemma3n", O200kBase, GEMMA, Some(32_768)),
-    like("gemma", O200kBase, GEMMA, Some(8_192)),
-    like("phi-4-mini", O200kBase, 1050, Some(131_072)),
-    like("phi4-mini", O200kBase, 1050, Some(131_072)),
-    like("phi-4", Cl100kBase, 1050, Some(16_384)),
-    like("phi4", Cl100kBase, 1050, Some(16_384)),
-    like("phi-3", O200kBase, SMALL, Some(4_096)),
-    like("phi3", O200kBase, SMALL, Some(4_096)),
-    family("qwen1.5", Some(Qwen2), Some(32_768)),
-    family("qwen2.5", Some(Qwen2), Some(32_768)),
-    family("qwen2", Some(Qwen2), Some(32_768)),
-    family("qwen3-coder-30b", Some(Qwen2), Some(262_144)),
-    family("qwen3-coder-480b", Some(Qwen2), Some(262_144)),
-    family("qwen3-coder", Some(Qwen2), None),
-    family("qwen3-embedding", Some(Qwen2), Some(32_768)),
-    like("qwen3-max", Qwen2, 1100, None),
-    like("qwen3.", Qwen2, 1100, None),
-    family("qwen3", Some(Qwen2), Some(32_768)),
-    family("qwq-32b", Some(Qwen2), Some(32_768)),
-    like("qwen-", Qwen2, 1100, None),
-    like("llama-4", Llama3, 1100, None),
-    like("llama4", Llama3, 1100, None),
-    like("llama-2", O200kBase, SMALL, Some(4_096)),
-    like("llama2", O200kBase, SMALL, Some(4_096)),
-    like("codellama", O200kBase, SMALL, Some(16_384)),
-    like("tinyllama", O200kBase, SMALL, Some(2_048)),
-    family("llama-3.1", Some(Llama3), Some(131_072)),
-    family("llama-3.2", Some(Llama3), Some(131_072)),
-    family("llama-3.3", Some(Llama3), Some(131_072)),
-    family("llama-3", Some(Llama3), Some(8_192)),
-    family("llama3.1", Some(Llama3), Some(131_072)),
-    family("llama3.2", Some(Llama3), Some(131_072)),
-    family("llama3.3", Some(Llama3), Some(131_072)),
-    family("llama3", Some(Llama3), Some(8_192)),
-    family("meta-llama-3.1", Some(Llama3), Some(131_072)),
-    family("meta-llama-3", Some(Llama3), Some(8_192)),
-    family("deepseek-chat", Some(DeepseekV3), Some(131_072)),
-    family("deepseek-reasoner", Some(DeepseekV3), Some(131_072)),
-    family("deepseek-v3", Some(DeepseekV3), Some(131_072)),
-    family("deepseek-v4", Some(DeepseekV3), None),
-    like("deepseek-r1-distill", Qwen2, 1200, None),
-    like("deepseek-r1-0528-qwen3", Qwen2, 1050, None),
-    family("deepseek-r1:671b", Some(DeepseekV3), Some(131_072)),
-    like("deepseek-r1:", Qwen2, 1200, None),
-    family("deepseek-r1", Some(DeepseekV3), Some(131_072)),
-    family("mistral-nemo", Some(Tekken), Some(131_072)),
-    family("open-mistral-nemo", Some(Tekken), Some(131_072)),
-    family("ministral-3b", Some(Tekken), Some(131_072)),
-    family("ministral-8b", Some(Tekken), Some(131_072)),
-    family("pixtral-12b", Some(Tekken), Some(131_072)),
-    family("mistral-small-24b", Some(Tekken), Some(32_768)),
-    family("mistral-small-2501", Some(Tekken), Some(32_768)),
-    family("mistral-small-2503", Some(Tekken), Some(131_072)),
-    family("mistral-small-2506", Some(Tekken), Some(131_072)),
-    family("mistral-small-3.1", Some(Tekken), Some(131_072)),
-    family("mistral-small-3.2", Some(Tekken), Some(131_072)),
-    family("mistral-small3.1", Some(Tekken), Some(131_072)),
-    family("mistral-small3.2", Some(Tekken), Some(131_072)),
-    family("devstral-small-2505", Some(Tekken), Some(131_072)),
-    family("devstral-small-2507", Some(Tekken), Some(131_072)),
-    like("mixtral", O200kBase, SMALL, Some(32_768)),
-    like("mistral-7b", O200kBase, SMALL, Some(8_192)),
-    like("codestral", O200kBase, SMALL, Some(32_768)),
-    like("mistral-", Tekken, 1200, None),
-    like("ministral-", Tekken, 1200, None),
-    like("magistral-", Tekken, 1200, None),
-    like("devstral-", Tekken, 1200, None),
-    like("pixtral-", Tekken, 1200, None),
-    like("grok-", O200kBase, LARGE, None),
-    like("command-", O200kBase, LARGE, None),
-    like("kimi-", O200kBase, LARGE, None),
-    like("glm-", O200kBase, LARGE, None),
-    like("minimax-", O200kBase, LARGE, None),
-    like("smollm2", O200kBase, SMALL, Some(8_192)),
+    family(&["gpt-5-chat", "gpt-4.5", "gpt-4o", "chatgpt-4o", "o1-mini", "o1-preview"], Some(O200kBase), Some(128_000)),
+    family(&["gpt-5."], Some(O200kBase), None),
+    family(&["gpt-5"], Some(O200kBase), Some(400_000)),
+    family(&["gpt-4.1"], Some(O200kBase), Some(1_047_576)),
+    family(&["gpt-oss"], Some(O200kBase), Some(131_072)),
+    family(&["codex-mini", "o1", "o3", "o4-mini"], Some(O200kBase), Some(200_000)),
+    family(&["gpt-4-turbo", "gpt-4-0125", "gpt-4-1106"], Some(Cl100kBase), Some(128_000)),
+    family(&["gpt-4-32k"], Some(Cl100kBase), Some(32_768)),
+    family(&["gpt-4."], None, None),
+    family(&["gpt-4", "text-embedding-3", "text-embedding-ada-002"], Some(Cl100kBase), Some(8_192)),
+    family(&["gpt-3.5-turbo-instruct"], Some(Cl100kBase), Some(4_096)),
+    family(&["gpt-3.5-turbo", "gpt-35-turbo"], Some(Cl100kBase), Some(16_385)),
+    like(&["claude-instant", "claude-2"], O200kBase, CLAUDE, Some(100_000)),
+    like(&["claude-2.1", "claude-"], O200kBase, CLAUDE, Some(200_000)),
+    like(&["gemini-1.5-pro"], O200kBase, GEMMA, Some(2_097_152)),
+    like(&["gemini-1.5-flash", "gemini-2.0-flash", "gemini-2.5-"], O200kBase, GEMMA, Some(1_048_576)),
+    like(&["gemini-"], O200kBase, GEMMA, None),
+    like(&["gemma-2", "gemma2", "gemma"], O200kBase, GEMMA, Some(8_192)),
+    like(&["gemma-3-1b", "gemma3:1b", "gemma3n"], O200kBase, GEMMA, Some(32_768)),
+    like(&["gemma-3", "gemma3"], O200kBase, GEMMA, Some(131_072)),
+    like(&["phi-4-mini", "phi4-mini"], O200kBase, 1050, Some(131_072)),
+    like(&["phi-4", "phi4"], Cl100kBase, 1050, Some(16_384)),
+    like(&["phi-3", "phi3"], O200kBase, SMALL, Some(4_096)),
+    family(&["qwen1.5", "qwen2.5", "qwen2", "qwen3-embedding", "qwen3", "qwq-32b"], Some(Qwen2), Some(32_768)),
+    family(&["qwen3-coder-30b", "qwen3-coder-480b"], Some(Qwen2), Some(262_144)),
+    family(&["qwen3-coder"], Some(Qwen2), None),
+    like(&["qwen3-max", "qwen3.", "qwen-"], Qwen2, 1100, None),
+    like(&["llama-4", "llama4"], Llama3, 1100, None),
+    like(&["llama-2", "llama2"], O200kBase, SMALL, Some(4_096)),
+    like(&["codellama"], O200kBase, SMALL, Some(16_384)),
+    like(&["tinyllama"], O200kBase, SMALL, Some(2_048)),
+    family(
+        &["llama-3.1", "llama-3.2", "llama-3.3", "llama3.1", "llama3.2", "llama3.3", "meta-llama-3.1"],
+        Some(Llama3),
+        Some(131_072),
+    ),
+    family(&["llama-3", "llama3", "meta-llama-3"], Some(Llama3), Some(8_192)),
+    family(
+        &["deepseek-chat", "deepseek-reasoner", "deepseek-v3", "deepseek-r1:671b", "deepseek-r1"],
+        Some(DeepseekV3),
+        Some(131_072),
+    ),
+    family(&["deepseek-v4"], Some(DeepseekV3), None),
+    like(&["deepseek-r1-distill", "deepseek-r1:"], Qwen2, 1200, None),
+    like(&["deepseek-r1-0528-qwen3"], Qwen2, 1050, None),
+    family(
+        &[
+            "mistral-nemo",
+            "open-mistral-nemo",
+            "ministral-3b",
+            "ministral-8b",
+            "pixtral-12b",
+            "mistral-small-2503",
+            "mistral-small-2506",
+            "mistral-small-3.1",
+            "mistral-small-3.2",
+            "mistral-small3.1",
+            "mistral-small3.2",
+            "devstral-small-2505",
+            "devstral-small-2507",
+        ],
+        Some(Tekken),
+        Some(131_072),
+    ),
+    family(&["mistral-small-24b", "mistral-small-2501"], Some(Tekken), Some(32_768)),
+    like(&["mixtral", "codestral"], O200kBase, SMALL, Some(32_768)),
+    like(&["mistral-7b"], O200kBase, SMALL, Some(8_192)),
+    like(&["mistral-", "ministral-", "magistral-", "devstral-", "pixtral-"], Tekken, 1200, None),
+    like(&["grok-", "command-", "kimi-", "glm-", "minimax-"], O200kBase, LARGE, None),
+    like(&["smollm2"], O200kBase, SMALL, Some(8_192)),
 ];
 
 #[cfg(test)]

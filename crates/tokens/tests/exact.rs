@@ -23,7 +23,7 @@ const KNOWN: &[(&str, [u64; 6])] = &[
 fn known_texts_have_their_known_counts() {
     for (text, counts) in KNOWN {
         for (vocabulary, count) in Vocabulary::ALL.into_iter().zip(counts) {
-            assert_eq!(counter(vocabulary).count(text), Tokens(*count), "{vocabulary} {text:?}");
+            assert_eq!(counter(vocabulary).count(text), Tokens(*count), "{vocabulary:?} {text:?}");
         }
     }
 }

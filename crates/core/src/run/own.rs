@@ -204,7 +204,8 @@ impl AnswerTurn {
         Self { error: Some(error), ..Self::empty(turn) }
     }
 
-    fn empty(turn: Seq) -> Self {
+    /// An answer that says nothing yet.
+    pub fn empty(turn: Seq) -> Self {
         let (reasoning, tool_calls, messages) = Default::default();
         let (text, directive, usage, error, secrets) = Default::default();
         Self { turn, text, reasoning, tool_calls, messages, directive, usage, error, secrets }

@@ -6,10 +6,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::{
     live::open::OpenSessions,
-    recall::{
-        fill::Filled,
-        vectors::{REST, lock},
-    },
+    lock::lock,
+    recall::{fill::Filled, vectors::REST},
 };
 
 /// Gives passages their vectors, as long as the board is there.

@@ -9,7 +9,6 @@ use callboard_core::{
         Request,
         record::{self, Begun, Settled},
     },
-    session::Ttl,
 };
 use callboard_store::{Order, Query};
 use serde_json::Value;
@@ -118,11 +117,6 @@ impl Board {
     /// The newest entries of a record, the newest first.
     async fn newest(&self, record: &SessionId, limit: usize) -> Result<Vec<Entry>, Error> {
         Ok(self.store().read(record, Query::all(Seq(1)..Seq(u64::MAX), Order::Backward, limit)).await?)
-    }
-
-    /// How long a session lives without being used, where it does not say so itself.
-    pub fn default_ttl(&self) -> Ttl {
-        self.settings().ttl
     }
 
     async fn note(&self, record: &SessionId, expected: Head, by: &Actor, fact: &impl Fact) -> Result<Head, Error> {

@@ -65,8 +65,6 @@ pub(crate) enum Job {
     Execute(Box<dyn Execute>),
     /// Read what others appended.
     CatchUp(oneshot::Sender<Result<(), Error>>),
-    /// Record that the session is in use, if it has listeners.
-    NoteUse,
     /// End after the jobs before are answered.
     Close(oneshot::Sender<Result<(), Error>>),
 }
@@ -158,19 +156,8 @@ pub(crate) struct Waiting<C: Command> {
     pub(crate) by: Actor,
     pub(crate) command: C,
     pub(crate) expected: Option<Seq>,
-    decided: Option<Result<Receipt<C::Answer>, Error>>,
-    answer: oneshot::Sender<Result<Receipt<C::Answer>, Error>>,
-}
-
-impl<C: Command> Waiting<C> {
-    pub(crate) fn new(
-        by: Actor,
-        command: C,
-        expected: Option<Seq>,
-        answer: oneshot::Sender<Result<Receipt<C::Answer>, Error>>,
-    ) -> Self {
-        Self { by, command, expected, decided: None, answer }
-    }
+    pub(crate) decided: Option<Result<Receipt<C::Answer>, Error>>,
+    pub(crate) answer: oneshot::Sender<Result<Receipt<C::Answer>, Error>>,
 }
 
 impl<C: Command> Execute for Waiting<C> {

@@ -9,6 +9,7 @@ use callboard_core::{
     id::{Seq, ThreadId},
     state::State,
     time::Timestamp,
+    view::View,
 };
 
 use crate::{
@@ -40,28 +41,34 @@ pub(crate) struct NewestMessages {
     pub(crate) erased: Seq,
     /// Messages before this position are not in the cache; `None` if all are.
     first: Option<(Timestamp, Seq)>,
-    messages: VecDeque<Arc<CachedMessage>>,
+    messages: VecDeque<Arc<Said<MessageJson>>>,
     bytes: usize,
 }
 
-/// A message, and who may see it.
-pub(crate) struct CachedMessage {
+/// A message, what it says as `C`, and who may see it.
+pub(crate) struct Said<C> {
     pub(crate) time: Timestamp,
     pub(crate) seq: Seq,
     pub(crate) role: Role,
     /// Who could see it when it was added.
     pub(crate) audience: Audience,
-    pub(crate) json: MessageJson,
+    pub(crate) content: C,
 }
 
-impl CachedMessage {
+impl<C> Said<C> {
     /// Its place in the thread.
     pub(crate) fn place(&self) -> (Timestamp, Seq) {
         (self.time, self.seq)
     }
 
+    pub(crate) fn is_wanted(&self, view: &View<'_>, thread: &ThreadId, roles: &[Role]) -> bool {
+        (roles.is_empty() || roles.contains(&self.role)) && view.sees_said(thread, self.seq, &self.audience)
+    }
+}
+
+impl Said<MessageJson> {
     fn bytes(&self) -> usize {
-        MESSAGE_BYTES + self.json.bytes()
+        MESSAGE_BYTES + self.content.bytes()
     }
 }
 
@@ -77,7 +84,7 @@ impl NewestMessages {
     }
 
     /// The messages, the newest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<CachedMessage>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Said<MessageJson>>> {
         self.messages.iter().rev()
     }
 
@@ -87,7 +94,7 @@ impl NewestMessages {
     }
 
     /// Inserts a message at its position. Beyond the limit the oldest messages are dropped.
-    pub(crate) fn add(&mut self, message: CachedMessage) {
+    pub(crate) fn add(&mut self, message: Said<MessageJson>) {
         if self.first.is_some_and(|first| message.place() < first) {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use callboard_core::id::SessionId;
@@ -16,6 +16,7 @@ use crate::{
         overviews::Overviews,
         session::Live,
     },
+    lock::lock,
     recall::Indices,
     settings::Settings,
     upkeep::clock_trust::ClockTrust,
@@ -63,11 +64,11 @@ impl OpenSessions {
     /// Whether the store's clock can be trusted enough to delete expired sessions.
     pub(crate) async fn trusts_clock(&self) -> Result<bool, Error> {
         let now = self.store.now().await?;
-        Ok(self.clock_trust.lock().unwrap_or_else(PoisonError::into_inner).at(now))
+        Ok(lock(&self.clock_trust).at(now))
     }
 
     pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 
     pub(crate) fn alive(&self, id: &SessionId) -> Option<Arc<Live>> {
@@ -75,7 +76,7 @@ impl OpenSessions {
     }
 
     pub(crate) fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tasks)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use callboard_core::{entry::Head, id::SessionId};
 
-use crate::session_info::SessionInfo;
+use crate::{lock::lock, session_info::SessionInfo};
 
 /// What lists know of sessions at a head: a session that has not changed since is not read again. What is announced as
 /// changed or gone is forgotten.
@@ -22,11 +22,11 @@ const MOST: usize = 4096;
 impl Overviews {
     /// What is known of a session at this head.
     pub(crate) fn at(&self, id: &SessionId, head: Head) -> Option<Arc<SessionInfo>> {
-        self.known().get(id).filter(|(at, _)| *at == head).map(|(_, info)| info.clone())
+        lock(&self.known).get(id).filter(|(at, _)| *at == head).map(|(_, info)| info.clone())
     }
 
     pub(crate) fn note(&self, head: Head, info: Arc<SessionInfo>) {
-        let mut known = self.known();
+        let mut known = lock(&self.known);
         if known.len() >= MOST {
             known.clear();
         }
@@ -34,15 +34,11 @@ impl Overviews {
     }
 
     pub(crate) fn forget<'a>(&self, ids: impl IntoIterator<Item = &'a SessionId>) {
-        let mut known = self.known();
+        let mut known = lock(&self.known);
         ids.into_iter().for_each(|id| drop(known.remove(id)));
     }
 
     pub(crate) fn forget_all(&self) {
-        self.known().clear();
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<SessionId, (Head, Arc<SessionInfo>)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known).clear();
     }
 }

@@ -3,10 +3,12 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock},
 };
 
 use callboard_core::{id::Seq, state::State};
+
+use crate::lock::lock;
 
 /// How many entries are between two states at least.
 const APART: u64 = 1024;
@@ -57,7 +59,7 @@ impl PastStates {
     fn past(&self, now: &State) -> MutexGuard<'_, Past> {
         let none = |erased| Past { erased, apart: APART, states: BTreeMap::new() };
         let past = self.0.get_or_init(|| Box::new(Mutex::new(none(now.erased))));
-        let mut past = past.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut past = lock(past);
         if past.erased != now.erased {
             *past = none(now.erased);
         }

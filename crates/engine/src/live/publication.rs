@@ -1,8 +1,10 @@
 //! A value that its owner replaces. Readers get it, and listeners wait for the next one.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use tokio::sync::watch;
+
+use crate::lock::lock;
 
 /// The value and its listeners.
 pub(crate) struct Publication<T> {
@@ -19,12 +21,12 @@ impl<T: Clone> Publication<T> {
 
     /// The current value.
     pub(crate) fn get(&self) -> T {
-        self.value().clone()
+        lock(&self.value).clone()
     }
 
     /// Replaces the value and returns the old one.
     pub(crate) fn replace(&self, value: T) -> T {
-        let mut held = self.value();
+        let mut held = lock(&self.value);
         // A new listener waits for the lock, so it misses nothing.
         if let Some(listeners) = self.listeners.get() {
             listeners.send_replace(value.clone());
@@ -34,16 +36,12 @@ impl<T: Clone> Publication<T> {
 
     /// Listens: the receiver gets every later value, or the last of several.
     pub(crate) fn listen(&self) -> watch::Receiver<T> {
-        let held = self.value();
+        let held = lock(&self.value);
         self.listeners.get_or_init(|| watch::Sender::new(held.clone())).subscribe()
     }
 
     /// Whether somebody listens.
     pub(crate) fn has_listeners(&self) -> bool {
         self.listeners.get().is_some_and(|listeners| listeners.receiver_count() > 0)
-    }
-
-    fn value(&self) -> MutexGuard<'_, T> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

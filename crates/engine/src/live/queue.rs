@@ -26,8 +26,8 @@ impl Live {
         let (answer, answered) = oneshot::channel();
         // The semaphore is never closed.
         self.room.acquire().await.map_err(|_| Error::Closed)?.forget();
-        if let Some(writer) = self.put(job(answer)) {
-            let mut work = Box::pin(writer.run());
+        if self.put(job(answer)) {
+            let mut work = Box::pin(Writer(self.clone()).run());
             // Work that need not wait is done here, since waking a task and being woken by it takes longer. Work that has to
             // wait continues in a task, even if the caller stops waiting.
             if (&mut work).now_or_never().is_none() {
@@ -37,12 +37,11 @@ impl Live {
         answered.await.map_err(|_| self.known().err().unwrap_or(Error::Closed))?
     }
 
-    /// Puts a job into the queue. If no writer is active it returns one, which has to be run.
-    fn put(self: &Arc<Self>, job: Job) -> Option<Writer> {
+    /// Puts a job into the queue. If no writer is active, the caller has to run one.
+    fn put(&self, job: Job) -> bool {
         let mut queue = self.jobs();
         queue.waiting.push_back(job);
-        let is_idle = !std::mem::replace(&mut queue.is_under_way, true);
-        is_idle.then(|| Writer(self.clone()))
+        !std::mem::replace(&mut queue.is_under_way, true)
     }
 
     /// The current state in the store, whoever wrote it. This counts as a use of the session.
@@ -146,21 +145,15 @@ impl Live {
         tokio::spawn(self.settings.supervisor.once("use of sessions", noting));
     }
 
-    /// Records the use by listeners, if this is still the job of the task `number`.
-    fn note_use(self: &Arc<Self>, number: u64) -> bool {
+    /// Whether the use by listeners is to be recorded, and this is still the job of the task `number`.
+    fn has_to_note(&self, number: u64) -> bool {
         let mut queue = self.jobs();
-        if queue.noting != Some(number) {
-            return false;
-        }
-        if !self.has_listeners() || self.known().is_err() {
+        let is_noting = queue.noting == Some(number);
+        let is_used = self.published.has_listeners() && self.known().is_ok();
+        if is_noting && !is_used {
             queue.noting = None;
-            return false;
         }
-        drop(queue);
-        if let Some(writer) = self.put(Job::NoteUse) {
-            tokio::spawn(self.settings.supervisor.once("session writer", writer.run()));
-        }
-        true
+        is_noting && is_used
     }
 }
 
@@ -168,8 +161,10 @@ impl Live {
 async fn note_uses(live: Weak<Live>, number: u64, interval: std::time::Duration) {
     loop {
         tokio::time::sleep(interval).await;
-        if !live.upgrade().is_some_and(|live| live.note_use(number)) {
-            return;
+        let Some(live) = live.upgrade().filter(|live| live.has_to_note(number)) else { return };
+        // Whether the session has gone, the next look tells.
+        if let Err(error @ Error::Store { .. }) = live.current().await {
+            tracing::warn!(session = %live.id, %error, "a use of the session could not be noted");
         }
     }
 }

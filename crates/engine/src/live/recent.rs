@@ -2,12 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use callboard_core::{entry::Entry, id::Seq};
 
-use crate::journal::PAGE;
+use crate::{journal::PAGE, lock::lock};
 
 /// The most entries.
 const ENTRIES: usize = 1024;
@@ -28,7 +28,7 @@ struct Entries {
 impl Recent {
     /// Adds entries that follow the last one.
     pub(crate) fn push(&self, entries: impl IntoIterator<Item = Entry>) {
-        let mut recent = self.lock();
+        let mut recent = lock(&self.0);
         for entry in entries {
             recent.bytes += entry.data.len();
             recent.entries.push_back(Arc::new(entry));
@@ -41,19 +41,15 @@ impl Recent {
 
     /// Forgets all entries.
     pub(crate) fn forget(&self) {
-        *self.lock() = Entries::default();
+        *lock(&self.0) = Entries::default();
     }
 
     /// The entries after `after` up to `through`, at most a page; `None` if some are not in memory any more.
     pub(crate) fn after(&self, after: Seq, through: Seq) -> Option<Vec<Arc<Entry>>> {
-        let recent = self.lock();
+        let recent = lock(&self.0);
         let first = recent.entries.front()?.header.seq;
         let skipped = after.next().0.checked_sub(first.0)?;
         let wanted = recent.entries.iter().skip(usize::try_from(skipped).ok()?);
         Some(wanted.take_while(|entry| entry.header.seq <= through).take(PAGE).cloned().collect())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

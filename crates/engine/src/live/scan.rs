@@ -1,12 +1,13 @@
 //! Looking for what becomes a secret in the journal of a live session.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use callboard_core::state::State;
 
 use crate::{
     error::Error,
     live::session::Live,
+    lock::lock,
     seal::{
         layer::Hidden,
         mask::Mask,
@@ -24,13 +25,13 @@ impl Live {
         before: Option<Scan>,
     ) -> Result<Scan, Error> {
         let (journal, head) = (Journal { store: &*self.store, id: &self.id }, state.head.seq);
-        let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let noted = lock(&self.said).take();
         let mut said = SaidBytes::of(noted.map(|noted| *noted), head);
         if !said.note(journal, head).await? {
             return Err(self.gone());
         }
         let mask = Mask::default().with(wanted.iter().filter(|value| said.may_have(value)).cloned());
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(said));
+        *lock(&self.said) = Some(Box::new(said));
         let mask = mask.map_err(|problem| self.sealer().sealed(&problem.to_string()))?;
         let mut scan = Scan::of(wanted, state, before);
         if scan.look(journal, &mask, head).await? { Ok(scan) } else { Err(self.gone()) }

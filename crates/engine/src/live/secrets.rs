@@ -1,6 +1,6 @@
 //! What a live session does with its secrets: it reads them when it needs them, and keeps them as long as it lives.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use callboard_core::{entry::Hash, input::Fingerprint, sealed::WrappedKey, secret::Secrets, state::State};
 use futures::future::try_join_all;
@@ -8,6 +8,7 @@ use futures::future::try_join_all;
 use crate::{
     error::Error,
     live::session::Live,
+    lock::lock,
     seal::{
         keys::DataKey,
         known::{Known, KnownSecret},
@@ -26,7 +27,7 @@ impl Live {
 
     /// What is known of the secrets that there are in `state`.
     pub(crate) async fn known_secrets(&self, state: &State) -> Result<Arc<Known>, Error> {
-        let before = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = lock(&self.secrets).clone();
         if before.changed == state.secrets.changed {
             return Ok(before);
         }
@@ -37,7 +38,7 @@ impl Live {
 
     /// Keeps what is known from now on, unless more is known already.
     pub(crate) fn note_secrets(&self, known: &Arc<Known>) {
-        let mut kept = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.secrets);
         if kept.changed < known.changed {
             *kept = known.clone();
         }
@@ -53,7 +54,7 @@ impl Live {
             // An import has neither the key nor the values: there is nothing to be masked.
             return Ok(Known { changed: secrets.changed, ..Known::default() });
         };
-        let new = secrets.iter().filter(|(_, hash)| before.secret(hash).is_none());
+        let new = secrets.iter().filter(|(_, hash)| !before.secrets.contains_key(hash));
         let new: Vec<(Arc<str>, Hash)> = new.map(|(name, hash)| (name.clone(), hash)).collect();
         let mut read = Vec::with_capacity(new.len());
         for some in new.chunks(AT_ONCE) {

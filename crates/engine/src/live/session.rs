@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
 };
 
 use callboard_core::{
@@ -27,6 +27,7 @@ use crate::{
         publication::Publication,
         recent::Recent,
     },
+    lock::lock,
     prompt_memory::SessionMemory,
     seal::{known::Known, said::SaidBytes},
     settings::Settings,
@@ -35,9 +36,6 @@ use crate::{
 
 /// The most waiting commands of a session.
 const QUEUE: usize = 1024;
-
-/// How many unstored events wait for a slow listener.
-const EPHEMERAL: usize = 1024;
 
 /// A session in memory.
 pub(crate) struct Live {
@@ -51,7 +49,7 @@ pub(crate) struct Live {
     /// Notifies when a run begins or continues here.
     pub(crate) begun: Arc<Notify>,
     /// Created by the first listener, since it takes more memory than the rest.
-    ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
+    pub(crate) ephemeral: OnceLock<broadcast::Sender<Ephemeral>>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) published: Publication<Published>,
     pub(crate) recent: Recent,
@@ -115,7 +113,7 @@ impl Live {
     }
 
     pub(crate) fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.jobs)
     }
 
     /// Takes the next jobs, at most `most`. If there are none, the writer has to end.
@@ -127,13 +125,8 @@ impl Live {
         };
         queue.is_under_way = !jobs.is_empty();
         drop(queue);
-        self.free(&jobs);
+        self.room.add_permits(jobs.len());
         jobs
-    }
-
-    /// Frees the places of `jobs` in the queue. Jobs of the session itself have none.
-    pub(crate) fn free(&self, jobs: &[Job]) {
-        self.room.add_permits(jobs.iter().filter(|job| !matches!(job, Job::NoteUse)).count());
     }
 
     /// The published state.
@@ -146,24 +139,6 @@ impl Live {
         self.recent.forget();
         self.prompts.forget();
         self.messages.forget();
-    }
-
-    /// Sends an unstored event to listeners.
-    pub(crate) fn tell(&self, event: Ephemeral) {
-        if let Some(ephemeral) = self.ephemeral.get() {
-            // Sending fails only if nobody listens.
-            let _ = ephemeral.send(event);
-        }
-    }
-
-    /// Listens to unstored events.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Ephemeral> {
-        self.ephemeral.get_or_init(|| broadcast::Sender::new(EPHEMERAL)).subscribe()
-    }
-
-    /// Whether somebody listens to states.
-    pub(crate) fn has_listeners(&self) -> bool {
-        self.published.has_listeners()
     }
 
     /// The entries after `after` up to `through`, at most a page, from memory if possible. There are none if the journal was

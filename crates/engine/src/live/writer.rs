@@ -17,7 +17,7 @@ use crate::{
         job::{EndReason, Execute, Job},
         session::Live,
     },
-    upkeep::{expiry, snapshot},
+    upkeep::snapshot,
 };
 
 /// The most commands that are decided together.
@@ -39,7 +39,6 @@ impl Deref for Writer {
 struct TakenJobs {
     commands: Vec<Box<dyn Execute>>,
     catch_ups: Vec<oneshot::Sender<Result<(), Error>>>,
-    note_use: bool,
     closes: Vec<oneshot::Sender<Result<(), Error>>>,
 }
 
@@ -66,7 +65,6 @@ impl Writer {
             match job {
                 Job::Execute(job) => taken.commands.push(job),
                 Job::CatchUp(answer) => taken.catch_ups.push(answer),
-                Job::NoteUse => taken.note_use = true,
                 Job::Close(answer) => taken.closes.push(answer),
             }
         }
@@ -84,31 +82,10 @@ impl Writer {
             }
             self.execute(together).await;
         }
-        if taken.note_use {
-            self.note_use().await;
-        }
         if !taken.closes.is_empty() {
             self.end(EndReason::Closed);
             self.finish_snapshot().await;
             taken.closes.into_iter().for_each(|answer| drop(answer.send(Ok(()))));
-        }
-    }
-
-    /// Records that the session is in use if it has listeners: streams, or the driver of a run.
-    async fn note_use(&mut self) {
-        let Ok(state) = self.known() else { return };
-        let interval = expiry::interval(state.session.settings.ttl_seconds);
-        if !self.has_listeners() || !self.activity.is_due(self.settings.clock.now(), interval) {
-            return;
-        }
-        let touched = match self.store.now().await {
-            Ok(now) => self.store.touch(&self.id, expiry::lives_until(&state, now)).await,
-            Err(error) => Err(error),
-        };
-        match touched {
-            Ok(Some(_)) => {}
-            Ok(None) => self.end(EndReason::Gone),
-            Err(error) => tracing::warn!(session = %self.id, %error, "a use of the session could not be noted"),
         }
     }
 
@@ -220,6 +197,6 @@ impl Drop for EndOnDrop {
         queue.is_under_way = false;
         let waited: Vec<_> = queue.waiting.drain(..).collect();
         drop(queue);
-        live.free(&waited);
+        live.room.add_permits(waited.len());
     }
 }

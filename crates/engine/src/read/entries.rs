@@ -1,7 +1,5 @@
 //! Entries, page by page, as one viewer sees them.
 
-use std::sync::Arc;
-
 use callboard_core::{
     id::{AgentName, Seq},
     view::{Projected, View},
@@ -47,27 +45,6 @@ pub struct JournalPage {
 const LOOKED_AT: usize = 8 * PAGE;
 
 impl Session {
-    /// The entries after `after` that `viewer` may see, at most `limit`, and the head. `types` picks types, as the viewer
-    /// sees them; without any, all.
-    pub async fn journal(
-        &self,
-        viewer: &Viewer,
-        after: Seq,
-        limit: usize,
-        types: &[Arc<str>],
-    ) -> Result<(Vec<Projected>, Seq), Error> {
-        let filter = Filter { types: types.to_vec(), ..Filter::default() };
-        let mut query = JournalQuery { after, filter, ..JournalQuery::first(limit) };
-        let mut page = self.journal_page(viewer, &query).await?;
-        while let Some(next) = page.next.filter(|_| page.entries.len() < limit) {
-            (query.after, query.limit) = (next, limit - page.entries.len());
-            let more = self.journal_page(viewer, &query).await?;
-            page.entries.extend(more.entries);
-            page.next = more.next;
-        }
-        Ok((page.entries, page.head))
-    }
-
     /// A page of the entries that `viewer` may see. What it costs does not grow with the journal: a page may have fewer entries
     /// than wanted, or none, and say where to go on.
     pub async fn journal_page(&self, viewer: &Viewer, query: &JournalQuery) -> Result<JournalPage, Error> {
@@ -119,21 +96,5 @@ impl Session {
             Order::Backward => end,
         };
         Ok(JournalPage { entries, next: (is_more && start < end).then_some(next), head })
-    }
-}
-
-impl JournalQuery {
-    /// All entries from the first on, at most `limit`.
-    pub fn first(limit: usize) -> Self {
-        Self {
-            after: Seq::ZERO,
-            before: None,
-            order: Order::Forward,
-            limit,
-            filter: Filter::default(),
-            seen_by: None,
-            saying: None,
-            sentences: false,
-        }
     }
 }

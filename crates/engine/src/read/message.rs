@@ -7,7 +7,7 @@ use callboard_core::{
     conversation::{Content, Message, MessageView, Role, facts::MessageAdded},
     entry::{Entry, Hash},
     fact,
-    id::{AgentName, Seq, ThreadId},
+    id::{AgentName, Seq},
     text::Values,
     time::Timestamp,
     view::View,
@@ -20,7 +20,7 @@ use serde_json::{
 
 use crate::{
     error::Error,
-    live::message_cache::{CachedMessage, NewestMessages},
+    live::message_cache::{NewestMessages, Said},
 };
 
 /// Which messages of a thread are wanted.
@@ -68,15 +68,8 @@ struct Reasoned {
     json: Arc<RawValue>,
 }
 
-/// A message that was read, and who may see it.
-pub(super) struct Found {
-    pub(super) seq: Seq,
-    time: Timestamp,
-    role: Role,
-    pub(super) audience: Audience,
-    /// As JSON; or as it was read, where its text stands beside the journal.
-    pub(super) content: Result<MessageJson, Box<Message>>,
-}
+/// A message that was read: as JSON; or as it is, where its text stands beside the journal.
+pub(super) type Found = Said<Result<MessageJson, Box<Message>>>;
 
 impl Found {
     pub(super) fn read(entry: &Entry) -> Result<Self, Error> {
@@ -90,20 +83,12 @@ impl Found {
         Ok(Self { seq, time, role, audience, content })
     }
 
-    pub(super) fn place(&self) -> MessageCursor {
-        (self.time, self.seq)
-    }
-
-    pub(super) fn is_wanted(&self, view: &View<'_>, thread: &ThreadId, roles: &[Role]) -> bool {
-        (roles.is_empty() || roles.contains(&self.role)) && view.sees_said(thread, self.seq, &self.audience)
-    }
-
     /// Keeps it in memory; a long one, and all before it, is not.
     pub(super) fn keep_in(&self, newest: &mut NewestMessages) {
         match &self.content {
             Ok(json) => {
                 let (time, seq, role, audience) = (self.time, self.seq, self.role, self.audience.clone());
-                newest.add(CachedMessage { time, seq, role, audience, json: json.clone() });
+                newest.add(Said { time, seq, role, audience, content: json.clone() });
             }
             Err(_) => newest.forget_through(self.place()),
         }

@@ -81,10 +81,9 @@ impl Session {
             let is_wanted = message.seq <= view.state.head.seq
                 && query.before.is_none_or(|before| message.time < before)
                 && query.cursor.is_none_or(|cursor| message.place() < cursor)
-                && (query.roles.is_empty() || query.roles.contains(&message.role))
-                && view.sees_said(thread, message.seq, &message.audience);
+                && message.is_wanted(view, thread, &query.roles);
             if is_wanted {
-                let seen = message.json.clone().seen_by(view);
+                let seen = message.content.clone().seen_by(view);
                 found.push((message.place(), shown(seen, view, query, &message.audience)?));
             }
         }

@@ -39,7 +39,7 @@ impl Session {
             Some(made) => made,
             None => self.make(&wanted).await?,
         };
-        (prompt.model, prompt.answer_tokens) = (wanted.model.clone(), wanted.answer_tokens);
+        (prompt.model, prompt.answer_tokens) = (wanted.spec.model.clone(), wanted.answer_tokens);
         prompt.reusable_prefix_tokens = self.reusable(&wanted, &pieces, &mut remembered.made).await?;
         if !remembered.has_damage {
             self.live.prompts.remember(wanted.memory_key(), remembered);
@@ -69,13 +69,14 @@ impl Session {
 
     /// Notes in `spec` what can be seen of the browser now, where its prompt shows that.
     pub async fn observe(&self, spec: &mut PromptSpec, outside: &Outside) -> Result<(), Error> {
+        let Some(browsers) = &outside.browsers else { return Ok(()) };
         let state = self.state().await?;
         let erased = state.erased;
         let wanted = Wanted::new(state, erased, spec)?;
         let shows_tabs =
             has_part(&wanted.spec.layout, PartName::BROWSER_STATE) && wanted.view()?.may_see(Share::Browser);
         if shows_tabs {
-            spec.observed.tabs = outside.browsers.tabs(self).await;
+            spec.observed.tabs = browsers.tabs(self).await;
         }
         Ok(())
     }
@@ -106,7 +107,6 @@ type Made = (Prompt, Arc<PromptPieces>, Remembered);
 struct Wanted {
     state: Arc<State>,
     viewer: Viewer,
-    model: Option<String>,
     count: &'static dyn TokenCounter,
     spec: ResolvedSpec,
     /// How much of the model's window is kept for its answer.
@@ -159,18 +159,8 @@ impl Wanted {
             observed: spec.observed.clone(),
             tools: spec.tools.clone(),
         };
-        let model = model.map(str::to_owned);
-        Ok(Self {
-            viewer,
-            model,
-            count,
-            spec,
-            answer_tokens,
-            erased,
-            recalled: Values::new(),
-            drafts: Vec::new(),
-            state,
-        })
+        let (recalled, drafts) = Default::default();
+        Ok(Self { viewer, count, spec, answer_tokens, erased, recalled, drafts, state })
     }
 
     /// Under which key something is remembered of it.

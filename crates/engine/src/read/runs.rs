@@ -15,7 +15,7 @@ use callboard_core::{
 };
 use callboard_store::{Order, Query};
 
-use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};
+use crate::{error::Error, journal::Pages, session::Session, sizes::sizes};
 
 /// How many runs are listed at most, so that a list costs the same however many there were.
 const LISTED: usize = 100;
@@ -52,9 +52,7 @@ impl Session {
         if let Some(run) = state.runs.newest().filter(|run| run.id == *id) {
             return Ok(run.clone());
         }
-        let subjects = vec![facts::subject(id)];
-        let mut past = PastRuns::default();
-        self.read_past(Seq(1)..state.head.seq.next(), subjects, &mut past).await?;
+        let past = self.read_past(Seq::ZERO, state.head.seq, vec![facts::subject(id)]).await?;
         self.live.confirm(state).await?;
         past.finish().pop().ok_or_else(|| Refusal::not_found("run", id).into())
     }
@@ -63,9 +61,9 @@ impl Session {
         let Some(newest) = state.runs.newest() else { return Ok(Vec::new()) };
         let started = self.newest_starts(state).await?;
         let (Some(first), Some(last)) = (started.last(), started.first()) else { return Err(self.live.gone()) };
-        let mut past = PastRuns::default();
+        let (before, through) = (first.header.seq.previous(), last.header.seq.previous());
         // A run starts only when the one before has ended: up to the last start, there are the entries of all others.
-        self.read_past(first.header.seq..last.header.seq, Vec::new(), &mut past).await?;
+        let past = self.read_past(before, through, Vec::new()).await?;
         self.live.confirm(state).await?;
         let mut runs = past.finish();
         runs.push(newest.clone());
@@ -80,27 +78,14 @@ impl Session {
         Ok(self.live.store.read(self.id(), query).await?)
     }
 
-    /// Reads what a part of the journal says of runs, page by page.
-    async fn read_past(
-        &self,
-        mut seqs: std::ops::Range<Seq>,
-        subjects: Vec<Arc<str>>,
-        past: &mut PastRuns,
-    ) -> Result<(), Error> {
-        loop {
-            let query = Query {
-                seqs: seqs.clone(),
-                types: PastRuns::types(),
-                subjects: subjects.clone(),
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = self.live.store.read(self.id(), query).await?;
+    /// What the journal says of runs after `after` up to `through`.
+    async fn read_past(&self, after: Seq, through: Seq, subjects: Vec<Arc<str>>) -> Result<PastRuns, Error> {
+        let mut past = PastRuns::default();
+        let pages = Pages::of(&*self.live.store, self.id(), after, through, PastRuns::types());
+        let mut pages = pages.about(subjects);
+        while let Some(page) = pages.next().await? {
             page.iter().try_for_each(|entry| past.take(entry))?;
-            match page.last() {
-                Some(last) if page.len() == PAGE => seqs.start = last.header.seq.next(),
-                _ => return Ok(()),
-            }
         }
+        Ok(past)
     }
 }

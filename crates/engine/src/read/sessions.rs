@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use callboard_core::{id::SessionId, idempotency::record, session::expired};
+use callboard_core::id::SessionId;
 use tokio::{sync::broadcast, time::Instant};
 
-use crate::{board::Board, error::Error, live::changes::next_changes, session_info::SessionInfo};
+use crate::{board::Board, error::Error, expired::is_unlisted, live::changes::next_changes, session_info::SessionInfo};
 
 /// The changes of a board's sessions, by whomever they are made.
 pub struct SessionChanges {
@@ -51,7 +51,7 @@ impl SessionChanges {
             if changed.all {
                 all.push(SessionChange::Any);
             } else {
-                for id in changed.sessions.into_iter().filter(is_of_a_session) {
+                for id in changed.sessions.into_iter().filter(|id| !is_unlisted(id)) {
                     all.push(match self.board.listed_now(&id).await? {
                         Some(info) => SessionChange::Is(info),
                         None => SessionChange::Gone(id),
@@ -64,9 +64,4 @@ impl SessionChanges {
             }
         }
     }
-}
-
-/// Whether a journal of this name can be a session's, and not only Callboard's own.
-fn is_of_a_session(id: &SessionId) -> bool {
-    id.as_collection().is_none() && !record::is_place(id) && !expired::is_place(id)
 }

@@ -17,7 +17,12 @@ use callboard_core::{
 use callboard_prompt::Prompt;
 use callboard_store::{Order, Query};
 
-use crate::{error::Error, journal::PAGE, session::Session, sizes::sizes};
+use crate::{
+    error::Error,
+    journal::{PAGE, Pages},
+    session::Session,
+    sizes::sizes,
+};
 
 /// A turn, as its viewer may see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,16 +132,9 @@ impl Session {
         let mut subjects: Vec<Arc<str>> = turns.iter().map(|(entry, _)| entry.header.subject.clone()).collect();
         subjects.sort();
         subjects.dedup();
-        let mut start = first;
-        loop {
-            let query = Query {
-                seqs: start..state.head.seq.next(),
-                types: vec![TurnAnswered::TYPE.into(), TurnFailed::TYPE.into()],
-                subjects: subjects.clone(),
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = self.live.store.read(self.id(), query).await?;
+        let types = vec![TurnAnswered::TYPE.into(), TurnFailed::TYPE.into()];
+        let mut pages = Pages::of(&*self.live.store, self.id(), first, state.head.seq, types).about(subjects);
+        while let Some(page) = pages.next().await? {
             for entry in &page {
                 let subject = entry.header.subject.clone();
                 if *entry.header.kind == *TurnFailed::TYPE {
@@ -147,12 +145,11 @@ impl Session {
                     answers.insert((subject, turn), (usage, false));
                 }
             }
-            let is_whole = turns.iter().all(|(entry, turn)| answers.contains_key(&key(entry, turn)));
-            match page.last() {
-                Some(last) if page.len() == PAGE && !is_whole => start = last.header.seq.next(),
-                _ => return Ok(answers),
+            if turns.iter().all(|(entry, turn)| answers.contains_key(&key(entry, turn))) {
+                break;
             }
         }
+        Ok(answers)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     error::Error,
-    journal::{PAGE, damaged},
+    journal::{Pages, damaged},
     session::Session,
     sizes::sizes,
     texts,
@@ -20,11 +20,9 @@ impl Session {
         }
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
-        let (mut why, mut after) = (Why::new(text), Seq::ZERO);
-        while after < state.head.seq {
-            let page = self.page(after, state.head.seq, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.header.seq;
+        let mut why = Why::new(text);
+        let mut pages = Pages::of(&*self.live.store, self.id(), Seq::ZERO, state.head.seq, Vec::new());
+        while let Some(page) = pages.next().await? {
             for entry in &page {
                 if let Some(seen) = view.project(entry)? {
                     // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.

@@ -103,11 +103,7 @@ impl Indices {
         let hashes: BTreeSet<Hash> = entries.iter().flat_map(texts::long_texts).collect();
         values.retain(|hash, _| hashes.contains(hash));
         let missing: Vec<Hash> = hashes.into_iter().filter(|hash| !values.contains_key(hash)).collect();
-        for hash in missing {
-            if let Some(text) = self.store.value(id, hash).await? {
-                values.insert(hash, text);
-            }
-        }
+        values.extend(texts::there(&*self.store, id, missing).await?);
         let entries: BTreeMap<Seq, &Entry> = entries.iter().map(|entry| (entry.header.seq, entry)).collect();
         let text = |wanted: &MissingVector| {
             let said = entries.get(&wanted.seq).map(|entry| recallable(entry)).transpose()?.flatten();

@@ -15,13 +15,14 @@ use callboard_core::{
     rewriting::changed_by,
     text::Values,
 };
-use callboard_recall::{Class, Index, Item, Kind, Role, add_shared, lock};
+use callboard_recall::{Class, Index, Item, Kind, Role, add_shared};
 use tokio::sync::OwnedMutexGuard;
 
 use super::indices::Indices;
 use crate::{
     error::Error,
     journal::{PAGE, follows, read},
+    lock::lock,
     texts,
 };
 
@@ -84,7 +85,8 @@ impl Indices {
             let page = self.page(id, entries).await?;
             if !page.erasures.is_empty() {
                 has_erased = true;
-                self.vectors.erase(self.name(id), page.erasures.iter().copied().collect()).await?;
+                let (journal, erased) = (self.name(id), page.erasures.clone());
+                self.vectors.with_file(move |file| file.erase(&journal, erased)).await?;
             }
             // What is added goes on to its end, also where nobody waits for it any more, and nobody else adds meanwhile.
             let only_one = only_one.clone();
@@ -147,13 +149,8 @@ impl Indices {
             }
         }
         let changed: Vec<Entry> = changed.into_values().collect();
-        let mut values = Values::new();
-        for hash in entries.iter().chain(&changed).flat_map(texts::long_texts) {
-            // A text that is not there any more was erased meanwhile.
-            if let Some(text) = self.store.value(id, hash).await? {
-                values.insert(hash, text);
-            }
-        }
+        let hashes = entries.iter().chain(&changed).flat_map(texts::long_texts).collect();
+        let values = texts::there(&*self.store, id, hashes).await?;
         Ok(Page { entries, changed, erasures, values })
     }
 }

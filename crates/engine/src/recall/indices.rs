@@ -2,16 +2,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use callboard_core::id::SessionId;
-use callboard_recall::{Error as IndexError, Index, Indexes, lock};
+use callboard_recall::{Error as IndexError, Index, Indexes, VectorFile};
 use callboard_store::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::{readings::Readings, settings::RecallSettings, vectors::Vectors};
-use crate::{blocking::off_runtime, error::Error};
+use crate::{blocking::off_runtime, error::Error, lock::lock};
 
 /// The indices of a board.
 pub(crate) struct Indices {
@@ -111,8 +111,8 @@ impl Indices {
 
     /// Drops all that was read of a journal, which is read anew.
     pub(crate) async fn forget(self: &Arc<Self>, id: &SessionId) -> Result<(), Error> {
-        let name = self.name(id);
-        self.vectors.remove(name.clone()).await?;
+        let (name, journal) = (self.name(id), self.name(id));
+        self.vectors.with_file(move |file| file.remove(&journal)).await?;
         self.with_all(move |all| all.remove(&name)).await
     }
 
@@ -129,18 +129,13 @@ impl Indices {
         }
     }
 
-    /// Whether something was read of a journal.
-    pub(crate) async fn knows(self: &Arc<Self>, id: &SessionId) -> bool {
-        self.sessions().await.contains(id)
-    }
-
     /// The sessions of which something was read.
     pub(crate) async fn sessions(self: &Arc<Self>) -> Vec<SessionId> {
         if !self.is_used() {
             return Vec::new();
         }
         let mut journals = self.with_all(Indexes::journals).await.unwrap_or_default();
-        journals.extend(self.vectors.journals().await.unwrap_or_default());
+        journals.extend(self.vectors.with_file(VectorFile::journals).await.unwrap_or_default());
         journals.sort_unstable();
         journals.dedup();
         let id = |name: &String| name.strip_prefix(&*self.settings.store)?.strip_prefix('/')?.parse().ok();
@@ -149,7 +144,7 @@ impl Indices {
 
     /// The lock of those who read a journal on.
     pub(crate) fn lock_of(&self, id: &SessionId) -> Arc<AsyncMutex<()>> {
-        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = lock(&self.locks);
         if locks.len() > LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }

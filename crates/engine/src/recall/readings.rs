@@ -4,10 +4,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use callboard_core::id::SessionId;
+
+use crate::lock::lock;
 
 /// The journals that are read on now.
 #[derive(Debug, Default)]
@@ -32,42 +34,38 @@ pub(crate) struct Reading {
 impl Readings {
     /// Notes that a journal is read on, until what is returned is dropped.
     pub(crate) fn begin(self: &Arc<Self>, id: &SessionId) -> Reading {
-        self.lock().entry(id.clone()).or_default().count += 1;
+        lock(&self.0).entry(id.clone()).or_default().count += 1;
         Reading { all: self.clone(), id: id.clone() }
     }
 
     /// Notes that a question waited in vain.
     pub(crate) fn note_long(&self, id: &SessionId) {
-        if let Some(readers) = self.lock().get_mut(id) {
+        if let Some(readers) = lock(&self.0).get_mut(id) {
             readers.take_long = true;
         }
     }
 
     /// Whether it is of no use to wait.
     pub(crate) fn take_long(&self, id: &SessionId) -> bool {
-        self.lock().get(id).is_some_and(|readers| readers.take_long)
+        lock(&self.0).get(id).is_some_and(|readers| readers.take_long)
     }
 
     /// Notes how many entries of a journal are not read yet.
     pub(crate) fn note_behind(&self, id: &SessionId, entries: u64) {
-        if let Some(readers) = self.lock().get_mut(id) {
+        if let Some(readers) = lock(&self.0).get_mut(id) {
             readers.behind = entries;
         }
     }
 
     /// How many entries of all journals are not read yet.
     pub(crate) fn behind(&self) -> u64 {
-        self.lock().values().map(|readers| readers.behind).sum()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Readers>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).values().map(|readers| readers.behind).sum()
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        let mut all = self.all.lock();
+        let mut all = lock(&self.all.0);
         if let Some(readers) = all.get_mut(&self.id) {
             readers.count -= 1;
             if readers.count == 0 {
@@ -92,7 +90,7 @@ mod tests {
         drop(one);
         assert!(readings.take_long(&id) && !readings.take_long(&"other".parse().unwrap()));
         drop(two);
-        assert!(!readings.take_long(&id) && readings.lock().is_empty());
+        assert!(!readings.take_long(&id) && lock(&readings.0).is_empty());
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
-use callboard_core::id::{Seq, SessionId};
+use callboard_core::id::SessionId;
 use callboard_recall::{Error as IndexError, Vector, VectorFile};
 use tokio::{
     sync::Notify,
@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::elsewhere::{Embedder, NoVectors};
-use crate::{blocking::off_runtime, error::Error};
+use crate::{blocking::off_runtime, error::Error, lock::lock};
 
 /// How long a model that could not be asked is not asked again.
 pub(crate) const REST: Duration = Duration::from_secs(30);
@@ -81,21 +81,6 @@ impl Vectors {
     pub(crate) fn shown(&self, is_whole: bool) -> Option<String> {
         let model = self.embedder.as_ref()?.model();
         Some(if is_whole { model.to_owned() } else { format!("{model}, and not all passages have their vectors yet") })
-    }
-
-    /// Takes away what is kept of entries whose words are gone.
-    pub(crate) async fn erase(self: &Arc<Self>, journal: String, entries: Vec<Seq>) -> Result<(), Error> {
-        self.with_file(move |file| file.erase(&journal, entries)).await
-    }
-
-    /// Takes away all that is kept of a journal.
-    pub(crate) async fn remove(self: &Arc<Self>, journal: String) -> Result<(), Error> {
-        self.with_file(move |file| file.remove(&journal)).await
-    }
-
-    /// The journals of which something is kept.
-    pub(crate) async fn journals(self: &Arc<Self>) -> Result<Vec<String>, Error> {
-        self.with_file(VectorFile::journals).await
     }
 
     /// Does something with the file, if there is or should be one.
@@ -164,8 +149,4 @@ impl Vectors {
         }
         Ok(vectors)
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -46,9 +46,9 @@ pub(crate) struct KnownSecret {
     /// The JSON of an object: each secret by its JSON pointer in the value.
     pub(crate) json: Zeroizing<String>,
     /// What is looked for.
-    hidden: Vec<Arc<Hidden>>,
+    pub(crate) hidden: Vec<Arc<Hidden>>,
     /// Whether that is all of it.
-    is_looked_for: bool,
+    pub(crate) is_looked_for: bool,
 }
 
 impl KnownSecret {
@@ -69,16 +69,6 @@ impl KnownSecret {
     pub(crate) fn read(name: Arc<str>, json: Zeroizing<String>) -> Option<Self> {
         let is_object = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json).is_ok();
         is_object.then(|| Self::new(name, json))
-    }
-
-    /// What is looked for.
-    pub(crate) fn hidden(&self) -> impl Iterator<Item = &Arc<Hidden>> {
-        self.hidden.iter()
-    }
-
-    /// Whether all of it is looked for.
-    pub(crate) fn is_looked_for(&self) -> bool {
-        self.is_looked_for
     }
 
     /// Its secrets by their JSON pointers in the value.
@@ -153,7 +143,7 @@ impl Masks {
     ) -> Result<Self, TooMany> {
         let (calls, others): (Vec<_>, Vec<_>) = secrets.partition(|secret| is_of_call(&secret.name));
         let hidden =
-            |secrets: Vec<&'a Arc<KnownSecret>>| secrets.into_iter().flat_map(|secret| secret.hidden().cloned());
+            |secrets: Vec<&'a Arc<KnownSecret>>| secrets.into_iter().flat_map(|secret| secret.hidden.iter().cloned());
         self.with(hidden(others), hidden(calls))
     }
 }
@@ -189,11 +179,6 @@ impl Known {
     /// Masks of all secrets but those of variables that `is_left_out`.
     pub(crate) fn masks_without(&self, is_left_out: impl Fn(&str) -> bool) -> Result<Masks, TooMany> {
         Masks::default().with_secrets(self.secrets.values().filter(|secret| !is_left_out(&secret.name)))
-    }
-
-    /// The secrets that are sealed as `hash`.
-    pub(crate) fn secret(&self, hash: &Hash) -> Option<&Arc<KnownSecret>> {
-        self.secrets.get(hash)
     }
 
     /// As what these very secrets of a variable are sealed already.
@@ -232,7 +217,7 @@ impl Brought {
     /// The values that are to be looked for in what was said before: those for which `masks` look, and for which nobody looked
     /// `before`. They are in the order of their texts, since the hashes differ each time that a command is decided.
     pub(crate) fn wanted(&self, before: &Masks, masks: &Masks) -> Vec<Arc<Hidden>> {
-        let hidden = self.secrets.values().flat_map(|secret| secret.hidden());
+        let hidden = self.secrets.values().flat_map(|secret| &secret.hidden);
         let is_new = |value: &&Arc<Hidden>| masks.all.has(value) && !before.all.has(value);
         let wanted = hidden.filter(is_new).map(|value| (value.as_str(), value));
         wanted.collect::<BTreeMap<_, _>>().into_values().cloned().collect()

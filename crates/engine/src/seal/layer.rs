@@ -103,17 +103,8 @@ impl Layer {
         self.hidden.binary_search_by(|hidden| hidden.as_str().cmp(value)).is_ok()
     }
 
-    /// Whether one of the values stands in `text`.
-    pub(super) fn finds(&self, text: &str) -> bool {
-        self.places(text).next().is_some()
-    }
-
-    /// Where they stand, in any order.
-    pub(super) fn found(&self, text: &str) -> Vec<Range<usize>> {
-        self.places(text).collect()
-    }
-
-    fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + use<'a> {
+    /// Where the values stand in `text`, in any order.
+    pub(super) fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let mut digested = None;
         self.heads_in(text).flat_map(move |(start, head)| {
             let whole = head.is_whole.then(|| start..start + head.bytes.len());

@@ -82,7 +82,7 @@ impl Mask {
 
     /// Whether a known value stands in `text`.
     pub fn finds(&self, text: &str) -> bool {
-        self.layers.iter().any(|layer| layer.finds(text))
+        self.layers.iter().any(|layer| layer.places(text).next().is_some())
     }
 
     /// `text` with known values hidden; `None` where there are none in it.
@@ -104,7 +104,7 @@ impl Mask {
 
     /// Where known values stand in `text`, in order, as ranges of its bytes. Values that overlap are one place.
     pub fn found(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found: Vec<_> = self.layers.iter().flat_map(|layer| layer.found(text)).collect();
+        let mut found: Vec<_> = self.layers.iter().flat_map(|layer| layer.places(text)).collect();
         found.sort_unstable_by_key(|range| range.start);
         let mut places: Vec<Range<usize>> = Vec::new();
         for range in found {

@@ -12,6 +12,7 @@ use callboard_core::{
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
     input::{CallPart, Fingerprint, FreeText, HideSecrets, InputVisitor},
+    json::pointer_token,
     sealed::SealedInput,
     state::State,
     variable,
@@ -300,7 +301,7 @@ impl InputVisitor for Masking<'_> {
                     for (key, inner) in fields.iter().rev() {
                         // A fault shows no value.
                         let shown = if names.finds_in_key(key) { names.mask(key) } else { None };
-                        let pointer = format!("{pointer}/{}", token(shown.as_deref().unwrap_or(key)));
+                        let pointer = format!("{pointer}/{}", pointer_token(shown.as_deref().unwrap_or(key)));
                         if shown.is_some() {
                             self.faults.push(Fault { pointer: pointer.clone(), problem: HOLDS_SECRET.to_owned() });
                         } else if self.masks.all.finds_in_key(key) {
@@ -343,12 +344,6 @@ impl InputVisitor for Masking<'_> {
     fn fingerprint(&mut self, fingerprint: &mut Fingerprint) {
         fingerprint.keyed = self.key.map(|key| key.keyed(fingerprint.plain));
     }
-}
-
-/// A key as a part of a JSON pointer.
-fn token(key: &str) -> String {
-    let plain = key.replace('~', "~0");
-    plain.as_str().replace('/', "~1")
 }
 
 /// Leaves texts out.

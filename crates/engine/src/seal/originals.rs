@@ -15,10 +15,10 @@ use callboard_core::{
     state::State,
     text::Values,
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, journal::PAGE};
+use crate::{error::Error, journal::Pages};
 
 /// An entry as it was before a secret was hidden in it.
 #[derive(Serialize, Deserialize)]
@@ -78,13 +78,9 @@ impl Originals {
 
 /// What is sealed of the entries of a session, as of an entry.
 pub(crate) async fn originals(store: &dyn Store, id: &SessionId, head: Seq) -> Result<Originals, Error> {
-    let (mut originals, mut after) = (Originals::default(), Seq::ZERO);
-    while after < head {
-        let types = CHANGING.map(Arc::from).to_vec();
-        let (seqs, subjects, order) = (after.next()..head.next(), Vec::new(), Order::Forward);
-        let page = store.read(id, Query { seqs, types, subjects, order, limit: PAGE }).await?;
-        let Some(last) = page.last() else { break };
-        after = last.header.seq;
+    let mut originals = Originals::default();
+    let mut pages = Pages::of(store, id, Seq::ZERO, head, CHANGING.map(Arc::from).to_vec());
+    while let Some(page) = pages.next().await? {
         page.iter().try_for_each(|entry| originals.take(entry))?;
     }
     Ok(originals)

@@ -17,7 +17,7 @@ use callboard_core::{
     state::State,
     text::{Text, Values},
 };
-use callboard_store::{Order, Query, Store};
+use callboard_store::Store;
 use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -31,7 +31,8 @@ use super::{
 };
 use crate::{
     error::Error,
-    journal::{PAGE, damaged, read},
+    journal::{PAGE, Pages, damaged, read},
+    texts,
 };
 
 /// What earlier entries say of values that become secrets.
@@ -64,17 +65,6 @@ struct Found {
 pub(crate) struct Journal<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) id: &'a SessionId,
-}
-
-impl Journal<'_> {
-    /// The long texts of an entry of this type. One that is not there any more was erased.
-    pub(crate) async fn long_texts(&self, kind: &EventType, data: &Value) -> Result<Values, Error> {
-        let mut texts = Values::new();
-        for hash in kind.long_texts(data) {
-            texts.extend(self.store.value(self.id, hash).await?.map(|text| (hash, text)));
-        }
-        Ok(texts)
-    }
 }
 
 impl Scan {
@@ -148,7 +138,7 @@ impl Scan {
         }
         let before = entry.json().into_owned();
         let mut data: Value = serde_json::from_str(&before).map_err(|error| damaged(&entry, &error))?;
-        let texts = journal.long_texts(kind, &data).await?;
+        let texts = texts::there(journal.store, journal.id, kind.long_texts(&data)).await?;
         if !hide(mask, kind, &mut data, &texts, &mut self.values) {
             return Ok(());
         }
@@ -163,13 +153,8 @@ impl Scan {
     /// Notes the turns whose prompts showed what is rewritten: they have the hashes of those prompts.
     async fn take_turns(&mut self, journal: Journal<'_>, head: Seq) -> Result<(), Error> {
         let Some(first) = self.found.keys().next().copied() else { return Ok(()) };
-        let mut after = first;
-        while after < head {
-            let (seqs, types, order) = (after.next()..head.next(), vec![TurnRequested::TYPE.into()], Order::Forward);
-            let query = Query { seqs, types, subjects: Vec::new(), order, limit: PAGE };
-            let page = journal.store.read(journal.id, query).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = last.header.seq;
+        let mut pages = Pages::of(journal.store, journal.id, first, head, vec![TurnRequested::TYPE.into()]);
+        while let Some(page) = pages.next().await? {
             for entry in page {
                 let turn: TurnRequested = fact::read(&entry)?;
                 let shows = |(first, last): &(Seq, Seq)| self.found.range(*first..=*last).next().is_some();

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     error::Error,
     journal::{PAGE, damaged, read},
+    texts,
 };
 
 /// How many bytes a group has. No form of a value that was found in a call is shorter; of a shorter one it is not known whether it
@@ -73,7 +74,8 @@ impl SaidBytes {
         self.note_text(&entry.data);
         if entry.data.contains("\"sha256\"") {
             let data: Value = serde_json::from_str(&entry.json()).map_err(|error| damaged(entry, &error))?;
-            journal.long_texts(kind, &data).await?.values().for_each(|text| self.note_text(text));
+            let texts = texts::there(journal.store, journal.id, kind.long_texts(&data)).await?;
+            texts.values().for_each(|text| self.note_text(text));
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Board {
     }
 
     /// The ids to try for a new session: the given one, or some generated ones.
-    pub(crate) fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
+    fn ids(&self, given: Option<SessionId>) -> impl Iterator<Item = SessionId> + Send {
         let tries = if given.is_some() { 1 } else { ID_TRIES };
         (0..tries).map(move |_| given.clone().unwrap_or_else(|| self.new_id()))
     }

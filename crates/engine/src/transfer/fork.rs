@@ -1,20 +1,17 @@
 //! Forks: a session whose journal is the beginning of another's.
 
-use std::sync::Arc;
-
 use callboard_core::{
-    entry::{Entry, Hash},
-    error::ConflictKind,
     id::{Seq, SessionId},
     state::State,
 };
 
 use crate::{
+    asker::end_copied_turns,
     board::Board,
     error::Error,
     session::Session,
-    texts::stored_values,
-    transfer::{create::exists, session_copy::SessionCopy},
+    texts::{stored_values, there},
+    transfer::session_copy::SessionCopy,
 };
 
 /// How many entries are appended at once.
@@ -22,35 +19,28 @@ const AT_ONCE: usize = 8192;
 
 impl Board {
     /// Creates a session whose journal is the first `at` entries of `session`, or all of them, with their long texts. An id in
-    /// use is a conflict. Without an id, a free one is chosen.
-    pub async fn fork(&self, session: &Session, at: Option<Seq>, id: Option<SessionId>) -> Result<Session, Error> {
+    /// use is a conflict. With `again` a fork that was begun under this id, and may have been interrupted, is continued; a
+    /// complete one is returned as it is, whatever was added to it since.
+    pub async fn fork(
+        &self,
+        session: &Session,
+        at: Option<Seq>,
+        id: &SessionId,
+        again: bool,
+    ) -> Result<Session, Error> {
         let state = match at {
             Some(seq) => session.state_at(seq).await?,
             None => session.state().await?,
         };
-        let mut in_use = None;
-        for id in self.ids(id) {
-            match self.fork_to(session, &state, &id, false).await {
-                Err(error) if error.is(ConflictKind::SessionExists) => in_use = Some(id),
-                made => return made,
-            }
-        }
-        Err(exists(in_use))
-    }
-
-    /// Continues a fork at entry `at` that was begun under this id and may have been interrupted. A complete fork is returned as
-    /// it is, whatever was added to it since.
-    pub async fn fork_again(&self, session: &Session, at: Seq, id: &SessionId) -> Result<Session, Error> {
-        let state = session.state_at(at).await?;
-        self.fork_to(session, &state, id, true).await
-    }
-
-    async fn fork_to(&self, session: &Session, state: &State, id: &SessionId, again: bool) -> Result<Session, Error> {
-        let mut copy = SessionCopy::begin(self, id, state, again).await?;
-        let copied = self.copy(session, state, &mut copy).await;
-        copy.finish(copied).await?;
+        let mut copy = SessionCopy::begin(self, id, &state, again).await?;
+        let copied = self.copy(session, &state, &mut copy).await;
+        let is_new = copy.finish(copied).await?;
         let fork = self.session(id).await?;
-        fork.take_key(session, state).await?;
+        fork.take_key(session, &state).await?;
+        // What was there before may be the session in which they were begun.
+        if is_new {
+            end_copied_turns(&fork, &state).await;
+        }
         Ok(fork)
     }
 
@@ -62,19 +52,10 @@ impl Board {
                 return Err(session.live.gone());
             }
             session.live.confirm(state).await?;
-            let values = self.values(session, &entries).await?;
-            copy.append(entries, values).await?;
+            let hashes = entries.iter().flat_map(stored_values).collect();
+            let values = there(&*session.live.store, session.id(), hashes).await?;
+            copy.append(entries, values.into_iter().collect()).await?;
         }
         Ok(())
-    }
-
-    async fn values(&self, session: &Session, entries: &[Entry]) -> Result<Vec<(Hash, Arc<str>)>, Error> {
-        let mut values = Vec::new();
-        for hash in entries.iter().flat_map(stored_values) {
-            // Something that only looks like a long text, for instance in metadata, has no value.
-            let text = session.live.store.value(session.id(), hash).await?;
-            values.extend(text.map(|text| (hash, text)));
-        }
-        Ok(values)
     }
 }

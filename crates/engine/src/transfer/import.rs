@@ -17,6 +17,7 @@ use callboard_core::{
 use tokio::sync::mpsc;
 
 use crate::{
+    asker::end_copied_turns,
     blocking::off_runtime,
     board::Board,
     error::Error,
@@ -29,33 +30,23 @@ use crate::{
 
 impl Board {
     /// Creates a session from an export, under its own id or another one. The whole export is checked before anything is
-    /// appended. A failed import leaves nothing, and an interrupted one nothing for long.
-    pub async fn import<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
+    /// appended. A failed import leaves nothing, and an interrupted one nothing for long: with `again` one that was begun is
+    /// continued, and a complete one is returned as it is, whatever was added to it since.
+    pub async fn import<R>(&self, export: R, id: Option<SessionId>, again: bool) -> Result<Session, Error>
     where
         R: BufRead + Seek + Send + 'static,
     {
-        let id = self.import_to(export, id, SessionKind::Session, false).await?;
-        self.session(&id).await
+        self.import_to(export, id, SessionKind::Session, again).await
     }
 
-    /// Continues an import that was begun and may have been interrupted. A complete import is returned as it is, whatever was
-    /// added to it since.
-    pub async fn import_again<R>(&self, export: R, id: Option<SessionId>) -> Result<Session, Error>
-    where
-        R: BufRead + Seek + Send + 'static,
-    {
-        let id = self.import_to(export, id, SessionKind::Session, true).await?;
-        self.session(&id).await
-    }
-
-    /// Imports an export of this kind, and gives the id of the new journal.
+    /// Imports an export of this kind.
     pub(crate) async fn import_to<R>(
         &self,
         mut export: R,
         id: Option<SessionId>,
         kind: SessionKind,
         again: bool,
-    ) -> Result<SessionId, Error>
+    ) -> Result<Session, Error>
     where
         R: BufRead + Seek + Send + 'static,
     {
@@ -64,17 +55,23 @@ impl Board {
             return Err(Refusal::invalid("", other_kind(kind)).into());
         }
         let id = id.unwrap_or(checked.id);
-        self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
-        Ok(id)
+        let is_new = self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
+        let session = self.open(&id).await?;
+        // What was there before may be the session that was exported.
+        if is_new {
+            end_copied_turns(&session, &checked.state).await;
+        }
+        Ok(session)
     }
 
-    async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<(), Error>
+    /// Copies what is missing, and says whether anything was.
+    async fn make<R>(&self, id: &SessionId, state: &State, export: R, again: bool) -> Result<bool, Error>
     where
         R: BufRead + Send + 'static,
     {
         let mut copy = SessionCopy::begin(self, id, state, again).await?;
         if copy.is_whole() {
-            return Ok(());
+            return Ok(false);
         }
         let appended = append_all(&mut copy, export).await;
         copy.finish(appended).await

@@ -92,13 +92,14 @@ impl<'a> SessionCopy<'a> {
         }
     }
 
-    /// Ends the copy. If it failed, it deletes what this try appended, unless another process continues the copy.
-    pub(crate) async fn finish(self, copied: Result<(), Error>) -> Result<(), Error> {
+    /// Ends the copy, and says whether this try appended something. If it failed, it deletes that, unless another process continues
+    /// the copy.
+    pub(crate) async fn finish(self, copied: Result<(), Error>) -> Result<bool, Error> {
         if self.has_grown && copied.as_ref().is_err_and(|error| !matches!(error, Error::Busy { .. })) {
             // Nobody uses the session yet. If deleting fails too, it expires soon.
             let _ = self.board.store().delete(self.id).await;
         }
-        copied
+        copied.map(|()| self.has_grown)
     }
 
     async fn append_new(&self, entries: Vec<Entry>, values: Vec<(Hash, Arc<str>)>, last: Head) -> Result<(), Error> {

@@ -19,7 +19,7 @@ use crate::{
     append_surely::append_surely,
     error::Error,
     journal::{self, PAGE, journal_kind, read},
-    texts::stored_values,
+    texts::{stored_values, there},
     upkeep::{
         check::{check_one, check_tag, check_texts, ends_otherwise, has_gone},
         lease::unheld_lease,
@@ -148,12 +148,9 @@ impl Copy<'_> {
             check_tag(head, entry)?;
             bytes += entry.data.len();
             check_texts(self.from, self.id, entry).await?;
-            for hash in stored_values(entry) {
-                // Something that only looks like a long text, for instance in metadata, has no value.
-                let Some(text) = self.from.value(self.id, hash).await? else { continue };
-                bytes += text.len();
-                values.push((hash, text));
-            }
+            let stored = there(self.from, self.id, stored_values(entry)).await?;
+            bytes += stored.values().map(|text| text.len()).sum::<usize>();
+            values.extend(stored);
             self.change(entry, expected, &mut rewrites, &mut values, &mut drop_values).await?;
             head = entry.head();
             entries.push(entry.clone());
@@ -181,9 +178,7 @@ impl Copy<'_> {
                 }
             }
             if let Some(entry) = journal::entry(self.from, self.id, seq).await? {
-                for hash in stored_values(&entry) {
-                    values.extend(self.from.value(self.id, hash).await?.map(|text| (hash, text)));
-                }
+                values.extend(there(self.from, self.id, stored_values(&entry)).await?);
                 rewrites.insert(seq, entry.data);
             }
         }

@@ -142,7 +142,7 @@ async fn i6_a_turn_outside_of_runs_is_searched_and_its_prompts_and_exports_show_
     let elsewhere = memory(&clock());
     let keys = vec![MasterKey::new([2; 32])];
     let other = Board::new(elsewhere, Settings { master_keys: Arc::new(keys), ..settings(&clock()) });
-    let imported = other.import(Cursor::new(lines), None).await.unwrap();
+    let imported = other.import(Cursor::new(lines), None, false).await.unwrap();
     assert_eq!(restore(&imported, "call:c1.arguments").await, Err("secret_gone"));
     assert_eq!(restore(&session, "call:c1.arguments").await.map(|entries| entries.len()), Ok(1));
 }

@@ -42,7 +42,7 @@ async fn a_collection_is_made_once_listed_apart_and_never_expires() {
         assert_eq!(names(&board).await, ["a", "handbook", "z"]);
         let [one] = &board.collections(Some(&"a".parse().unwrap()), 1).await.unwrap()[..] else { panic!("one") };
         assert_eq!((one.name.as_str(), one.documents, one.size_bytes), ("handbook", 1, 5));
-        let listed = board.sessions(None, 9).await.unwrap();
+        let listed = board.sessions_that(None, 9, |_| true).await.unwrap();
         let listed: Vec<_> = listed.iter().map(|info| info.id.as_str()).collect();
         assert_eq!(listed, ["collection", "collection:a:b", "collections"]);
         assert_eq!(board.recent_sessions(None, 9, |_| true).await.unwrap().len(), 3);
@@ -96,14 +96,14 @@ async fn a_copied_store_has_its_collections_as_such() {
         run(&collection, put("more", "words")).await;
     }
     let here = Board::new(to.clone(), settings(&clock));
-    assert_eq!((names(&here).await.len(), here.sessions(None, 9).await.unwrap().len()), (1, 1));
+    assert_eq!((names(&here).await.len(), here.sessions_that(None, 9, |_| true).await.unwrap().len()), (1, 1));
     let copy = here.collection(&handbook()).await.unwrap();
     assert_eq!(*text(&copy, "long").await, *long);
     run(&copy, put("new", "words")).await;
     let found = callboard_engine::check(&to, &Progress::default()).await.unwrap();
     assert_eq!((found.sessions, found.faults.len()), (2, 0));
     assert_eq!(names(&here).await.len(), 1, "it is no session after an append");
-    assert_eq!(here.sessions(None, 9).await.unwrap().len(), 1);
+    assert_eq!(here.sessions_that(None, 9, |_| true).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn two_sessions_share_a_collection_and_each_agent_sees_its_own() {
         let seen = session.collection_documents(&agent("lead"), &handbook()).await.unwrap();
         assert_eq!(seen.iter().map(|held| held.name.as_str()).collect::<Vec<_>>(), ["for-all"]);
         assert!(session.collection_documents(&Viewer::User, &"gone".parse().unwrap()).await.unwrap().is_empty());
-        let fork = board.fork(&session, None, Some(id(&format!("{of}-fork")))).await.unwrap();
+        let fork = board.fork(&session, None, &id(&format!("{of}-fork")), false).await.unwrap();
         assert_eq!(fork.collections().await.unwrap().len(), 1);
     }
 }

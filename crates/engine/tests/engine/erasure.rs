@@ -23,7 +23,9 @@ use callboard_engine::{
 
 use serde_json::json;
 
-use crate::fixture::{File, add, board, clock, id, journal, memory, new, opened, put, settings, text, thread};
+use crate::fixture::{
+    File, add, board, clock, erase, id, journal, memory, new, opened, put, seen, settings, text, thread,
+};
 
 const PRIVATE: &str = "The private number is 555-0199-4711.";
 
@@ -55,7 +57,7 @@ async fn is_gone(session: &Session, seq: Seq) {
         assert!(!prompt(session, at).await.contains("555-0199"), "{at:?}");
     }
     assert_eq!(messages(session).await[1].content, "[erased]");
-    let (entries, _) = session.journal(&Viewer::User, Seq::ZERO, 99, &[]).await.unwrap();
+    let (entries, _) = seen(session, &Viewer::User, Seq::ZERO, 99, &[]).await.unwrap();
     assert!(entries.iter().all(|entry| !entry.data.contains("555-0199") && !entry.data.contains("hash_salt")));
     let state = serde_json::to_string(&*session.state().await.unwrap()).unwrap();
     assert!(!state.contains("555-0199"), "{state}");
@@ -65,23 +67,23 @@ async fn everything_goes(store: Arc<dyn Store>, settings: impl Fn() -> Settings)
     let board = Board::new(store.clone(), settings());
     let session = board.create(new("s")).await.unwrap();
     let seq = said(&session).await;
-    let fork = board.fork(&session, Some(seq), Some(id("f"))).await.unwrap();
+    let fork = board.fork(&session, Some(seq), &id("f"), false).await.unwrap();
     let elsewhere = Board::new(store.clone(), settings());
     let theirs = elsewhere.session(&id("s")).await.unwrap();
     assert!(prompt(&theirs, None).await.contains(PRIVATE));
     assert_eq!(messages(&theirs).await[1].content, PRIVATE);
-    let erased = session.erase(Actor::User, seq, "it is private").await.unwrap();
+    let erased = erase(&session, seq, "it is private").await.unwrap();
     assert_eq!(
         (erased.answer.seq, erased.answer.erased_by, erased.head),
         (seq, Some(seq.next().next()), seq.next().next())
     );
     assert_eq!(board.holders(&session, seq).await.unwrap(), [id("f")]);
-    session.erase(Actor::User, seq.next(), "it is private too").await.unwrap();
+    erase(&session, seq.next(), "it is private too").await.unwrap();
     is_gone(&session, seq).await;
     is_gone(&theirs, seq).await;
     assert_eq!(messages(&fork).await[1].content, PRIVATE);
-    assert_eq!(session.erase(Actor::User, seq, "again").await.unwrap().answer, erased.answer);
-    fork.erase(Actor::User, seq, "here too").await.unwrap();
+    assert_eq!(erase(&session, seq, "again").await.unwrap().answer, erased.answer);
+    erase(&fork, seq, "here too").await.unwrap();
     assert_eq!(board.holders(&session, seq).await.unwrap(), []);
     // The journal still proves itself, and goes on.
     let report = callboard_engine::check(&store, &Progress::default()).await.unwrap();
@@ -131,7 +133,7 @@ async fn a_prompt_says_which_of_its_entries_were_erased() {
     session.execute(Actor::User, add("agent:writer", vec![text("for the writer")])).await.unwrap();
     let hidden = session.state().await.unwrap().head.seq;
     for seq in [seq, seq.next(), hidden] {
-        session.erase(Actor::User, seq, "private").await.unwrap();
+        erase(&session, seq, "private").await.unwrap();
     }
     // The manager reads what is said to workers with what is said in main.
     assert_eq!(erased(None, "lead").await, [seq, seq.next(), hidden]);
@@ -151,7 +153,7 @@ async fn a_prompt_says_which_of_its_entries_were_erased() {
     let patch = SessionPatch { steps: Some(steps), ..SessionPatch::default() };
     let steps = other.execute(Actor::User, patch).await.unwrap().head;
     for seq in [node, steps] {
-        other.erase(Actor::User, seq, "private").await.unwrap();
+        erase(&other, seq, "private").await.unwrap();
     }
     let shown = async |agent: &str, layout| {
         let spec = PromptSpec { agent: Some(agent.parse().unwrap()), layout: Some(layout), ..PromptSpec::default() };
@@ -189,7 +191,7 @@ async fn what_is_erased_is_erased_in_a_copy_of_the_store_when_it_is_copied_again
     let written = session.execute(Actor::User, add("main", vec![text(&long)])).await.unwrap().head;
     copy(&from, &to, &Progress::default()).await.unwrap();
     for seq in [seq, seq.next(), written] {
-        session.erase(Actor::User, seq, "private").await.unwrap();
+        erase(&session, seq, "private").await.unwrap();
     }
     let copied = copy(&from, &to, &Progress::default()).await.unwrap();
     assert!(copied.faults.is_empty(), "{copied:?}");
@@ -215,8 +217,8 @@ async fn i8_what_is_erased_while_others_write_is_erased_and_nothing_else_is_lost
                 let said = session.execute(Actor::User, add("main", vec![text(&words)])).await.unwrap().answer[0].seq;
                 let set = session.execute(Actor::User, put(&format!("Set {task}"), &words)).await.unwrap();
                 if n % 3 == 0 {
-                    session.erase(Actor::User, said, "private").await.unwrap();
-                    session.erase(Actor::User, set.head, "private").await.unwrap();
+                    erase(&session, said, "private").await.unwrap();
+                    erase(&session, set.head, "private").await.unwrap();
                 }
             }
         })

@@ -107,7 +107,7 @@ async fn a_use_is_noted_at_most_every_thirty_seconds() {
 async fn to_be_listed_or_followed_is_no_use() {
     let stage = stage().await;
     stage.clock.advance_seconds(900);
-    assert_eq!(stage.board.sessions(None, 9).await.unwrap().len(), 1);
+    assert_eq!(stage.board.sessions_that(None, 9, |_| true).await.unwrap().len(), 1);
     stage.clock.advance_seconds(100);
     assert!(!stage.is_there().await);
 }
@@ -346,7 +346,7 @@ async fn for_thirty_days_it_is_known_when_a_session_expired_and_nothing_else_of_
     assert_eq!((told.0.starts_with("the session s expired at "), told.1), (true, "expired"), "before any sweep");
     assert_eq!(stage.board.sweep().await.unwrap(), [id("s")]);
     assert_eq!(missing(&stage.board).await, told);
-    assert_eq!(stage.board.sessions(None, 9).await.unwrap(), [], "the record is no session");
+    assert_eq!(stage.board.sessions_that(None, 9, |_| true).await.unwrap(), [], "the record is no session");
     assert_eq!(code(stage.board.session(&id("s")).await), "not_found");
     let journals = stage.store.journals(None, 9).await.unwrap();
     let [(record, _)] = &journals[..] else { panic!("one record: {journals:?}") };
@@ -405,7 +405,7 @@ async fn the_sample_of_an_archive_is_imported_and_exported_as_it_is() {
     let sample = unpacked(&folder.join("v1.jsonl.gz"));
     let clock = clock();
     let board = Board::new(memory(&clock), settings(&clock));
-    let session = board.import(std::io::Cursor::new(sample.clone()), None).await.unwrap();
+    let session = board.import(std::io::Cursor::new(sample.clone()), None, false).await.unwrap();
     let lines = exported(&session).await;
     assert!(lines == sample, "{}", lines.lines().next().unwrap());
 }
@@ -429,7 +429,7 @@ async fn an_expired_session_is_archived_as_it_would_have_been_exported() {
     clock.advance_seconds(1000);
     assert_eq!(board.sweep().await.unwrap(), [id("s")]);
     assert_eq!(unpacked(&archived.join("s.jsonl.gz")), lines);
-    let again = board.import(std::io::Cursor::new(lines), None).await.unwrap();
+    let again = board.import(std::io::Cursor::new(lines), None, false).await.unwrap();
     assert_eq!(again.id(), &id("s"));
     clock.advance_seconds(1000);
     // An archive that cannot be written keeps the session, and the next sweep tries again.
@@ -465,6 +465,32 @@ async fn a_turn_is_ended_once_the_server_that_began_it_is_gone_or_has_given_it_u
 }
 
 #[tokio::test]
+async fn a_turn_that_a_server_asks_is_over_in_copies_of_its_session_and_goes_on_where_it_was_begun() {
+    let Stage { board, session, .. } = stage().await;
+    board.note_asker("a").await.unwrap();
+    let prompt = session.prompt(&Default::default()).await.unwrap();
+    let begin = BeginTurn { asker: Some("a".into()), ..prompt.begin_turn(Default::default()) };
+    session.execute(Actor::System, begin.clone()).await.unwrap();
+    let lines = exported(&session).await;
+    let export = || std::io::Cursor::new(lines.clone());
+    let fork = board.fork(&session, None, &id("fork"), false).await.unwrap();
+    let import = board.import(export(), Some(id("import")), false).await.unwrap();
+    let open = async |session: &Session| session.state().await.unwrap().runs.asking().count();
+    assert_eq!([open(&session).await, open(&fork).await, open(&import).await], [1, 0, 0]);
+    let head = session.state().await.unwrap().head.seq;
+    let failed = fork.entry(head.next()).await.unwrap().unwrap();
+    assert!(failed.data.contains("the session that this one was copied from"), "{}", failed.data);
+    // What is begun in the copy is its own, also where the same fork is asked for again.
+    fork.execute(Actor::System, begin).await.unwrap();
+    let again = board.fork(&session, Some(head), &id("fork"), true).await.unwrap();
+    assert_eq!(open(&again).await, 1);
+    // Nor is anything over in the session itself, where it is taken for a copy that is complete.
+    board.fork(&session, Some(head), &id("s"), true).await.unwrap();
+    board.import(export(), None, true).await.unwrap();
+    assert_eq!(open(&session).await, 1);
+}
+
+#[tokio::test]
 async fn a_connection_of_a_client_is_kept_for_a_day_from_its_last_use_on() {
     let Stage { clock, board, store, .. } = stage().await;
     let said = serde_json::json!({"capabilities": {}});
@@ -477,7 +503,7 @@ async fn a_connection_of_a_client_is_kept_for_a_day_from_its_last_use_on() {
             assert!(board.use_connection("a").await.unwrap());
         }
         assert_eq!(crate::fixture::board(&store).connection("a").await.unwrap(), Some(said.clone()));
-        assert_eq!(board.sessions(None, 9).await.unwrap(), [], "it is no session");
+        assert_eq!(board.sessions_that(None, 9, |_| true).await.unwrap(), [], "it is no session");
     }
     clock.advance_seconds(86_400 + 3600);
     assert!(!board.use_connection("a").await.unwrap());

@@ -328,7 +328,7 @@ async fn what_cannot_be_read_is_an_error_and_never_not_found() {
     let fresh = Board::new(stage.faulty.clone(), settings(&clock()));
     stage.faulty.play(|_| Act::FailBefore);
     assert_eq!(code(fresh.session(&id("s")).await), "store_failed");
-    assert_eq!(code(fresh.sessions(None, 9).await), "store_failed");
+    assert_eq!(code(fresh.sessions_that(None, 9, |_| true).await), "store_failed");
     assert_eq!(code(fresh.delete(&id("s")).await), "store_failed");
     assert_eq!(code(stage.session.state().await), "store_failed");
     stage.faulty.mend();

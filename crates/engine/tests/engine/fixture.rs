@@ -11,7 +11,7 @@ use std::{
 };
 
 use callboard_engine::{
-    Board, Error, NewBoardSession, Random, RecallSettings, Receipt, Session, Settings,
+    Board, Error, Filter, JournalQuery, NewBoardSession, Random, RecallSettings, Receipt, Session, Settings,
     core::{
         audience::Audience,
         command::Command,
@@ -19,10 +19,11 @@ use callboard_engine::{
         conversation::{AddMessages, NewMessage, Role},
         entry::{Entry, Head},
         id::{CollectionName, Seq, SessionId, ThreadId},
-        rewriting::ErasureCheck,
+        rewriting::{ErasedEntry, ErasureCheck},
         session::SessionPatch,
         state::State,
         time::Timestamp,
+        view::Projected,
         viewer::Viewer,
     },
     store::{self, ManualClock, MemoryStore, Order, Query, Settings as StoreSettings, SqliteStore, Store},
@@ -153,6 +154,32 @@ pub(crate) async fn say(session: &Session, words: &str) -> Seq {
 /// All entries of a session, as the store has them.
 pub(crate) async fn journal(store: &Arc<dyn Store>, session: &SessionId) -> Vec<Entry> {
     store.read(session, Query::all(Seq(1)..Seq(u64::MAX), Order::Forward, usize::MAX)).await.unwrap()
+}
+
+/// The entries after `after` that `viewer` may see, at most `limit`, and the head; only those of `types`, if there are any.
+pub(crate) async fn seen(
+    session: &Session,
+    viewer: &Viewer,
+    after: Seq,
+    limit: usize,
+    types: &[Arc<str>],
+) -> Result<(Vec<Projected>, Seq), Error> {
+    let filter = Filter { types: types.to_vec(), ..Filter::default() };
+    let (before, order, seen_by, saying, sentences) = (None, Order::Forward, None, None, false);
+    let mut query = JournalQuery { after, before, order, limit, filter, seen_by, saying, sentences };
+    let mut page = session.journal_page(viewer, &query).await?;
+    while let Some(next) = page.next.filter(|_| page.entries.len() < limit) {
+        (query.after, query.limit) = (next, limit - page.entries.len());
+        let more = session.journal_page(viewer, &query).await?;
+        page.entries.extend(more.entries);
+        page.next = more.next;
+    }
+    Ok((page.entries, page.head))
+}
+
+/// The user erases the words of an entry.
+pub(crate) async fn erase(session: &Session, seq: Seq, reason: &str) -> Result<Receipt<ErasedEntry>, Error> {
+    session.execute(Viewer::User, session.erasure(seq, reason).await?).await
 }
 
 /// The texts of all messages, as the store has them.

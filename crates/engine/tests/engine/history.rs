@@ -9,7 +9,7 @@ use callboard_engine::{
 };
 use proptest::prelude::*;
 
-use crate::fixture::{add, agent, assert_sound, code, put, run, say, session, text, thread};
+use crate::fixture::{add, agent, assert_sound, code, put, run, say, seen, session, text, thread};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
@@ -156,7 +156,7 @@ async fn a_journal_is_read_page_by_page() {
     run(&session, put("Brief", "one")).await;
     let (mut seqs, mut after) = (Vec::new(), Seq::ZERO);
     loop {
-        let (page, head) = session.journal(&Viewer::User, after, 7, &[]).await.unwrap();
+        let (page, head) = seen(&session, &Viewer::User, after, 7, &[]).await.unwrap();
         assert_eq!(head, Seq(35));
         let Some(last) = page.last() else { break };
         after = last.seq;
@@ -164,10 +164,10 @@ async fn a_journal_is_read_page_by_page() {
     }
     assert_eq!(seqs, (1..=35).collect::<Vec<_>>());
     let types = ["context_set.updated".into(), "agent.added".into()];
-    let (found, _) = session.journal(&Viewer::User, Seq(3), 9, &types).await.unwrap();
+    let (found, _) = seen(&session, &Viewer::User, Seq(3), 9, &types).await.unwrap();
     assert_eq!(found.iter().map(|entry| entry.seq.0).collect::<Vec<_>>(), [4, 35]);
-    assert!(session.journal(&Viewer::User, Seq::ZERO, 0, &[]).await.unwrap().0.is_empty());
-    assert!(session.journal(&Viewer::User, Seq(99), 9, &[]).await.unwrap().0.is_empty());
+    assert!(seen(&session, &Viewer::User, Seq::ZERO, 0, &[]).await.unwrap().0.is_empty());
+    assert!(seen(&session, &Viewer::User, Seq(99), 9, &[]).await.unwrap().0.is_empty());
 }
 
 #[tokio::test]

@@ -2,11 +2,11 @@
 
 use callboard_engine::{
     Board, PromptSpec, RecallQuery, Session,
-    core::{count::Tokens, document::PutDocument, entry::Actor, id::Seq, prompt::observed::Observed, viewer::Viewer},
+    core::{count::Tokens, document::PutDocument, id::Seq, prompt::observed::Observed, viewer::Viewer},
 };
 use serde_json::json;
 
-use crate::fixture::{agent, board, clock, handbook, memory, new, patch, run, say};
+use crate::fixture::{agent, board, clock, erase, handbook, memory, new, patch, run, say};
 
 async fn write(collection: &Session, name: &str, text: &str) -> Seq {
     let name = name.parse().unwrap();
@@ -72,7 +72,7 @@ async fn i5_a_prompt_notes_where_a_collection_says_it_and_is_made_again_from_tha
     say(&session, "Good evening.").await;
     assert_eq!(session.prompt(&again).await.unwrap().sha256(), prompt.sha256());
     assert!(session.prompt(&vault()).await.unwrap().text().contains("lavender"));
-    collection.erase(Actor::User, seq, "it is private").await.unwrap();
+    erase(&collection, seq, "it is private").await.unwrap();
     let erased = session.prompt(&again).await.unwrap().text();
     assert!(!erased.contains("bergamot") && erased.contains("[erased]"), "{erased}");
     board.delete_collection(&handbook()).await.unwrap();

@@ -4,13 +4,13 @@ use std::{path::Path, sync::Arc};
 
 use callboard_engine::{
     Board, Settings,
-    core::{document::PutDocument, entry::Actor, viewer::Viewer},
+    core::{document::PutDocument, viewer::Viewer},
 };
 use callboard_recall::Indexes;
 use serde_json::json;
 
 use crate::{
-    fixture::{add, clock, id, memory, new, patch, run, say, text},
+    fixture::{add, clock, erase, id, memory, new, patch, run, say, text},
     recall::{settings_in, texts},
 };
 
@@ -31,7 +31,7 @@ async fn an_erased_entry_leaves_no_word_in_the_file() {
     let seq = say(&session, "The code word is xylophonist.").await;
     say(&session, "afterwards").await;
     assert!(texts(&session, &Viewer::User, "xylophonist").await[0].contains("xylophonist"));
-    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    erase(&session, seq, "it is private").await.unwrap();
     assert!(texts(&session, &Viewer::User, "xylophonist").await.is_empty());
     assert_eq!(texts(&session, &Viewer::User, "afterwards").await[0], "afterwards");
     board.close().await;
@@ -175,7 +175,7 @@ async fn questions_are_answered_where_the_index_cannot_be_written() {
         say(&session, "the second xylophonist").await;
         let found = texts(&session, &Viewer::User, "xylophonist").await;
         assert_eq!(found.iter().filter(|text| text.contains("xylophonist")).count(), 2, "{found:?}");
-        session.erase(Actor::User, first, "it is private").await.unwrap();
+        erase(&session, first, "it is private").await.unwrap();
         let found = texts(&session, &Viewer::User, "xylophonist").await;
         assert_eq!(found.iter().filter(|text| text.contains("xylophonist")).count(), 1, "{found:?}");
         board.close().await;

@@ -23,8 +23,8 @@ use callboard_engine::{
 use serde_json::{Value, json};
 
 use crate::fixture::{
-    File, add, assert_sound, clock, code, exported, holds, id, journal, memory, new, put, run, say, settings, text,
-    texts, with_id,
+    File, add, assert_sound, clock, code, erase, exported, holds, id, journal, memory, new, put, run, say, settings,
+    text, texts, with_id,
 };
 
 const CANARY: &str = "zq/hunter22-ß";
@@ -203,7 +203,7 @@ async fn the_key_is_wrapped_anew_and_both_states_can_be_read_meanwhile() {
     let before = board(&store, &[key(1)]);
     let session = before.create(new("s")).await.unwrap();
     run(&session, set("password", json!(CANARY))).await;
-    let early = before.fork(&session, None, Some(id("early"))).await.unwrap();
+    let early = before.fork(&session, None, &id("early"), false).await.unwrap();
     before.create(new("plain")).await.unwrap();
     before.close().await;
     drop((session, early));
@@ -214,7 +214,7 @@ async fn the_key_is_wrapped_anew_and_both_states_can_be_read_meanwhile() {
     assert!(!during.session(&id("plain")).await.unwrap().rewrap_key().await.unwrap());
     assert_eq!(reveal(&session, "password").await, Ok(json!(CANARY)));
     // A fork as of before the rotation has the key as it is wrapped now.
-    let late = during.fork(&session, Some(callboard_engine::core::id::Seq(6)), Some(id("late"))).await.unwrap();
+    let late = during.fork(&session, Some(callboard_engine::core::id::Seq(6)), &id("late"), false).await.unwrap();
     drop(late);
     during.close().await;
     let after = board(&store, &[key(2)]);
@@ -239,7 +239,7 @@ async fn an_export_has_no_secrets_and_says_so_and_what_is_imported_goes_on_witho
     assert!(lines.lines().next().unwrap().contains("\"secrets_left_out\":1"), "{lines}");
     let elsewhere = memory(&clock());
     let board = board(&elsewhere, &[key(2)]);
-    let imported = board.import(Cursor::new(lines), None).await.unwrap();
+    let imported = board.import(Cursor::new(lines), None, false).await.unwrap();
     assert_eq!(journal(&elsewhere, &id("s")).await, journal(&store, &id("s")).await);
     say(&imported, "it goes on").await;
     assert_eq!(reveal(&imported, "password").await, Err("secret_gone"));
@@ -434,7 +434,7 @@ async fn i6_what_is_erased_is_not_put_back_and_nothing_is_sealed_of_it() {
     let sealed =
         EventType::named(&hidden.header.kind).unwrap().sealed_values(&serde_json::from_str(&hidden.json()).unwrap());
     assert!(store.value(&id("s"), sealed[0]).await.unwrap().is_some());
-    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    erase(&session, seq, "it is private").await.unwrap();
     assert_eq!(store.value(&id("s"), sealed[0]).await.unwrap(), None);
     assert_eq!(restore(&session, "password").await, Ok(0));
     assert!(!holds(&store, "s", "555-0199").await);
@@ -502,11 +502,11 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     let board = board(&store, &[key(1)]);
     let session = board.create(new("s")).await.unwrap();
     say(&session, &format!("I use {CANARY} here")).await;
-    let early = board.fork(&session, None, Some(id("early"))).await.unwrap();
+    let early = board.fork(&session, None, &id("early"), false).await.unwrap();
     assert_eq!(mark(&session, "password", CANARY).await, 1);
     let first = session.rewritten_by(session.state().await.unwrap().head.seq).await.unwrap()[0];
     assert_eq!(board.holders(&session, first).await.unwrap(), [early.id().clone()]);
-    let late = board.fork(&session, None, Some(id("late"))).await.unwrap();
+    let late = board.fork(&session, None, &id("late"), false).await.unwrap();
     let lines = exported(&session).await;
     assert!(lines.contains("I use [hidden] here") && !lines.contains(CANARY), "{lines}");
     assert!(!holds(&store, "late", CANARY).await && holds(&store, "early", CANARY).await);
@@ -514,7 +514,8 @@ async fn i6_an_export_and_a_fork_after_a_late_marking_hold_nothing_of_it() {
     assert_eq!(texts(&store, &id("late")).await, [format!("I use {CANARY} here")]);
     assert_eq!(texts(&store, &id("s")).await, ["I use [hidden] here"]);
     let elsewhere = memory(&clock());
-    let imported = Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None).await.unwrap();
+    let imported =
+        Board::new(elsewhere.clone(), keyed(vec![key(2)])).import(Cursor::new(lines), None, false).await.unwrap();
     assert_sound(&imported).await;
 }
 

@@ -9,7 +9,7 @@ use callboard_engine::{
     },
 };
 
-use crate::fixture::{add, agent, code, only, put, put_for, run, say, session, soon, text, thread};
+use crate::fixture::{add, agent, code, only, put, put_for, run, say, seen, session, soon, text, thread};
 
 /// What no output for `writer` may contain.
 const MARK: &str = "quokka";
@@ -46,7 +46,7 @@ async fn secretive() -> Session {
 async fn i3_nothing_for_a_worker_contains_what_is_hidden_from_it() {
     let session = secretive().await;
     let writer = agent("writer");
-    let (entries, _) = session.journal(&writer, Seq::ZERO, usize::MAX, &[]).await.unwrap();
+    let (entries, _) = seen(&session, &writer, Seq::ZERO, usize::MAX, &[]).await.unwrap();
     let told = entries.iter().map(|entry| serde_json::to_string(entry).unwrap()).collect::<Vec<_>>().join("\n");
     assert!(told.contains("for everyone") && told.contains("all of you"), "{told}");
     assert!(!told.contains(MARK), "{told}");
@@ -79,7 +79,7 @@ async fn i3_nothing_for_a_worker_contains_what_is_hidden_from_it() {
 async fn those_who_may_see_it_do() {
     let session = secretive().await;
     let editor = agent("editor");
-    let told = session.journal(&editor, Seq::ZERO, usize::MAX, &[]).await.unwrap().0;
+    let told = seen(&session, &editor, Seq::ZERO, usize::MAX, &[]).await.unwrap().0;
     assert!(told.iter().filter(|entry| entry.data.contains(MARK)).count() >= 5);
     assert!(!session.why(&editor, MARK).await.unwrap().is_empty());
     let page = session.messages(&editor, &thread(&marked("aside")), Default::default()).await.unwrap();

@@ -24,13 +24,13 @@ use crate::{
     faulty::{Act, Call, Faulty},
     fixture::{
         File, add, agent, assert_sound, board, clock, code, id, insist, memory, moment, new, only, patch, put, put_for,
-        run, say, session, settings, soon, text, thread,
+        run, say, seen, session, settings, soon, text, thread,
     },
 };
 
 /// What a viewer gets of a journal that it reads at once, as it is now.
 async fn all(session: &Session, viewer: &Viewer, after: Seq) -> Vec<Projected> {
-    session.journal(viewer, after, usize::MAX, &[]).await.unwrap().0
+    seen(session, viewer, after, usize::MAX, &[]).await.unwrap().0
 }
 
 async fn kinds(session: &Session, viewer: Viewer, filter: Filter, count: usize) -> Vec<String> {
@@ -230,9 +230,9 @@ async fn to_a_filter_too_what_is_hidden_looks_deleted() {
     run(&session, put_for("Brief", "hidden", &["editor"])).await;
     let only = |kind: &str| Filter { types: vec![kind.into()], ..Filter::default() };
     assert_eq!(kinds(&session, agent("writer"), only("context_set.deleted"), 1).await, ["context_set.deleted"]);
-    let updated = session.journal(&agent("writer"), Seq::ZERO, 9, &["context_set.updated".into()]).await.unwrap().0;
+    let updated = seen(&session, &agent("writer"), Seq::ZERO, 9, &["context_set.updated".into()]).await.unwrap().0;
     assert!(updated.is_empty(), "{updated:?}");
-    let deleted = session.journal(&agent("writer"), Seq::ZERO, 9, &["context_set.deleted".into()]).await.unwrap().0;
+    let deleted = seen(&session, &agent("writer"), Seq::ZERO, 9, &["context_set.deleted".into()]).await.unwrap().0;
     assert_eq!(deleted.len(), 1);
 }
 

@@ -8,12 +8,7 @@ use std::{
 use async_trait::async_trait;
 use callboard_engine::{
     Board, Embedder, MasterKey, NoVectors, RecallAnswer, RecallQuery, RecallSettings, Session, Settings,
-    core::{
-        document::PutDocument,
-        entry::{Actor, Hash},
-        variable::SetVariable,
-        viewer::Viewer,
-    },
+    core::{document::PutDocument, entry::Hash, variable::SetVariable, viewer::Viewer},
 };
 use callboard_recall::VectorFile;
 use proptest::prelude::*;
@@ -21,7 +16,7 @@ use serde_json::json;
 
 use crate::{
     faulty::{Call, Faulty},
-    fixture::{agent, clock, memory, moment, new, run, say, settings, soon},
+    fixture::{agent, clock, erase, memory, moment, new, run, say, settings, soon},
     recall::{calls_of, long_document},
     recall_sight::{Shared, finds_the_same, steps, take, without_hidden},
 };
@@ -123,7 +118,7 @@ async fn erased_words_and_sessions_that_are_gone_leave_no_vectors() {
     asked(&other, "day").await;
     kept(folder.path(), "The code word is xylophonist.").await;
     kept(folder.path(), "It is a fine day.").await;
-    session.erase(Actor::User, seq, "it is private").await.unwrap();
+    erase(&session, seq, "it is private").await.unwrap();
     let answer = asked(&session, "xylophonist").await;
     assert!(answer.hits.iter().all(|hit| !hit.text.contains("xylophonist")), "{answer:?}");
     assert!(!has(folder.path(), "The code word is xylophonist."));

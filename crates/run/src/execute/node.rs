@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     error::{Error as Refusal, Fault},
     id::{NodeId, VariableName},
+    json::pointer_token,
     state::State,
     workflow::{
         Node, Values,
@@ -12,7 +13,7 @@ use callboard_core::{
         work::{BrowserAction, BrowserQuery, Goal, Iterate, Route, Routes, Work, read_by},
     },
 };
-use callboard_engine::Error as Engine;
+use callboard_engine::{Browsers, Error as Engine};
 use serde_json::{Map, Value, json};
 
 use super::Executor;
@@ -79,7 +80,7 @@ impl Executor {
         let values = done!(self.values(&state, reads).await?);
         match done!(node.work(&values)) {
             Work::BrowserAction(BrowserAction { tab_name, steps }) => {
-                let acted = worked(self.browsers.act(&self.session, tab_name.as_deref(), &steps).await)?;
+                let acted = worked(done!(self.browsers()).act(&self.session, tab_name.as_deref(), &steps).await)?;
                 Ok(acted.map(|shown| Done::of(shown.into())))
             }
             Work::BrowserQuery(query) => self.query(query, values).await,
@@ -104,6 +105,14 @@ impl Executor {
         .await
     }
 
+    fn browsers(&self) -> Result<&Arc<dyn Browsers>, Refusal> {
+        self.browsers.as_ref().ok_or_else(|| {
+            let what =
+                "sessions have no browser here: browsers live in a server, so start `callboard serve` and name it";
+            Refusal::Outside { code: "no_browser", what: what.to_owned() }
+        })
+    }
+
     /// The values of variables.
     async fn values(&self, state: &State, names: BTreeSet<VariableName>) -> Worked<Values> {
         let mut values = Values::new();
@@ -119,7 +128,7 @@ impl Executor {
 
     async fn query(&self, query: BrowserQuery, values: Values) -> Worked<Done> {
         let BrowserQuery { tab_name, fields, expect } = query;
-        let read = done!(worked(self.browsers.extract(&self.session, tab_name.as_deref(), &fields).await)?);
+        let read = done!(worked(done!(self.browsers()).extract(&self.session, tab_name.as_deref(), &fields).await)?);
         let Some(expect) = expect else { return Ok(Ok(Done::of(read.into()))) };
         let known = read.clone();
         let holds = computed(move || {
@@ -150,7 +159,7 @@ fn transform(set: &[(Arc<str>, Arc<str>)], values: &Values) -> Result<Done, Refu
     let mut result = Map::new();
     for (name, expression) in set {
         let wrong = |problem: String| {
-            let pointer = format!("/config/set/{}", name.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("/config/set/{}", pointer_token(name));
             Refusal::Invalid(vec![Fault { pointer, problem }])
         };
         let value = evaluate(expression, values, &result).map_err(wrong)?;

@@ -124,7 +124,7 @@ async fn build(session: &Session, input: &str, limits: Option<Limits>) -> RunId 
 }
 
 fn driver(models: &Models, session: &Session, pages: &Arc<Pages>) -> Driver {
-    models.driver(session, "test").with(Outside { browsers: pages.clone(), ..Outside::default() })
+    models.driver(session, "test").with(Outside { browsers: Some(pages.clone()), ..Outside::default() })
 }
 
 async fn drive(models: &Models, session: &Session, run: &RunId, pages: &Arc<Pages>) -> Status {

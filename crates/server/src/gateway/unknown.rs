@@ -1,5 +1,6 @@
 //! Fields of what a client says that are in no prompt. Where they said something, the model would not be told.
 
+use callboard_core::json::pointer_token;
 use serde_json::{Map, Value, json};
 
 use super::declared::listed;
@@ -47,7 +48,7 @@ fn in_parts(pointer: &str, parts: Option<&Value>) -> Option<String> {
         let says = |value: &Value| !value.is_null() && *value != json!({"enabled": false});
         let unknown = part.as_object()?.iter().find(|(name, value)| !known.contains(&name.as_str()) && says(value));
         match unknown {
-            Some((name, _)) => Some(format!("{pointer}/{at}/{}", name.replace('~', "~0").replace('/', "~1"))),
+            Some((name, _)) => Some(format!("{pointer}/{at}/{}", pointer_token(name))),
             None => in_parts(&format!("{pointer}/{at}/content"), part.get("content")),
         }
     })

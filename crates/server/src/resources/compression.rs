@@ -17,7 +17,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, TurnView, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compression, Compressor, Extent};
@@ -291,17 +291,10 @@ impl Authorized<ReadSession> {
         self.session.observe(&mut query, &self.app.outside).await?;
         let prompt = self.session.prompt(&query).await?;
         let thresholds = settings.thresholds(prompt.budget);
-        let last_turn = match self.rank > Rank::Worker {
-            true => self.session.last_turn(&agent).await?,
-            false => None,
+        let last_turn = match state.runs.last_requested(&agent).filter(|_| self.rank > Rank::Worker) {
+            Some(requested) => Some(last_turn(self.session.turn(&Viewer::User, requested).await?)),
+            None => None,
         };
-        let last_turn = last_turn.map(|(requested, usage)| api::LastTurn {
-            run: requested.run,
-            turn: requested.turn,
-            tokens: requested.prompt.tokens,
-            prompt_tokens: usage.map(|usage| usage.prompt_tokens),
-            completion_tokens: usage.map(|usage| usage.completion_tokens),
-        });
         Ok(api::AgentContext {
             agent,
             tokens: prompt.tokens,
@@ -311,6 +304,19 @@ impl Authorized<ReadSession> {
             compress_at: thresholds.compress,
             last_turn,
         })
+    }
+}
+
+fn last_turn(turn: TurnView) -> api::LastTurn {
+    let TurnView { seq, run, tokens, usage, failed, .. } = turn;
+    let (run, number) = run.unzip();
+    let usage = usage.filter(|_| !failed);
+    api::LastTurn {
+        run,
+        turn: number.unwrap_or(seq.0),
+        tokens,
+        prompt_tokens: usage.map(|usage| usage.prompt_tokens),
+        completion_tokens: usage.map(|usage| usage.completion_tokens),
     }
 }
 

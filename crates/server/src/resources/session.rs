@@ -280,7 +280,7 @@ async fn make_session(
         share,
         grant,
         prompt: prompt.unwrap_or_default(),
-        ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
+        ttl_seconds: ttl_seconds.unwrap_or(board.settings().ttl),
         limits: limits.unwrap_or_default(),
         steps,
         compression: compression.unwrap_or_default(),
@@ -319,9 +319,6 @@ struct Intent {
 
 async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -> Result<api::Session, CallError> {
     let (board, Intent { id, at }) = (&caller.app.board, attempt.intent);
-    let fork = match attempt.is_repeat {
-        true => board.fork_again(&caller.session, at, &id).await?,
-        false => board.fork(&caller.session, Some(at), Some(id)).await?,
-    };
+    let fork = board.fork(&caller.session, Some(at), &id, attempt.is_repeat).await?;
     created(&caller.app, &fork).await
 }

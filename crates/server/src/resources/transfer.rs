@@ -54,11 +54,7 @@ async fn import(
 ) -> Result<Created<api::Session>, CallError> {
     let app = &server.app;
     let import = async |attempt: Attempt<()>| {
-        let (board, file) = (&app.board, BufReader::new(file));
-        let session = match attempt.is_repeat {
-            true => board.import_again(file, query.id).await?,
-            false => board.import(file, query.id).await?,
-        };
+        let session = app.board.import(BufReader::new(file), query.id, attempt.is_repeat).await?;
         created(app, &session).await
     };
     Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?)))

@@ -12,7 +12,7 @@ use callboard_prompt::Prompt;
 use callboard_store::{Order, Query};
 
 use super::Wanted;
-use crate::{error::Error, journal::PAGE, session::Session};
+use crate::{error::Error, journal::Pages, session::Session};
 
 /// What became of the words of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,13 +41,10 @@ impl Session {
 
     /// All entries that were changed, up to the change in the entry `through`.
     async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
-        let (mut changed, mut after) = (BTreeMap::new(), Seq::ZERO);
-        while after < through {
-            let all = Query::all(after.next()..through.next(), Order::Forward, PAGE);
-            let query = Query { types: CHANGING.map(Into::into).to_vec(), ..all };
-            let page = self.live.store.read(self.id(), query).await?;
-            let Some(last) = page.last() else { break };
-            after = last.header.seq;
+        let types = CHANGING.map(Into::into).to_vec();
+        let mut pages = Pages::of(&*self.live.store, self.id(), Seq::ZERO, through, types);
+        let mut changed = BTreeMap::new();
+        while let Some(page) = pages.next().await? {
             for entry in &page {
                 let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
                 for one in changed_by(entry)? {

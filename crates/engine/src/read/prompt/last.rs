@@ -4,15 +4,14 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::{Tokens, Usage},
+    count::Tokens,
     entry::Hash,
-    fact::{self, Fact},
-    id::{AgentName, Seq},
+    fact,
+    id::Seq,
     prompt::{Layout, PromptSpec},
-    run::turn_facts::{TurnAnswered, TurnRequested},
+    run::turn_facts::TurnRequested,
 };
 use callboard_prompt::PromptPieces;
-use callboard_store::{Order, Query};
 
 use super::Wanted;
 use crate::{
@@ -22,25 +21,6 @@ use crate::{
 };
 
 impl Session {
-    /// The last turn in which an agent's model was asked, and what it used, if that is known.
-    pub async fn last_turn(&self, agent: &AgentName) -> Result<Option<(TurnRequested, Option<Usage>)>, Error> {
-        let state = self.state().await?;
-        let Some(requested) = state.runs.last_requested(agent) else { return Ok(None) };
-        let Some(entry) = self.entry(requested).await? else { return Ok(None) };
-        let turn: TurnRequested = fact::read(&entry)?;
-        let query = Query {
-            seqs: requested.next()..state.head.seq.next(),
-            types: vec![TurnAnswered::TYPE.into()],
-            subjects: vec![entry.header.subject.clone()],
-            order: Order::Forward,
-            limit: 1,
-        };
-        let answered = self.live.store.read(self.id(), query).await?;
-        let answered: Option<TurnAnswered> = answered.first().map(fact::read).transpose()?;
-        let usage = answered.filter(|answered| answered.turn == turn.turn).and_then(|answered| answered.usage);
-        Ok(Some((turn, usage)))
-    }
-
     /// How much of a prompt, from its beginning, is the same as in the prompt of the agent's last turn.
     pub(super) async fn reusable(
         &self,

@@ -179,13 +179,9 @@ impl Session {
 
     /// What is looked for where nobody says it: the task, and what the newest messages name.
     async fn question(&self, wanted: &Wanted) -> Result<String, Error> {
-        let query = Query {
-            seqs: Seq::ZERO.next()..wanted.state.head.seq.next(),
-            types: vec![MessageAdded::TYPE.into()],
-            subjects: vec![thread_subject(&wanted.spec.thread).into()],
-            order: Order::Backward,
-            limit: NEWEST,
-        };
+        let all = Query::all(Seq(1)..wanted.state.head.seq.next(), Order::Backward, NEWEST);
+        let (types, subjects) = (vec![MessageAdded::TYPE.into()], vec![thread_subject(&wanted.spec.thread).into()]);
+        let query = Query { types, subjects, ..all };
         let view = wanted.view()?;
         let mut newest = Vec::new();
         for entry in self.live.store.read(self.id(), query).await? {

@@ -110,7 +110,7 @@ impl Session {
 
     /// Takes what older entries do not say any more out of the index, if the session has one.
     pub(crate) async fn forget_changed(&self) -> Result<(), Error> {
-        if self._board.indices.knows(self.id()).await {
+        if self._board.indices.sessions().await.contains(self.id()) {
             let task = self.read_on(self.state().await?.head);
             if let Ok(read) = timeout(self._board.indices.settings.patience, task).await {
                 read.map_err(|_| Error::Closed)??;
