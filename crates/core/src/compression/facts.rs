@@ -65,7 +65,7 @@ pub struct ContextCrowded {
     pub compress_at: Tokens,
 }
 
-/// Long results of tools are named in prompts from now on, no longer shown.
+/// Long results of tools are named in prompts from now on, no longer shown. That alone often makes enough room.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResultsCleared {
     /// The thread.

@@ -7,9 +7,8 @@ use callboard_core::{
     audience::Audience,
     command::Command,
     compression::{
-        clear::ClearToolResults,
-        decide::{UndoCompression, WarnOfContext},
-        facts::ContextWarned,
+        decide::UndoCompression,
+        facts::{ContextWarned, ToolResultsCleared},
         pin::{Pin, PinMessage, UnpinMessage},
     },
     context_set::{DeleteSet, PutSet, form::SubmitForm},
@@ -477,12 +476,12 @@ impl Told {
             }
             Step::Clear { thread, over } => {
                 let (thread, through): (ThreadId, _) = (thread.parse()?, self.board.state.head.seq);
-                let (tokens, found) = (Tokens(*over), (1, Tokens(*over)));
+                let tokens = Tokens(*over);
                 let agent = "lead".parse()?;
                 let warned =
                     ContextWarned { thread: thread.clone(), agent, tokens, warn_at: tokens, compress_at: tokens };
-                self.board.system(WarnOfContext(warned))?;
-                self.board.system(ClearToolResults { thread, through, over: tokens, found }).map(drop)
+                self.board.system(warned)?;
+                self.board.system(ToolResultsCleared { thread, through, over: tokens, results: 1, tokens }).map(drop)
             }
             Step::Erase { newest } => {
                 let Some(entry) = self.board.entries.iter().rev().nth(*newest) else { return Ok(()) };
