@@ -9,7 +9,7 @@ use callboard_core::{
     compression::{
         decide::UndoCompression,
         facts::{ContextWarned, ToolResultsCleared},
-        pin::{Pin, PinMessage, UnpinMessage},
+        pin::{PinMessage, UnpinMessage},
     },
     context_set::{DeleteSet, PutSet, form::SubmitForm},
     conversation::{AddMessages, Message, NewMessage, PutThread},
@@ -471,8 +471,12 @@ impl Told {
                 let messages = self.board.entries.iter().rev().filter(|entry| &*entry.header.kind == "message.added");
                 let Some(entry) = messages.clone().nth(*newest) else { return Ok(()) };
                 let message: Message = serde_json::from_str(&entry.json()).unwrap();
-                let pin = Pin { thread: message.thread_id, message: message.message_id, seq: entry.header.seq };
-                if *pinned { self.ask(by, PinMessage(pin)) } else { self.ask(by, UnpinMessage(pin)) }
+                let Message { thread_id: thread, message_id: message, .. } = message;
+                let seq = entry.header.seq;
+                match pinned {
+                    true => self.ask(by, PinMessage { thread, message, seq }),
+                    false => self.ask(by, UnpinMessage { thread, message, seq }),
+                }
             }
             Step::Clear { thread, over } => {
                 let (thread, through): (ThreadId, _) = (thread.parse()?, self.board.state.head.seq);
