@@ -102,6 +102,11 @@ macro_rules! words {
                     $(Self::$kind => $word,)+
                 }
             }
+
+            /// The one for which this is the word.
+            pub fn named(word: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|one| one.as_str() == word)
+            }
         }
     };
 }

@@ -74,13 +74,6 @@ pub enum Style {
 /// The most parts that a session's own layout lists.
 const MAX_PARTS: usize = 64;
 
-impl LayoutName {
-    /// The layout with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|layout| layout.as_str() == name)
-    }
-}
-
 impl Layout {
     /// The version of all layouts: it is raised whenever the same state would give other bytes than before.
     pub const VERSION: u32 = 1;
