@@ -159,7 +159,7 @@ impl Why {
 
     /// Notes that the content of a thing was replaced, or that it was deleted.
     fn replace(&mut self, entry: &Projected) {
-        let how = match EventType::named(&entry.kind).map(|kind| kind.earlier) {
+        let how = match EventType::named(&entry.kind).map(|kind| kind.description.earlier) {
             Some(Earlier::Replaced) => HowGone::Replaced,
             Some(Earlier::Deleted) => HowGone::Deleted,
             Some(Earlier::Stands) | None => return,

@@ -124,7 +124,7 @@ impl Fact for Compressed {
     }
 
     fn erase(data: &mut Value) {
-        erase_words(Self::DESCRIPTION.texts, data);
+        erase_words(&Self::DESCRIPTION, data);
         if let Some(fields) = data.as_object_mut() {
             fields.insert("withdrawn".to_owned(), true.into());
         }
