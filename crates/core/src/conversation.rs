@@ -99,6 +99,9 @@ pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
 /// How many messages one call adds at most.
 pub const MAX_MESSAGES: usize = 25_000;
 
+/// Of so many calls of tools, the newest in a thread, it is known who made them.
+const KNOWN_CALLS: usize = 256;
+
 /// A message, as its entry holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -439,6 +442,18 @@ pub struct Thread {
     /// The entry that says so.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
     pub settings_seq: Seq,
+    /// The newest calls of tools in it, the newest last.
+    #[serde(default, skip_serializing_if = "<[MadeCall]>::is_empty")]
+    calls: Arc<[MadeCall]>,
+}
+
+/// A call of a tool, as a thread remembers it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct MadeCall {
+    id: Arc<str>,
+    /// The agent that made it, if one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentName>,
 }
 
 /// What a message expects of the answer to it.
@@ -510,7 +525,23 @@ impl Thread {
             compression: ThreadCompression::default(),
             settings: ThreadSettings::default(),
             settings_seq: Seq::ZERO,
+            calls: Arc::default(),
         }
+    }
+
+    /// Whether other agents than `agent` made all calls with this id, as far as calls are known.
+    pub(crate) fn is_call_of_others(&self, id: &str, agent: &AgentName) -> bool {
+        let mut callers = self.calls.iter().filter(|call| *call.id == *id).map(|call| call.agent.as_ref()).peekable();
+        callers.peek().is_some() && callers.all(|caller| caller.is_some_and(|caller| caller != agent))
+    }
+
+    fn remember_calls(&mut self, agent: Option<&AgentName>, calls: &[ToolCall]) {
+        if calls.is_empty() {
+            return;
+        }
+        let made = calls.iter().map(|call| MadeCall { id: call.id.as_str().into(), agent: agent.cloned() });
+        let forgotten = (self.calls.len() + calls.len()).saturating_sub(KNOWN_CALLS);
+        self.calls = self.calls.iter().cloned().chain(made).skip(forgotten).collect();
     }
 
     /// The size of the whole thread.

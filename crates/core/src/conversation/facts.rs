@@ -119,10 +119,11 @@ impl Fact for MessageAdded {
         }
         let manager = state.team.manager().map(|manager| &manager.name);
         let (criteria, speaker) = (criteria_of(&self.0, header, manager), self.0.speaker(manager));
-        let Message { thread_id, message_id, tokens, .. } = self.0;
+        let Message { thread_id, message_id, tokens, agent, tool_calls, .. } = self.0;
         let given = message_id.as_seq().is_some_and(|seq| seq != header.seq);
         state.threads.change(&thread_id, header.seq, &header.audience, |thread| {
             thread.hear(tokens, speaker, header);
+            thread.remember_calls(agent.as_ref(), &tool_calls);
             thread.has_given_derived_ids |= given;
             if let Some(criteria) = criteria {
                 thread.criteria = criteria;
