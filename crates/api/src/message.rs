@@ -20,7 +20,7 @@ use utoipa::{
 use crate::query::{flag, number, time};
 
 /// Messages to add, all or none.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"messages": [{"role": "user", "content": "Write the release notes."}]}))]
 pub struct NewMessages {

@@ -12,7 +12,6 @@ use std::{path::Path, process::ExitCode};
 use callboard_api as api;
 use callboard_engine::core::{
     agent::AgentRole,
-    conversation::{Role as MessageRole, given::GivenMessage},
     id::{RunId, Seq, SessionId},
     run::{RunKind, Status},
 };
@@ -275,8 +274,8 @@ impl<'a> WatchedRun<'a> {
 
 /// Adds a message of the user in main, the thread that runs read.
 pub(super) async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
-    let message = GivenMessage::text(MessageRole::User, text);
-    session.post(&["threads", "main", "messages"], &api::NewMessages { messages: vec![message] }).done().await
+    let messages = json!({"messages": [{"role": "user", "content": text}]});
+    session.post(&["threads", "main", "messages"], &messages).done().await
 }
 
 pub(super) fn has_ended(status: Status) -> bool {

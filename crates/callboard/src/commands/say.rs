@@ -2,10 +2,11 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    conversation::{Role, given::GivenMessage},
+    conversation::Role,
     id::{MessageId, ThreadId},
 };
 use clap::Args;
+use serde_json::json;
 
 use super::Context;
 use crate::{
@@ -70,9 +71,9 @@ struct Speaker<'a> {
 
 impl Speaker<'_> {
     async fn say(&self, text: String, id: Option<MessageId>) -> Result<Answer<api::Added>, Failure> {
-        let message = GivenMessage { message_id: id, ..GivenMessage::text(self.role, text) };
+        let message = json!({"role": self.role, "content": text, "message_id": id});
         let path = ["threads", self.thread.as_str(), "messages"];
-        self.session.post(&path, &api::NewMessages { messages: vec![message] }).answer().await
+        self.session.post(&path, &json!({"messages": [message]})).answer().await
     }
 }
 

@@ -24,29 +24,29 @@ impl Usage {
 
 /// The tokens that a provider counted, in its own fields: those of OpenAI's chat completions, of its Responses API, or of
 /// Anthropic. What else it counted is ignored.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewUsage))]
 pub struct GivenUsage {
     /// Tokens of the prompt.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub prompt_tokens: Option<u64>,
     /// Tokens of the answer.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub completion_tokens: Option<u64>,
     /// Tokens of both.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub total_tokens: Option<u64>,
     /// Tokens of the prompt, as the Responses API and Anthropic name them. Anthropic leaves out those of its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub input_tokens: Option<u64>,
     /// Tokens of the answer, as the Responses API and Anthropic name them.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub output_tokens: Option<u64>,
     /// Tokens of the prompt that Anthropic had in its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub cache_read_input_tokens: Option<u64>,
     /// Tokens of the prompt that Anthropic put into its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub cache_creation_input_tokens: Option<u64>,
 }
 
