@@ -22,7 +22,6 @@ pub struct Document {
     pub name: DocumentName,
     /// What it says. Absent in lists, and if the reader may know that it exists, but not what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub text: Option<Arc<str>>,
     /// Which agents may see it. The user sees every document.
     pub visible_to: Audience,

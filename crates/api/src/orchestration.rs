@@ -16,7 +16,6 @@ pub struct Orchestration {
     #[schema(value_type = Option<String>)]
     pub active_step: Option<StepName>,
     /// The last 256 used tools, the oldest first.
-    #[schema(value_type = Vec<String>)]
     pub recently_used_tools: Vec<Arc<str>>,
     /// How many tools of the active step's sequence were used. When all were, the sequence is finished.
     pub sequence_index: usize,

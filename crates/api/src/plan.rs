@@ -28,7 +28,6 @@ pub struct PlanVersion {
     /// Its number, from 1 without gaps.
     pub version: u64,
     /// Why it was made.
-    #[schema(value_type = String)]
     pub reason: Arc<str>,
     /// Who made it: `user`, `system` or `agent:NAME`.
     #[schema(value_type = String)]

@@ -30,7 +30,6 @@ pub struct PutWorkflow {
     pub edges: Option<Value>,
     /// The reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub reason: Option<Arc<str>>,
     /// The version to replace. If absent: any version.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]

@@ -41,7 +41,6 @@ pub struct Agent {
     pub title: Option<String>,
     /// Instructions at the start of each of its prompts. No other worker sees them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
     /// Its model: `openai:NAME` or `anthropic:NAME`. If absent: the default model of the server or the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -180,7 +180,6 @@ pub struct MessageView {
     pub tool_call_id: Option<String>,
     /// What a good answer to it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub expected_output: Option<Arc<str>>,
     /// What the model thought before it said this, in blocks as its provider gave them. Only the user and the agent itself see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

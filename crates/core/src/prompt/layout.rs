@@ -58,7 +58,6 @@ pub struct LayoutText {
     /// Its name in the list of parts.
     pub name: String,
     /// The text.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub text: Arc<str>,
 }
 
