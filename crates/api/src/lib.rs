@@ -65,7 +65,7 @@ pub use callboard_core::{
     schema::Label,
     session::SessionPatch,
     step::{
-        Step,
+        Place as OrchestrationPatch, Step,
         offer::{Denied as DeniedTool, Offer},
     },
     tool::file::AddFile as NewContextFile,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Progress, Steps,
     facts::{SequenceAdvanced, StepEntered, StepsReset, ToolUsed, UsageReported},
@@ -15,7 +17,10 @@ use crate::{
     error::{ConflictKind, Error},
     id::StepName,
     input::InputVisitor,
+    json::given,
+    number,
     rights::Right,
+    session::{SessionPatch, Ttl},
 };
 
 /// A change on the way through the steps.
@@ -33,13 +38,22 @@ pub enum StepsChange {
     Set(Place),
 }
 
-/// Where a team is to be among its steps; what is absent stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A change of the state of the steps. Absent fields stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = OrchestrationPatch))]
+#[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The step; the default one where the inner value is absent. Entering it starts its sequence.
+    /// The step to activate, at the start of its sequence. `null` is the default step.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<StepName>))]
     pub active_step: Option<Option<StepName>>,
-    /// How many tools of its sequence were used.
+    /// How many tools of the step's sequence count as used.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
     pub sequence_index: Option<usize>,
+    /// After how many seconds without use the session expires, or `never`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl_seconds: Option<Ttl>,
 }
 
 impl Command for StepsChange {
@@ -60,7 +74,13 @@ impl Command for StepsChange {
                 }
             }
             Self::Report(usage) => decision.record(UsageReported { usage: *usage }),
-            Self::Set(place) => set(decision, place)?,
+            Self::Set(place) => {
+                set(decision, place)?;
+                if place.ttl_seconds.is_some() {
+                    let lifetime = SessionPatch { ttl_seconds: place.ttl_seconds, ..SessionPatch::default() };
+                    lifetime.perform(decision)?;
+                }
+            }
         }
         Ok(())
     }

@@ -2,12 +2,10 @@
 
 use callboard_api as api;
 use callboard_core::{
-    command::{Command, KeptAnswer},
     count::Usage,
     error::Error as Refusal,
     id::SessionId,
-    session::SessionPatch,
-    step::{Place, StepsChange, offer::offer},
+    step::{StepsChange, offer::offer},
     view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -54,10 +52,7 @@ async fn update(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = body;
-    let place = StepsChange::Set(Place { active_step, sequence_index });
-    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
-    change(&caller, options, (place, lifetime)).await
+    change(&caller, options, StepsChange::Set(body)).await
 }
 
 /// Record the use of a tool
@@ -142,7 +137,7 @@ async fn allowed_tools(
 async fn change(
     caller: &Authorized<StepsChange>,
     options: WriteOptions,
-    change: impl Command<Answer: KeptAnswer>,
+    change: StepsChange,
 ) -> Result<Answer<api::Orchestration>, CallError> {
     let receipt = caller.execute(options, change).await?;
     let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
