@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::Usage, error::Error, id::StepName, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
-    view::View,
+    error::Error, id::StepName, schema::ToolName, session::Ttl, step::Progress, time::Timestamp, view::View,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -73,30 +72,6 @@ pub struct UsedTool {
     /// The name of the tool.
     #[schema(value_type = ToolName)]
     pub tool: Arc<str>,
-}
-
-/// The tokens that a call of a model used.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReportedUsage {
-    /// Tokens of the prompt.
-    #[serde(default, deserialize_with = "number::whole")]
-    pub prompt_tokens: u64,
-    /// Tokens of the answer.
-    #[serde(default, deserialize_with = "number::whole")]
-    pub completion_tokens: u64,
-}
-
-impl From<ReportedUsage> for Usage {
-    fn from(usage: ReportedUsage) -> Self {
-        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
-    }
-}
-
-impl From<Usage> for ReportedUsage {
-    fn from(usage: Usage) -> Self {
-        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
-    }
 }
 
 /// The tools of an agent.

@@ -3,14 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::number::whole_or_none;
+use crate::number::{whole, whole_or_none};
 
-/// What a model counted for one answer.
+/// The tokens that a call of a model used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReportedUsage))]
+#[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Tokens of the prompt.
+    #[serde(default, deserialize_with = "whole")]
     pub prompt_tokens: u64,
     /// Tokens of the answer.
+    #[serde(default, deserialize_with = "whole")]
     pub completion_tokens: u64,
 }
 

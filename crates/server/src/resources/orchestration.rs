@@ -2,7 +2,6 @@
 
 use callboard_api as api;
 use callboard_core::{
-    count::Usage,
     error::Error as Refusal,
     id::SessionId,
     step::{StepsChange, offer::offer},
@@ -103,8 +102,7 @@ async fn usage(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let api::ReportedUsage { prompt_tokens, completion_tokens } = body;
-    change(&caller, options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+    change(&caller, options, StepsChange::Report(body)).await
 }
 
 /// Check which tools may be used now
