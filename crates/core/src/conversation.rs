@@ -400,6 +400,11 @@ pub struct PutThread {
     pub patch: ThreadPatch,
 }
 
+/// The same for the thread of a program that asks models itself, with instructions and tools of its own: what its provider takes of
+/// them is not asked here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutClientThread(pub PutThread);
+
 impl PutThread {
     /// The change of who sees a thread, and of nothing else.
     pub fn seen_by(thread: ThreadId, audience: Audience) -> Self {

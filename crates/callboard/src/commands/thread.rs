@@ -97,7 +97,6 @@ impl ThreadPut {
             model: self.change(Setting::Model, self.model.clone()),
             tools: self.change(Setting::Tools, tools),
             history_tokens: self.change(Setting::HistoryTokens, self.history_tokens.map(Tokens)),
-            of_client: false,
         })
     }
 

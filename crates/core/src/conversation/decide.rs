@@ -12,8 +12,10 @@ use crate::{
     conversation::facts::{AGENTS_THREAD, MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
+    conversation::settings::{ThreadSettings, Whose},
     conversation::{
-        AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutThread, Role,
+        AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutClientThread,
+        PutThread, Role,
     },
     entry::{Entry, Hash},
     error::{ConflictKind, Error, Fault},
@@ -33,6 +35,32 @@ impl Command for PutThread {
     const RIGHT: Right = Right::manager("change threads");
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        self.put(decision, Whose::Agents)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.name(format_args!("/thread"), self.thread.as_str());
+        self.patch.input(visitor);
+    }
+}
+
+/// The same for the thread of a program that asks models itself.
+impl Command for PutClientThread {
+    type Answer = ();
+
+    const RIGHT: Right = PutThread::RIGHT;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        self.0.put(decision, Whose::Clients)
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.0.input(visitor);
+    }
+}
+
+impl PutThread {
+    fn put(&self, decision: &mut DecisionBuilder<'_>, whose: Whose) -> Result<(), Undecided> {
         let Self { thread, patch } = self;
         if let Some(visible_to) = &patch.visible_to {
             decision.state.team.check_audience(visible_to, "/visible_to")?;
@@ -47,16 +75,11 @@ impl Command for PutThread {
         let visible_to = patch.visible_to.clone().unwrap_or_else(|| audience_of(&decision.state, thread));
         let settings = known.map(|known| known.settings.clone()).unwrap_or_default().with(patch);
         // What is there was checked when it came.
-        patch.check()?;
+        ThreadSettings::default().with(patch).check(whose)?;
         if known.is_none_or(|known| known.sight.audience != visible_to || known.settings != settings) {
             decision.record(ThreadUpdated { name: thread.clone(), visible_to, settings });
         }
         Ok(())
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.name(format_args!("/thread"), self.thread.as_str());
-        self.patch.input(visitor);
     }
 }
 

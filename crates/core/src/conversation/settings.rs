@@ -61,10 +61,15 @@ pub struct ThreadPatch {
     #[serde(default, deserialize_with = "json::given", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub history_tokens: Option<Option<Tokens>>,
-    /// Whether a program asks models in it itself, with instructions and tools of its own: what its provider takes of them is not
-    /// asked here.
-    #[serde(skip)]
-    pub of_client: bool,
+}
+
+/// Whose the settings of a thread are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Those with which Callboard asks models for agents.
+    Agents,
+    /// Those of a program that asks models itself.
+    Clients,
 }
 
 impl ThreadSettings {
@@ -83,31 +88,33 @@ impl ThreadSettings {
             history_tokens: history_tokens.unwrap_or(self.history_tokens),
         }
     }
-}
 
-impl ThreadPatch {
-    /// Refuses what nobody could have in a thread.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        let ThreadSettings { instructions, model, tools, history_tokens } = ThreadSettings::default().with(self);
-        let (mut faults, tools) = (Vec::new(), tools.unwrap_or_default());
+    /// Refuses what nobody could have there whose they are.
+    pub(crate) fn check(&self, whose: Whose) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let tools = self.tools.as_deref().unwrap_or_default();
         let mut fault = |pointer: &str, problem| faults.push(Fault { pointer: pointer.to_owned(), problem });
-        match self.of_client {
-            true => agent::check_means_of_client(instructions.as_deref(), &tools, &mut fault),
-            false => agent::check_means(instructions.as_deref(), model.as_deref(), &tools, &mut fault),
+        match whose {
+            Whose::Agents => {
+                agent::check_means(self.instructions.as_deref(), self.model.as_deref(), tools, &mut fault);
+            }
+            Whose::Clients => agent::check_means_of_client(self.instructions.as_deref(), tools, &mut fault),
         }
-        if history_tokens == Some(Tokens(0)) {
+        if self.history_tokens == Some(Tokens(0)) {
             fault("/history_tokens", "give 1 or more, or `null` for no limit".to_owned());
         }
-        let doubled = agent::doubled_tools(&tools).map(|(at, name)| Fault {
+        let doubled = agent::doubled_tools(tools).map(|(at, name)| Fault {
             pointer: format!("/tools/{at}/name"),
             problem: format!("the thread has another tool {name}"),
         });
         Error::of(faults, doubled.collect())
     }
+}
 
+impl ThreadPatch {
     /// See [`Command::input`](crate::command::Command::input).
     pub(super) fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        let Self { visible_to: _, instructions, model, tools, history_tokens: _, of_client: _ } = self;
+        let Self { visible_to: _, instructions, model, tools, history_tokens: _ } = self;
         if let Some(Some(instructions)) = instructions {
             visitor.text(instructions);
         }

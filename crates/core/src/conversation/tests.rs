@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use super::NewMessage;
 use crate::{
     conversation::{
-        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutThread, facts::MessageAdded,
-        settings::ThreadPatch, shape::in_shape,
+        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutClientThread, PutThread,
+        facts::MessageAdded, settings::ThreadPatch, shape::in_shape,
     },
     count::Tokens,
     error::Error,
@@ -342,12 +342,11 @@ fn the_tools_of_a_client_are_as_its_provider_takes_them() {
         description: "x".repeat(chars),
         ..crate::agent::Tool::default()
     };
+    let put = |patch| PutThread { thread: "notes".parse().unwrap(), patch };
     let tools = |chars| ThreadPatch { tools: Some(Some(vec![described(chars)])), ..ThreadPatch::default() };
-    let put =
-        |chars| PutThread { thread: "notes".parse().unwrap(), patch: ThreadPatch { of_client: true, ..tools(chars) } };
-    board.user(put(100_000)).unwrap();
+    board.user(PutClientThread(put(tools(100_000)))).unwrap();
     assert!(settle(&mut board, "user", tools(100_000)).starts_with("invalid: /tools"));
-    let refused = board.user(put(1 << 20)).unwrap_err();
+    let refused = board.user(PutClientThread(put(tools(1 << 20)))).unwrap_err();
     assert_snapshot!(refused, @"/tools: describe them in at most 1048576 bytes altogether");
     // What else holds in the thread can be changed all the same.
     let short = ThreadPatch { history_tokens: Some(Some(Tokens(4000))), ..ThreadPatch::default() };

@@ -6,8 +6,8 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, MessageView, NewMessage, PutThread, ToolCall, call_secrets, given, reading, reasoning,
-        settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
+        self, AddMessages, MessageView, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading,
+        reasoning, settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -302,7 +302,7 @@ impl Conversation<'_> {
         }
         // The caller was let in as this agent, and the thread is its own. What its program says, the user did not say.
         let by = if self.is_user { Actor::User } else { Actor::System };
-        let put = PutThread { thread: thread.clone(), patch: ThreadPatch { of_client: true, ..patch } };
+        let put = PutClientThread(PutThread { thread: thread.clone(), patch });
         let receipt = self.session.execute_at(by, expected, put).await?;
         Ok(expected.map(|_| receipt.head))
     }
