@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Hash},
-    event::{self, EventType},
+    event::EventType,
     id::Seq,
 };
 
@@ -15,7 +15,7 @@ pub(crate) fn damaged(seq: Seq) -> Arc<str> {
 
 /// The hashes of the long texts that must be there for what an entry says.
 pub(crate) fn long_texts(entry: &Entry) -> Vec<Hash> {
-    event::long_texts(&entry.header.kind, &entry.data)
+    callboard_core::event::long_texts(&entry.header.kind, &entry.data)
 }
 
 /// The hashes of all that stands beside the journal for an entry: its long texts, and what is sealed.

@@ -2,6 +2,7 @@
 
 use callboard_api as api;
 use callboard_core::{
+    command::{Command, KeptAnswer},
     error::Error as Refusal,
     id::SessionId,
     step::{StepsChange, offer::offer},
@@ -135,7 +136,7 @@ async fn allowed_tools(
 async fn change(
     caller: &Authorized<StepsChange>,
     options: WriteOptions,
-    change: StepsChange,
+    change: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
     let receipt = caller.execute(options, change).await?;
     let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
