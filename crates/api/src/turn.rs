@@ -143,20 +143,18 @@ pub struct SentPrompt {
 }
 
 /// Selects turns.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct TurnsQuery {
     /// Only turns of this agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
     /// The most turns to return. If absent: 100.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(3[0-9]){1,20}$")]
     pub cursor: Option<String>,
 }
