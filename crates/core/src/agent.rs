@@ -77,7 +77,6 @@ pub struct Tool {
     pub description: String,
     /// The JSON Schema of its arguments.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub parameters: Map<String, Value>,
     /// Whether calling it twice has the same effect as calling it once.
     #[serde(default)]

@@ -170,7 +170,6 @@ pub struct MessageView {
     pub timestamp: Timestamp,
     /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -183,7 +182,6 @@ pub struct MessageView {
     pub expected_output: Option<Arc<str>>,
     /// What the model thought before it said this, in blocks as its provider gave them. Only the user and the agent itself see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<std::collections::BTreeMap<String, Value>>))]
     pub reasoning: Vec<Map<String, Value>>,
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,7 +202,6 @@ pub struct AsGiven {
     pub joined: bool,
     /// The fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub fields: Map<String, Value>,
 }
 

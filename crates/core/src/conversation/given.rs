@@ -34,7 +34,6 @@ pub struct GivenMessage {
     /// When it was written. If absent: now.
     pub timestamp: Option<Timestamp>,
     /// Data to attach.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
     pub tool_calls: Option<Vec<GivenCall>>,
@@ -47,7 +46,6 @@ pub struct GivenMessage {
     /// In OpenAI's shape: what the model says of its sources.
     pub annotations: Option<Vec<Value>>,
     /// In OpenAI's shape: the answer as sound.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub audio: Option<Map<String, Value>>,
     /// What the model thought, as servers with OpenAI's shape give it.
     pub reasoning_content: Option<String>,
@@ -57,7 +55,6 @@ pub struct GivenMessage {
     /// The same, in pieces.
     pub reasoning_details: Option<Vec<Value>>,
     /// What the model thought, in blocks of Anthropic, as LiteLLM gives them.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<std::collections::BTreeMap<String, Value>>>))]
     pub thinking_blocks: Option<Vec<Map<String, Value>>>,
     /// What a router says of the provider behind it.
     pub provider_specific_fields: Option<Value>,
