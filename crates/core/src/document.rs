@@ -45,10 +45,7 @@ pub struct HeldDocument {
 impl HeldDocument {
     /// Whether a viewer may see it who is not of the team, but of one that shares the collection.
     fn is_for(&self, viewer: &Viewer) -> bool {
-        match viewer {
-            Viewer::User => true,
-            Viewer::Agent(name) => self.sight.audience.contains(name),
-        }
+        viewer.agent().is_none_or(|agent| self.sight.audience.contains(agent))
     }
 }
 

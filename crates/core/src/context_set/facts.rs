@@ -60,7 +60,7 @@ pub struct Updated(pub(crate) ContextSet);
 /// A set was deleted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deleted {
-    pub(super) name: SetName,
+    pub(crate) name: SetName,
 }
 
 /// The user has answered a form that no run waits for.
