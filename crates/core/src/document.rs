@@ -18,6 +18,7 @@ use crate::{
     error::Error,
     id::{DocumentName, Seq},
     time::Timestamp,
+    view::ThingView,
     viewer::Viewer,
 };
 
@@ -93,23 +94,8 @@ impl Documents {
     }
 }
 
-/// What a viewer sees of a document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DocumentView<'a> {
-    /// All of it.
-    Whole(&'a HeldDocument),
-    /// All but its text: what the manager sees of a document that is hidden from it.
-    Outline(&'a HeldDocument),
-}
-
-impl<'a> DocumentView<'a> {
-    /// The document behind it.
-    pub fn held(self) -> &'a HeldDocument {
-        match self {
-            Self::Whole(held) | Self::Outline(held) => held,
-        }
-    }
-}
+/// What a viewer sees of a document. The outline is all but its text.
+pub type DocumentView<'a> = ThingView<'a, HeldDocument>;
 
 /// A document to add. It replaces the one of its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

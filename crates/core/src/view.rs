@@ -59,6 +59,24 @@ pub struct Projected {
     pub sentence: Option<String>,
 }
 
+/// What a viewer sees of a thing.
+#[derive(Debug, PartialEq)]
+pub enum ThingView<'a, T> {
+    /// All of it.
+    Whole(&'a T),
+    /// Its outline: what the manager sees of a thing that is hidden from it.
+    Outline(&'a T),
+}
+
+impl<'a, T> ThingView<'a, T> {
+    /// The thing behind it.
+    pub fn held(&self) -> &'a T {
+        match self {
+            Self::Whole(held) | Self::Outline(held) => *held,
+        }
+    }
+}
+
 impl<'a> View<'a> {
     /// The view of `viewer`. An agent that is not in the team has none.
     pub fn new(state: &'a State, viewer: &Viewer, count: &'a dyn TokenCounter) -> Result<Self, Error> {
@@ -82,6 +100,14 @@ impl<'a> View<'a> {
     /// Whether the viewer may see what is for the user and the manager unless the session shares it.
     pub fn may_see(&self, what: Share) -> bool {
         self.is_in_charge() || self.state.session.settings.share.contains(&what)
+    }
+
+    /// What the viewer sees of a thing that is for `audience`.
+    pub(crate) fn see<T>(&self, held: &'a T, audience: &Audience) -> Option<ThingView<'a, T>> {
+        match self.is_in(audience) {
+            true => Some(ThingView::Whole(held)),
+            false => self.is_in_charge().then_some(ThingView::Outline(held)),
+        }
     }
 
     /// Whether the viewer is in `audience`; the user is in all.
