@@ -71,8 +71,8 @@ pub enum ThingView<'a, T> {
 impl<'a, T> ThingView<'a, T> {
     /// The thing behind it.
     pub fn held(&self) -> &'a T {
-        match self {
-            Self::Whole(held) | Self::Outline(held) => *held,
+        match *self {
+            Self::Whole(held) | Self::Outline(held) => held,
         }
     }
 }
