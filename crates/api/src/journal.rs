@@ -40,7 +40,6 @@ pub struct JournalQuery {
     /// Only entries of this author: `user`, `system` or the name of an agent.
     pub by: Option<String>,
     /// Only entries that this agent may see. Only the user and the manager can name another agent.
-    #[param(value_type = Option<AgentName>)]
     pub audience: Option<AgentName>,
     /// Only entries that contain this text, in upper or lower case. Of texts over 64 KiB the beginning is searched.
     pub q: Option<String>,

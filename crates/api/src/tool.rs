@@ -11,7 +11,6 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 pub struct ToolsQuery {
     /// The agent that uses them. If absent: the calling agent; for the user the manager or the only agent.
-    #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
     /// The model API whose format is used.
     #[serde(default)]

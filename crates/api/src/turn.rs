@@ -148,7 +148,6 @@ pub struct SentPrompt {
 #[into_params(parameter_in = Query)]
 pub struct TurnsQuery {
     /// Only turns of this agent.
-    #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
     /// The most turns to return. If absent: 100.
     #[serde(default, deserialize_with = "number")]

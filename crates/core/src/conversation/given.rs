@@ -86,7 +86,6 @@ pub struct GivenMessage {
     /// In an item of the Responses API: the text that a tool is called with that takes no arguments.
     pub input: Option<String>,
     /// In an item of the Responses API: the result of the call.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub output: Option<NewContent>,
     /// In an item of the Responses API: what was searched on the web.
     pub action: Option<Value>,
@@ -156,7 +155,6 @@ pub struct GivenCall {
     /// The tool.
     pub name: Option<String>,
     /// The arguments: an object, or the text of one.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Value>))]
     pub arguments: Option<Value>,
     /// In OpenAI's shape: the tool and the arguments.
     pub function: Option<GivenFunction>,
