@@ -66,7 +66,7 @@ pub use callboard_core::{
     schema::Label,
     session::SessionPatch,
     step::{
-        Place as OrchestrationPatch, Step,
+        Step,
         offer::{Denied as DeniedTool, Offer},
     },
     tool::file::AddFile as NewContextFile,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    error::Error, id::StepName, schema::ToolName, session::Ttl, step::Progress, time::Timestamp, view::View,
+    error::Error, id::StepName, json::given, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
+    view::View,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,6 +63,23 @@ pub struct TokenUsage {
     pub completion_tokens: u64,
     /// The sum of both.
     pub total_tokens: u64,
+}
+
+/// A change of the state of the steps. Absent fields stay as they are.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OrchestrationPatch {
+    /// The step to activate, at the start of its sequence. `null` is the default step.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<StepName>)]
+    pub active_step: Option<Option<StepName>>,
+    /// How many tools of the step's sequence count as used.
+    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub sequence_index: Option<usize>,
+    /// After how many seconds without use the session expires, or `never`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl_seconds: Option<Ttl>,
 }
 
 /// A tool that was used.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Progress, Steps,
     facts::{SequenceAdvanced, StepEntered, StepsReset, ToolUsed, UsageReported},
@@ -17,10 +15,7 @@ use crate::{
     error::{ConflictKind, Error},
     id::StepName,
     input::InputVisitor,
-    json::given,
-    number,
     rights::Right,
-    session::{SessionPatch, Ttl},
 };
 
 /// A change on the way through the steps.
@@ -38,22 +33,13 @@ pub enum StepsChange {
     Set(Place),
 }
 
-/// A change of the state of the steps. Absent fields stay as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = OrchestrationPatch))]
-#[serde(deny_unknown_fields)]
+/// Where a team is to be among its steps; what is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The step to activate, at the start of its sequence. `null` is the default step.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<StepName>))]
+    /// The step; the default one where the inner value is absent. Entering it starts its sequence.
     pub active_step: Option<Option<StepName>>,
-    /// How many tools of the step's sequence count as used.
-    #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
+    /// How many tools of its sequence were used.
     pub sequence_index: Option<usize>,
-    /// After how many seconds without use the session expires, or `never`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttl_seconds: Option<Ttl>,
 }
 
 impl Command for StepsChange {
@@ -74,13 +60,7 @@ impl Command for StepsChange {
                 }
             }
             Self::Report(usage) => decision.record(UsageReported { usage: *usage }),
-            Self::Set(place) => {
-                set(decision, place)?;
-                if place.ttl_seconds.is_some() {
-                    let lifetime = SessionPatch { ttl_seconds: place.ttl_seconds, ..SessionPatch::default() };
-                    lifetime.perform(decision)?;
-                }
-            }
+            Self::Set(place) => set(decision, place)?,
         }
         Ok(())
     }

@@ -132,7 +132,7 @@ fn the_tools_that_were_used_are_named_as_far_as_they_are_new() {
 #[test]
 fn a_step_may_have_nothing_to_say_and_none_need_be_active() {
     let mut board = in_steps();
-    let quiet = Place { active_step: Some("quiet".parse().ok()), ..Place::default() };
+    let quiet = Place { active_step: Some("quiet".parse().ok()), sequence_index: None };
     board.user(StepsChange::Set(quiet)).unwrap();
     assert_snapshot!(active_step(&as_text(&board, "writer", "agent:writer", 1000)), @r#"
     <ACTIVE_STEP name="quiet">

@@ -341,7 +341,7 @@ pub(crate) fn change() -> impl Strategy<Value = StepsChange> {
             StepsChange::Report(Usage { prompt_tokens, completion_tokens })
         }),
         1 => (select(&["first", "second", "third"][..]), 0..3_usize).prop_map(|(step, index)| {
-            StepsChange::Set(Place { active_step: Some(step.parse().ok()), sequence_index: Some(index), ttl_seconds: None })
+            StepsChange::Set(Place { active_step: Some(step.parse().ok()), sequence_index: Some(index) })
         }),
     ]
 }

@@ -5,7 +5,8 @@ use callboard_core::{
     command::{Command, KeptAnswer},
     error::Error as Refusal,
     id::SessionId,
-    step::{StepsChange, offer::offer},
+    session::SessionPatch,
+    step::{Place, StepsChange, offer::offer},
     view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -52,7 +53,10 @@ async fn update(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    change(&caller, options, StepsChange::Set(body)).await
+    let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = body;
+    let place = StepsChange::Set(Place { active_step, sequence_index });
+    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
+    change(&caller, options, (place, lifetime)).await
 }
 
 /// Record the use of a tool
