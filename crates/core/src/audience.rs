@@ -182,6 +182,24 @@ impl VisibilitySpan {
     }
 }
 
+/// What a viewer sees of a thing.
+#[derive(Debug, PartialEq)]
+pub enum ThingView<'a, T> {
+    /// All of it.
+    Whole(&'a T),
+    /// Its outline: what the manager sees of a thing that is hidden from it.
+    Outline(&'a T),
+}
+
+impl<'a, T> ThingView<'a, T> {
+    /// The thing behind it.
+    pub fn held(&self) -> &'a T {
+        match *self {
+            Self::Whole(held) | Self::Outline(held) => held,
+        }
+    }
+}
+
 #[cfg(feature = "schema")]
 #[allow(dead_code, reason = "these types are read by the OpenAPI document alone")]
 mod schema {

@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 use self::form::Form;
 use crate::{
     agent::Team,
-    audience::{Audience, VisibilitySpan},
+    audience::{Audience, ThingView, VisibilitySpan},
     count::Tokens,
     id::{AgentName, Seq, SetName},
     text::{Text, first_chars},
     time::Timestamp,
-    view::ThingView,
 };
 
 /// The set in which the manager keeps track of the work. Only the manager sees it.

@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 
 pub use self::media_type::MediaType;
 use crate::{
-    audience::{Audience, VisibilitySpan},
+    audience::{Audience, ThingView, VisibilitySpan},
     count::Tokens,
     entry::Hash,
     error::Error,
     id::{DocumentName, Seq},
     time::Timestamp,
-    view::ThingView,
     viewer::Viewer,
 };
 

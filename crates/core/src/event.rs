@@ -12,7 +12,7 @@ use crate::{
     entry::{Actor, Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{Description, Fact, Seen, Sentence, TextField, TextKind, read},
+    fact::{self, Description, Fact, Seen, Sentence, TextField, TextKind, read},
     file,
     id::{AgentName, Seq},
     idempotency, plan,
@@ -195,14 +195,10 @@ pub fn recallable_types() -> impl Iterator<Item = &'static str> {
 
 /// Whether the words of an entry were erased, not only some of what stands in them.
 pub fn is_erased(entry: &Entry) -> bool {
-    let has_no_words = |known: &EventType| {
-        serde_json::from_str(&entry.json()).is_ok_and(|data: Value| {
-            let mut without = data.clone();
-            (known.erase)(&mut without);
-            data == without
-        })
-    };
-    entry.erasure().is_some() && EventType::named(&entry.header.kind).is_none_or(has_no_words)
+    match EventType::named(&entry.header.kind) {
+        Some(known) => fact::is_erased(entry, known.erase),
+        None => entry.erasure().is_some(),
+    }
 }
 
 /// The hashes of the long texts of an entry of this type with this data, as it is or as somebody sees it.

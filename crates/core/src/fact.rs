@@ -338,6 +338,18 @@ pub(crate) fn hide_words(description: &Description, data: &mut Value, secrets: &
     any
 }
 
+/// Whether the words of an entry whose words `erase` takes away were erased, not only some of what stands in them.
+pub(crate) fn is_erased(entry: &Entry, erase: fn(&mut Value)) -> bool {
+    let has_no_words = || {
+        serde_json::from_str(&entry.json()).is_ok_and(|data: Value| {
+            let mut without = data.clone();
+            erase(&mut without);
+            data == without
+        })
+    };
+    entry.erasure().is_some() && has_no_words()
+}
+
 /// Reads the data of an entry as the fact of its type.
 pub fn read<F: Fact>(entry: &Entry) -> Result<F, Error> {
     let Header { seq, v, kind, .. } = &entry.header;

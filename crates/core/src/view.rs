@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, AgentRole},
-    audience::Audience,
+    audience::{Audience, ThingView},
     count::TokenCounter,
     entry::{Actor, Header},
     error::Error,
@@ -57,24 +57,6 @@ pub struct Projected {
     /// What it says, in a sentence of at most 120 characters. Only where sentences were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
-}
-
-/// What a viewer sees of a thing.
-#[derive(Debug, PartialEq)]
-pub enum ThingView<'a, T> {
-    /// All of it.
-    Whole(&'a T),
-    /// Its outline: what the manager sees of a thing that is hidden from it.
-    Outline(&'a T),
-}
-
-impl<'a, T> ThingView<'a, T> {
-    /// The thing behind it.
-    pub fn held(&self) -> &'a T {
-        match *self {
-            Self::Whole(held) | Self::Outline(held) => held,
-        }
-    }
 }
 
 impl<'a> View<'a> {

@@ -10,7 +10,6 @@ use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Actor, Entry, Hash, Header},
     error::{ConflictKind, Error},
-    event,
     fact::{self, Description, Fact, Repeats, Sentence, erase_words, json},
     id::Seq,
     input::InputVisitor,
@@ -112,7 +111,7 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
-    if event::is_erased(there) {
+    if fact::is_erased(there, Answered::erase) {
         let what = format!("the request with the key {} was done, and its answer was erased", request.key);
         return Err(Error::conflict(ConflictKind::AnswerErased, what, "read what it led to; do not send it again"));
     }
