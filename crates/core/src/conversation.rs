@@ -99,8 +99,8 @@ pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
 /// How many messages one call adds at most.
 pub const MAX_MESSAGES: usize = 25_000;
 
-/// Of so many calls of tools, the newest in a thread, it is known who made them.
-const KNOWN_CALLS: usize = 256;
+/// Of so many calls of tools, the newest in a thread, it is known who made them. Each thread holds as many in the state.
+const KNOWN_CALLS: usize = 64;
 
 /// A message, as its entry holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

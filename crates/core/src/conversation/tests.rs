@@ -250,7 +250,7 @@ fn an_agent_brings_no_result_of_a_call_that_another_one_made() {
     board.by("critic", post("main", &json!([result("c1")]))).unwrap();
     // Of a call that is not there, nobody made it.
     board.by("critic", post("main", &json!([result("c9")]))).unwrap();
-    // Calls are known so far back, and so is the state.
+    // Only the newest calls are known, so that the state stays small.
     for nth in 0..super::KNOWN_CALLS {
         board.by("writer", post("main", &json!([call(&format!("d{nth}"))]))).unwrap();
     }
