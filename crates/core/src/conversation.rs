@@ -541,8 +541,11 @@ impl Thread {
             return;
         }
         let made = calls.iter().map(|call| MadeCall { id: call.id.as_str().into(), agent: agent.cloned() });
-        let forgotten = (self.calls.len() + calls.len()).saturating_sub(KNOWN_CALLS);
-        self.calls = self.calls.iter().cloned().chain(made).skip(forgotten).collect();
+        let made: Vec<_> = made.collect();
+        // Some models give all calls the same id: that of one agent must not push out that of another.
+        let others: Vec<_> = self.calls.iter().filter(|known| !made.contains(known)).cloned().collect();
+        let forgotten = (others.len() + made.len()).saturating_sub(KNOWN_CALLS);
+        self.calls = others.into_iter().chain(made).skip(forgotten).collect();
     }
 
     /// The size of the whole thread.
