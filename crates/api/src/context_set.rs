@@ -22,7 +22,6 @@ pub struct ContextSet {
     pub name: SetName,
     /// Its text. Absent if the reader may know that the set exists, but not what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub content: Option<Arc<str>>,
     /// Which agents may see it. The user sees every set.
     pub visible_to: Audience,
@@ -58,7 +57,6 @@ pub struct ContextSetList {
 #[schema(example = json!({"content": "Version 2 ships in May.", "visible_to": ["writer"]}))]
 pub struct PutContextSet {
     /// Its text. An empty text is stored like any other; use `DELETE` to delete a set.
-    #[schema(value_type = String)]
     pub content: Arc<str>,
     /// Which agents may see it. If absent: as before, or the session's `default_visibility` for a new set.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use utoipa::{
 
 /// A manager's directive: an object with fields, or a `text` in the fallback grammar. `GET …/directives/schema` gives the
 /// schema for the present team.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Directive {
     #[allow(missing_docs, reason = "the document would say it twice")]
@@ -26,7 +26,7 @@ pub enum Directive {
 }
 
 /// A directive as plain text.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Message to writer: Write the release notes."}))]
 pub struct TextDirective {
@@ -35,38 +35,30 @@ pub struct TextDirective {
 }
 
 /// A directive as an object.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({"messageTo": "writer", "message": "Write the release notes.", "contextSetUpdate": {"contextSets": [{"name": "facts", "context": "Version 2 ships in May."}]}}))]
 pub struct StructuredDirective {
     /// Who gets the message: a worker or `user`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message_to: Option<Recipient>,
     /// The message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Whether the work is done.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_complete: Option<bool>,
     /// Accepted and ignored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_updates: Option<Value>,
     /// Whether the message asks the user for something.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_info_request: Option<bool>,
     /// A form for the user to fill in.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<FormRequest>,
     /// Changes of context sets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context_set_update: Option<ContextSetUpdates>,
     /// What a good answer to the message contains. The answer is judged by it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_output: Option<String>,
 }
 
 /// Updates of context sets. A malformed one is rejected alone; its outcome gives the reason.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ContextSetUpdates {
     /// The updates, in order.
@@ -82,7 +74,7 @@ fn updates() -> RefOr<Schema> {
 }
 
 /// Selects the form of a schema.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SchemaQuery {

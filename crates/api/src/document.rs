@@ -22,7 +22,6 @@ pub struct Document {
     pub name: DocumentName,
     /// What it says. Absent in lists, and if the reader may know that it exists, but not what it says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub text: Option<Arc<str>>,
     /// Which agents may see it. The user sees every document.
     pub visible_to: Audience,
@@ -66,30 +65,27 @@ pub struct DocumentList {
 }
 
 /// Selects a page of documents.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DocumentsQuery {
     /// The most items to return. If absent: all.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page. If absent: the first page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^([0-9a-f]{2})+$")]
     pub cursor: Option<String>,
     /// A collection that the session names. If absent: the documents of the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub collection: Option<CollectionName>,
 }
 
 /// Where a document is.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DocumentQuery {
     /// A collection that the session names. If absent: the documents of the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub collection: Option<CollectionName>,
 }
 

@@ -39,12 +39,11 @@ pub struct ContextFileList {
 }
 
 /// Selects the files that match all of the given parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct FilesQuery {
     /// Keywords of the file, separated by commas.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<ContextFileKeywords>)]
     pub keywords: Option<String>,
     /// `any`: the file has at least one of the keywords; `all`: it has all of them.
@@ -52,13 +51,11 @@ pub struct FilesQuery {
     #[param(value_type = Option<Match>)]
     pub matching: Match,
     /// The category of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// The recipient of the file.
-    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "for")]
     pub recipient: Option<Recipient>,
     /// Text that the file contains, in any case.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 

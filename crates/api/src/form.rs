@@ -17,7 +17,6 @@ pub struct Form {
     pub answered: bool,
     /// The user's answers, by the key of the field.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     pub answers: Map<String, Value>,
 }
 
@@ -45,6 +44,5 @@ pub struct FormList {
 #[schema(example = json!({"answers": {"version": "2.0", "urgent": true}}))]
 pub struct FormAnswers {
     /// The answers, by the key of the field. Each required field needs one.
-    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     pub answers: Map<String, Value>,
 }

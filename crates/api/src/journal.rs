@@ -17,44 +17,38 @@ use crate::{
 };
 
 /// Selects entries of a journal.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct JournalQuery {
     /// Only entries with a greater number than this.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 0)]
     pub after: Option<u64>,
     /// Only entries with a smaller number than this.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 0)]
     pub before: Option<u64>,
     /// The most entries to return. If absent: all, or 100 with the newest first.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// Only entries of these types, separated by commas, such as `message.added,run.started`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<String>,
     /// Only entries about this, such as `set:facts`, `thread:main` or `plan`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Only entries of this author: `user`, `system` or the name of an agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Only entries that this agent may see. Only the user and the manager can name another agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<AgentName>)]
     pub audience: Option<AgentName>,
     /// Only entries that contain this text, in upper or lower case. Of texts over 64 KiB the beginning is searched.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
     /// `asc` gives the oldest entry first, `desc` the newest.
     #[serde(default)]
     #[param(inline, required = false)]
     pub order: JournalOrder,
     /// Whether each entry comes with `sentence`, which says what it says.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "flag")]
     #[param(value_type = bool, required = false)]
     pub sentences: bool,
 }
@@ -109,22 +103,19 @@ pub struct ErasedEntry {
 }
 
 /// Selects the entries of a stream.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct FollowQuery {
     /// Start after the entry with this number. If absent: with the next new entry. `Last-Event-ID` takes precedence.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 0)]
     pub after: Option<u64>,
     /// Only entries of these types, separated by commas, such as `message.added,run.started`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<String>,
     /// Only entries about this thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
     /// Only messages with these roles, separated by commas.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,
 }
@@ -157,7 +148,7 @@ pub struct Delta {
 }
 
 /// The text whose history is asked for.
-#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WhyQuery {

@@ -46,6 +46,7 @@ pub use callboard_core::{
         MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,
         settings::ThreadPatch as PutThread,
     },
+    count::Usage as ReportedUsage,
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
     file::Match as FileMatch,

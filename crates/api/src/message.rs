@@ -20,7 +20,7 @@ use utoipa::{
 use crate::query::{flag, number, time};
 
 /// Messages to add, all or none.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"messages": [{"role": "user", "content": "Write the release notes."}]}))]
 pub struct NewMessages {
@@ -55,34 +55,31 @@ pub struct MessageList {
 }
 
 /// Selects the messages that match all of the given parameters.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct MessagesQuery {
     /// The most messages to return, counted from the newest. If absent: all.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// Only messages with an earlier time.
-    #[serde(default, alias = "beforeTimestamp", deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "beforeTimestamp", deserialize_with = "time")]
     pub before: Option<Timestamp>,
     /// Only messages with a later time.
-    #[serde(default, alias = "afterTimestamp", deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "afterTimestamp", deserialize_with = "time")]
     pub after: Option<Timestamp>,
     /// Only messages with these roles, separated by commas.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,
     /// The shape of the messages: `openai` or `anthropic` gives message objects of these APIs. If absent: Callboard's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub shape: Option<MessageShape>,
     /// Whether each message says in `audience` which agents could see it when it was added. Workers are not told. Not with `shape`.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "flag")]
     #[param(value_type = bool, required = false)]
     pub audience: bool,
     /// The `next_cursor` of the previous page, to get the older messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(2d)?(3[0-9]){1,15}2f(3[0-9]){1,19}$")]
     pub cursor: Option<String>,
 }
@@ -114,12 +111,11 @@ impl ToSchema for AnyMessage {
 }
 
 /// Selects the shape of a message.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ShapeQuery {
     /// The shape of the message: `openai` or `anthropic` gives a message object of that API. If absent: Callboard's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub shape: Option<MessageShape>,
 }

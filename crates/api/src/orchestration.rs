@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    count::Usage, error::Error, id::StepName, json::given, number, schema::ToolName, session::Ttl, step::Progress,
-    time::Timestamp, view::View,
+    error::Error, id::StepName, json::given, number, schema::ToolName, session::Ttl, step::Progress, time::Timestamp,
+    view::View,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -16,7 +16,6 @@ pub struct Orchestration {
     #[schema(value_type = Option<String>)]
     pub active_step: Option<StepName>,
     /// The last 256 used tools, the oldest first.
-    #[schema(value_type = Vec<String>)]
     pub recently_used_tools: Vec<Arc<str>>,
     /// How many tools of the active step's sequence were used. When all were, the sequence is finished.
     pub sequence_index: usize,
@@ -91,30 +90,6 @@ pub struct UsedTool {
     /// The name of the tool.
     #[schema(value_type = ToolName)]
     pub tool: Arc<str>,
-}
-
-/// The tokens that a call of a model used.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReportedUsage {
-    /// Tokens of the prompt.
-    #[serde(default, deserialize_with = "number::whole")]
-    pub prompt_tokens: u64,
-    /// Tokens of the answer.
-    #[serde(default, deserialize_with = "number::whole")]
-    pub completion_tokens: u64,
-}
-
-impl From<ReportedUsage> for Usage {
-    fn from(usage: ReportedUsage) -> Self {
-        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
-    }
-}
-
-impl From<Usage> for ReportedUsage {
-    fn from(usage: Usage) -> Self {
-        Self { prompt_tokens: usage.prompt_tokens, completion_tokens: usage.completion_tokens }
-    }
 }
 
 /// The tools of an agent.

@@ -28,7 +28,6 @@ pub struct PlanVersion {
     /// Its number, from 1 without gaps.
     pub version: u64,
     /// Why it was made.
-    #[schema(value_type = String)]
     pub reason: Arc<str>,
     /// Who made it: `user`, `system` or `agent:NAME`.
     #[schema(value_type = String)]
@@ -63,16 +62,15 @@ pub struct PlanVersionList {
 }
 
 /// Which page of the versions is wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PlanVersionsQuery {
     /// The most versions to return. If absent: 100.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page. If absent: the first page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^3[1-9](3[0-9]){0,17}$")]
     pub cursor: Option<String>,
 }
@@ -85,16 +83,16 @@ pub struct PlanChanged {
 }
 
 /// Which versions are to be compared.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PlanDiffQuery {
     /// The older version. If absent: the version before `to`. 0 is before the first version.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 0)]
     pub from: Option<u64>,
     /// The newer version. If absent: the newest.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 1)]
     pub to: Option<u64>,
 }

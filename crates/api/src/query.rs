@@ -1,50 +1,48 @@
 //! Queries: numbers, times and lists, which are texts in a URL; and how optional fields are read.
 
 use callboard_core::time::{BadTime, Timestamp};
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Deserializer, de::Error};
 use utoipa::IntoParams;
 
 /// Selects a page of a list that is sorted by name.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
     /// The most items to return. If absent: all.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page. If absent: the first page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^([0-9a-f]{2})+$")]
     pub cursor: Option<String>,
 }
 
 /// Selects a page of a list that is sorted by name, as of an entry.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageAtQuery {
     /// The most items to return. If absent: all.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page. If absent: the first page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^([0-9a-f]{2})+$")]
     pub cursor: Option<String>,
     /// As of this entry. If absent: as of now. Only the user may set it.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 1)]
     pub at: Option<u64>,
 }
 
 /// Selects an entry as of which something is read.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AtQuery {
     /// As of this entry. If absent: as of now. Only the user may set it.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(minimum = 1)]
     pub at: Option<u64>,
 }

@@ -43,7 +43,7 @@ pub struct RecallBody {
 }
 
 /// Searches for words as they are written.
-#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
@@ -52,7 +52,7 @@ pub struct SearchQuery {
     #[param(value_type = callboard_core::schema::Saying)]
     pub q: String,
     /// The most hits to return. If absent: 10.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
 }

@@ -47,7 +47,6 @@ pub struct Run {
     pub used: Used,
     /// The server that drives it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub node: Option<Arc<str>>,
     /// When it was started.
     #[schema(value_type = String, format = DateTime)]

@@ -122,20 +122,18 @@ pub struct SessionEvent {
 }
 
 /// Selects sessions.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SessionsQuery {
     /// The most sessions to return. At most 1,000, which is also the default.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page. If absent: the first page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(3[0-9]|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]){1,128}$")]
     pub cursor: Option<String>,
     /// Only sessions whose id or title contains this, in upper or lower case.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
     /// `recent` lists the last used ones first, `id` sorts them by id.
     #[serde(default)]

@@ -24,7 +24,6 @@ pub struct Thread {
     pub visible_to: Audience,
     /// Instructions for every agent that speaks in it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub instructions: Option<Arc<str>>,
     /// The model that agents use in it.
     #[serde(skip_serializing_if = "Option::is_none")]

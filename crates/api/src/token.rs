@@ -18,7 +18,6 @@ use utoipa::{
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Token {
     /// Its id, with which it can be revoked.
-    #[schema(value_type = String)]
     pub id: Arc<str>,
     /// The agent that its holder acts as.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,13 +6,11 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 /// Selects tools and their format.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ToolsQuery {
     /// The agent that uses them. If absent: the calling agent; for the user the manager or the only agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
     /// The model API whose format is used.
     #[serde(default)]

@@ -20,37 +20,32 @@ use crate::{
 };
 
 /// What a model answered to a recorded prompt, or why it did not.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Here are the notes.", "usage": {"prompt_tokens": 812, "completion_tokens": 96}}))]
 pub struct TurnAnswer {
     /// What it said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Saying>)]
     pub text: Option<Arc<str>>,
     /// What it thought before, in blocks: Anthropic's `thinking` and `redacted_thinking` as they are, or the fields of other servers, such
     /// as `{"type": "reasoning_content", "reasoning_content": "…"}`. The next prompts have them until its loop of tool calls ends.
-    #[serde(default, deserialize_with = "list_or_null", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "list_or_null")]
     #[schema(value_type = Option<Vec<std::collections::BTreeMap<String, Value>>>)]
     pub reasoning: Vec<Map<String, Value>>,
     /// The tools that it calls, also as OpenAI writes them. An id that two calls have is made two.
-    #[serde(default, deserialize_with = "list_or_null", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "list_or_null")]
     #[schema(value_type = Option<Vec<GivenCall>>)]
     pub tool_calls: Vec<GivenCall>,
     /// What its provider gave, as it is, in the place of `text`, `reasoning` and `tool_calls`: a chat completion of OpenAI or the message in
     /// it, a message of Anthropic, a response of OpenAI's Responses API or the items in it. Its `usage` counts where none is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Value>,
     /// What a manager said as a directive, in the place of `text`, `message` and the others. Its message is added to the
     /// thread `agent:NAME` of the worker that it is for, or else to the turn's thread, and then the directive is applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Directive>)]
     pub directive: Option<Value>,
     /// The tokens that its provider counted, in its own fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<GivenUsage>,
     /// Why there is no answer. It excludes `text`, `tool_calls`, `message` and `directive`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
@@ -148,20 +143,17 @@ pub struct SentPrompt {
 }
 
 /// Selects turns.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct TurnsQuery {
     /// Only turns of this agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<AgentName>)]
     pub agent: Option<AgentName>,
     /// The most turns to return. If absent: 100.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 0)]
     pub limit: Option<usize>,
     /// The `next_cursor` of the previous page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[param(pattern = "^(3[0-9]){1,20}$")]
     pub cursor: Option<String>,
 }

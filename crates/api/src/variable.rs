@@ -113,7 +113,7 @@ pub struct RestoredSecret {
 }
 
 /// How a variable is read.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RevealQuery {
@@ -121,13 +121,13 @@ pub struct RevealQuery {
     #[serde(default, deserialize_with = "query::flag")]
     pub reveal: bool,
     /// As of this entry. If absent: as of now. Only the user may set it, and not with `reveal`.
-    #[serde(default, deserialize_with = "query::number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "query::number")]
     #[param(minimum = 1)]
     pub at: Option<u64>,
 }
 
 /// Why something is done.
-#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ReasonQuery {

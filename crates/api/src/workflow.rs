@@ -30,7 +30,6 @@ pub struct PutWorkflow {
     pub edges: Option<Value>,
     /// The reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub reason: Option<Arc<str>>,
     /// The version to replace. If absent: any version.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
@@ -68,16 +67,15 @@ pub(crate) struct WholeWorkflowNode {
 }
 
 /// Why the workflow is changed, and which version of it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WorkflowChangeQuery {
     /// The reason for the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>)]
     pub reason: Option<Arc<str>>,
     /// The version of the workflow to change. If absent: any.
-    #[serde(default, deserialize_with = "query::number", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "query::number")]
     #[param(minimum = 0)]
     pub expected_version: Option<u64>,
 }

@@ -5,14 +5,13 @@ pub(crate) mod facts;
 
 use std::sync::Arc;
 
-use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Team,
     entry::{Actor, Hash},
     error::Error,
-    id::{AgentName, Seq},
+    id::AgentName,
     time::Timestamp,
 };
 
@@ -65,12 +64,12 @@ impl AccessToken {
 /// The tokens of a session that have not been revoked, also expired ones, in the order in which they were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AccessTokens(RedBlackTreeMapSync<Seq, Arc<AccessToken>>);
+pub struct AccessTokens(Arc<Vec<AccessToken>>);
 
 impl AccessTokens {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &AccessToken> {
-        self.0.values().map(|token| &**token)
+        self.0.iter()
     }
 
     /// The one with this id.

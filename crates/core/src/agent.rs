@@ -41,7 +41,6 @@ pub struct Agent {
     pub title: Option<String>,
     /// Instructions at the start of each of its prompts. No other worker sees them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
     /// Its model: `openai:NAME` or `anthropic:NAME`. If absent: the default model of the server or the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +77,6 @@ pub struct Tool {
     pub description: String,
     /// The JSON Schema of its arguments.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub parameters: Map<String, Value>,
     /// Whether calling it twice has the same effect as calling it once.
     #[serde(default)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::id::{AgentName, Seq};
 
@@ -11,13 +11,15 @@ use crate::id::{AgentName, Seq};
 /// An audience is stored as its author meant it: an agent that joins later sees what is for [`All`](Self::All), and
 /// nothing that was for named agents. In JSON: `"all"`, `"none"` or a list of names; one name alone is read as a list of one, an empty list as
 /// `"none"`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Audience {
     /// Every agent, also those that join later.
     All,
     /// No agent.
     None,
     /// The agents named here, at least one.
+    #[serde(untagged)]
     Agents(BTreeSet<AgentName>),
 }
 
@@ -88,16 +90,6 @@ impl std::fmt::Display for Audience {
             Self::All => f.write_str("all"),
             Self::None => f.write_str("none"),
             Self::Agents(names) => f.write_str(&names.iter().map(AgentName::as_str).collect::<Vec<_>>().join(", ")),
-        }
-    }
-}
-
-impl Serialize for Audience {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::All => serializer.serialize_str("all"),
-            Self::None => serializer.serialize_str("none"),
-            Self::Agents(names) => names.serialize(serializer),
         }
     }
 }
@@ -187,6 +179,24 @@ impl VisibilitySpan {
 
     fn lost_at(&self, agent: &AgentName) -> Seq {
         self.lost.get(agent).copied().unwrap_or(self.others_lost)
+    }
+}
+
+/// What a viewer sees of a thing.
+#[derive(Debug, PartialEq)]
+pub enum ThingView<'a, T> {
+    /// All of it.
+    Whole(&'a T),
+    /// Its outline: what the manager sees of a thing that is hidden from it.
+    Outline(&'a T),
+}
+
+impl<'a, T> ThingView<'a, T> {
+    /// The thing behind it.
+    pub fn held(&self) -> &'a T {
+        match *self {
+            Self::Whole(held) | Self::Outline(held) => held,
+        }
     }
 }
 

@@ -71,8 +71,8 @@ impl Command for NewCollection {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         if decision.state.session.id.is_some() {
-            let (kind, what) = (ConflictKind::SessionExists, format!("there is a collection {}", self.name));
-            return Err(Error::Conflict { kind, what, hint: "take another name" }.into());
+            let what = format!("there is a collection {}", self.name);
+            return Err(Error::conflict(ConflictKind::SessionExists, what, "take another name").into());
         }
         let settings = Settings { ttl_seconds: Ttl::Never, ..Settings::default() };
         decision.record(Created { id: self.name.journal(), kind: SessionKind::Collection, salt: self.salt, settings });

@@ -4,7 +4,6 @@
 //! compressed, what is kept word for word, and whether a summary is good, is in the crate `callboard-prompt`.
 
 mod base;
-pub mod clear;
 pub mod decide;
 pub mod facts;
 pub mod pin;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::form::Form;
 use crate::{
     agent::Team,
-    audience::{Audience, VisibilitySpan},
+    audience::{Audience, ThingView, VisibilitySpan},
     count::Tokens,
     id::{AgentName, Seq, SetName},
     text::{Text, first_chars},
@@ -91,23 +91,8 @@ impl ContextSets {
     }
 }
 
-/// What a viewer sees of a set.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SetView<'a> {
-    /// All of it.
-    Whole(&'a HeldSet),
-    /// Its name, visibility and size: what the manager sees of a set that is hidden from it.
-    Outline(&'a HeldSet),
-}
-
-impl<'a> SetView<'a> {
-    /// The set behind it.
-    pub fn held(self) -> &'a HeldSet {
-        match self {
-            Self::Whole(held) | Self::Outline(held) => held,
-        }
-    }
-}
+/// What a viewer sees of a set. The outline is its name, visibility and size.
+pub type SetView<'a> = ThingView<'a, HeldSet>;
 
 /// A change to one set, as a caller asks for it.
 #[derive(Clone, Debug, PartialEq)]

@@ -99,6 +99,9 @@ pub(crate) const PART_WORDS: &[(&str, &[&str])] = &[
 /// How many messages one call adds at most.
 pub const MAX_MESSAGES: usize = 25_000;
 
+/// Of so many calls of tools, the newest in a thread, it is known who made them. Each thread holds as many in the state.
+const KNOWN_CALLS: usize = 64;
+
 /// A message, as its entry holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -167,7 +170,6 @@ pub struct MessageView {
     pub timestamp: Timestamp,
     /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,11 +179,9 @@ pub struct MessageView {
     pub tool_call_id: Option<String>,
     /// What a good answer to it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub expected_output: Option<Arc<str>>,
     /// What the model thought before it said this, in blocks as its provider gave them. Only the user and the agent itself see it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<std::collections::BTreeMap<String, Value>>))]
     pub reasoning: Vec<Map<String, Value>>,
     /// What else was in the object of a provider that it came as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,6 @@ pub struct AsGiven {
     pub joined: bool,
     /// The fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Value>))]
     pub fields: Map<String, Value>,
 }
 
@@ -444,6 +443,18 @@ pub struct Thread {
     /// The entry that says so.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
     pub settings_seq: Seq,
+    /// The newest calls of tools in it, the newest last.
+    #[serde(default, skip_serializing_if = "<[MadeCall]>::is_empty")]
+    calls: Arc<[MadeCall]>,
+}
+
+/// A call of a tool, as a thread remembers it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct MadeCall {
+    id: Arc<str>,
+    /// The agent that made it, if one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentName>,
 }
 
 /// What a message expects of the answer to it.
@@ -515,7 +526,26 @@ impl Thread {
             compression: ThreadCompression::default(),
             settings: ThreadSettings::default(),
             settings_seq: Seq::ZERO,
+            calls: Arc::default(),
         }
+    }
+
+    /// Whether other agents than `agent` made all calls with this id, as far as calls are known.
+    pub(crate) fn is_call_of_others(&self, id: &str, agent: &AgentName) -> bool {
+        let mut callers = self.calls.iter().filter(|call| *call.id == *id).map(|call| call.agent.as_ref()).peekable();
+        callers.peek().is_some() && callers.all(|caller| caller.is_some_and(|caller| caller != agent))
+    }
+
+    fn remember_calls(&mut self, agent: Option<&AgentName>, calls: &[ToolCall]) {
+        if calls.is_empty() {
+            return;
+        }
+        let made = calls.iter().map(|call| MadeCall { id: call.id.as_str().into(), agent: agent.cloned() });
+        let made: Vec<_> = made.collect();
+        // Some models give all calls the same id: that of one agent must not push out that of another.
+        let others: Vec<_> = self.calls.iter().filter(|known| !made.contains(known)).cloned().collect();
+        let forgotten = (others.len() + made.len()).saturating_sub(KNOWN_CALLS);
+        self.calls = others.into_iter().chain(made).skip(forgotten).collect();
     }
 
     /// The size of the whole thread.

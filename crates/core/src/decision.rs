@@ -123,7 +123,7 @@ impl<'a> DecisionBuilder<'a> {
             None => fact,
         };
         let mut draft = fact::draft(&fact, &self.state);
-        if fact::has_words::<F>() {
+        if F::DESCRIPTION.words().next().is_some() {
             draft.copied_from(&self.copied_from);
             if let Some(seed) = self.context.salt {
                 draft.salt(seed.salt(self.next_seq()));

@@ -124,7 +124,6 @@ pub struct SetUpdate {
     /// The name of the context set.
     pub name: String,
     /// The new content; empty to delete.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub context: Arc<str>,
     /// Whether the set must not exist yet.
     #[serde(default)]

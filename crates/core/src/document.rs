@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::media_type::MediaType;
 use crate::{
-    audience::{Audience, VisibilitySpan},
+    audience::{Audience, ThingView, VisibilitySpan},
     count::Tokens,
     entry::Hash,
     error::Error,
@@ -45,10 +45,7 @@ pub struct HeldDocument {
 impl HeldDocument {
     /// Whether a viewer may see it who is not of the team, but of one that shares the collection.
     fn is_for(&self, viewer: &Viewer) -> bool {
-        match viewer {
-            Viewer::User => true,
-            Viewer::Agent(name) => self.sight.audience.contains(name),
-        }
+        viewer.agent().is_none_or(|agent| self.sight.audience.contains(agent))
     }
 }
 
@@ -96,23 +93,8 @@ impl Documents {
     }
 }
 
-/// What a viewer sees of a document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DocumentView<'a> {
-    /// All of it.
-    Whole(&'a HeldDocument),
-    /// All but its text: what the manager sees of a document that is hidden from it.
-    Outline(&'a HeldDocument),
-}
-
-impl<'a> DocumentView<'a> {
-    /// The document behind it.
-    pub fn held(self) -> &'a HeldDocument {
-        match self {
-            Self::Whole(held) | Self::Outline(held) => held,
-        }
-    }
-}
+/// What a viewer sees of a document. The outline is all but its text.
+pub type DocumentView<'a> = ThingView<'a, HeldDocument>;
 
 /// A document to add. It replaces the one of its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use crate::{
     entry::{Actor, Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{self, Description, Earlier, Fact, Repeats, Seen, Sentence, TextField, TextKind, read},
+    fact::{self, Description, Fact, Seen, Sentence, TextField, TextKind, read},
     file,
     id::{AgentName, Seq},
     idempotency, plan,
@@ -32,14 +32,8 @@ use crate::{
 pub struct EventType {
     /// The type.
     pub kind: &'static str,
-    /// See [`Description::texts`](crate::fact::Description::texts).
-    pub texts: &'static [TextField],
-    /// See [`Description::gone_as`](crate::fact::Description::gone_as).
-    pub gone_as: Option<&'static str>,
-    /// See [`Description::earlier`](crate::fact::Description::earlier).
-    pub earlier: Earlier,
-    /// See [`Description::repeats`](crate::fact::Description::repeats).
-    pub repeats: Repeats,
+    /// What readers must know of it.
+    pub description: Description,
     source: Option<Source>,
     sentence: Sentence,
     apply: fn(&mut State, &Entry) -> Result<(), Error>,
@@ -47,20 +41,15 @@ pub struct EventType {
     recallable: fn(&Entry) -> Result<Option<Recallable>, Error>,
     recalls_from: fn(&View<'_>, &str, &Audience) -> Option<Seq>,
     check_readable: fn(&Entry) -> Result<(), Error>,
-    is_erased: fn(&Entry) -> bool,
     erase: fn(&mut Value),
     visible_to: fn(&View<'_>, &str) -> Option<Audience>,
 }
 
 /// The type of the entries of a fact.
 const fn of<F: Fact>() -> EventType {
-    let Description { texts, gone_as, earlier, repeats } = F::DESCRIPTION;
     EventType {
         kind: F::TYPE,
-        texts,
-        gone_as,
-        earlier,
-        repeats,
+        description: F::DESCRIPTION,
         source: F::SOURCE,
         sentence: F::SENTENCE,
         apply: |state, entry| {
@@ -71,7 +60,6 @@ const fn of<F: Fact>() -> EventType {
         recallable: |entry| Ok(read::<F>(entry)?.recallable()),
         recalls_from: F::recalls_from,
         check_readable: |entry| read::<F>(entry).map(drop),
-        is_erased: fact::is_erased::<F>,
         erase: F::erase,
         visible_to: F::visible_to,
     }
@@ -93,37 +81,38 @@ impl EventType {
 
     /// The hashes of the long texts that an entry of this type speaks of.
     pub fn long_texts(&self, data: &Value) -> Vec<Hash> {
-        let fields = self.texts.iter().filter(|field| matches!(field.kind, TextKind::Text | TextKind::JsonText));
+        let texts = self.description.texts.iter();
+        let fields = texts.filter(|field| matches!(field.kind, TextKind::Text | TextKind::JsonText));
         let values = fields.flat_map(|field| field.values(data));
         values.filter_map(|value| Text::deserialize(value).ok()?.stored()).collect()
     }
 
     /// What somebody's own words are in an entry of this type: each field that holds some.
     pub fn words<'a>(&self, data: &'a Value) -> Vec<&'a Value> {
-        let fields = self.texts.iter().filter(|field| field.kind != TextKind::Sealed);
-        fields.flat_map(|field| field.values(data)).filter(|value| !value.is_null()).collect()
+        let values = self.description.words().flat_map(|field| field.values(data));
+        values.filter(|value| !value.is_null()).collect()
     }
 
     /// Changes what somebody's own words are in an entry of this type.
     pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, &TextField)) {
-        for field in self.texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+        for field in self.description.words() {
             field.values_mut(data).into_iter().for_each(|value| change(value, field));
         }
     }
 
     /// Whether its entries may hold somebody's own words.
     pub fn has_words(&self) -> bool {
-        self.texts.iter().any(|field| field.kind != TextKind::Sealed)
+        self.description.words().next().is_some()
     }
 
     /// Whether its entries may speak of sealed values.
     pub fn has_sealed_values(&self) -> bool {
-        self.texts.iter().any(|field| field.kind == TextKind::Sealed)
+        self.description.texts.iter().any(|field| field.kind == TextKind::Sealed)
     }
 
     /// The hashes of the sealed values that an entry of this type speaks of.
     pub fn sealed_values(&self, data: &Value) -> Vec<Hash> {
-        let fields = self.texts.iter().filter(|field| field.kind == TextKind::Sealed);
+        let fields = self.description.texts.iter().filter(|field| field.kind == TextKind::Sealed);
         fields.flat_map(|field| field.values(data)).filter_map(|value| Hash::deserialize(value).ok()).collect()
     }
 }
@@ -206,7 +195,21 @@ pub fn recallable_types() -> impl Iterator<Item = &'static str> {
 
 /// Whether the words of an entry were erased, not only some of what stands in them.
 pub fn is_erased(entry: &Entry) -> bool {
-    EventType::named(&entry.header.kind).map_or_else(|| entry.erasure().is_some(), |known| (known.is_erased)(entry))
+    match EventType::named(&entry.header.kind) {
+        Some(known) => fact::is_erased(entry, known.erase),
+        None => entry.erasure().is_some(),
+    }
+}
+
+/// The hashes of the long texts of an entry of this type with this data, as it is or as somebody sees it.
+pub fn long_texts(kind: &str, data: &str) -> Vec<Hash> {
+    let may_have = data.contains("\"sha256\"");
+    let known = EventType::named(kind).filter(|_| may_have);
+    let Some((kind, data)) = known.zip(serde_json::from_str(data).ok()) else { return Vec::new() };
+    let mut hashes = kind.long_texts(&data);
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
 }
 
 /// Refuses an entry that does not say what entries of its type say.

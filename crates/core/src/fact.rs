@@ -87,7 +87,7 @@ pub trait Fact: Serialize + DeserializeOwned {
     /// Puts what says nothing in the place of all words in the data of an entry. What is left is valid, and the state that it
     /// leads to holds none of the words.
     fn erase(data: &mut Value) {
-        erase_words(Self::DESCRIPTION.texts, data);
+        erase_words(&Self::DESCRIPTION, data);
     }
 
     /// Who may see now what an entry with this subject is about; `None` where that is gone, or is for no agent to see by
@@ -143,6 +143,11 @@ impl Description {
     /// Of a fact that has words in these fields alone, repeats none, and leaves what earlier entries say as it is.
     pub const fn of(texts: &'static [TextField]) -> Self {
         Self { texts, gone_as: None, earlier: Earlier::Stands, repeats: Repeats::Nothing }
+    }
+
+    /// The fields of words. What is sealed is none.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static TextField> {
+        self.texts.iter().filter(|field| field.kind != TextKind::Sealed)
     }
 }
 
@@ -222,10 +227,10 @@ impl TextField {
 /// What stands in the place of a text that was erased.
 pub const ERASED: &str = "[erased]";
 
-/// Erases what stands in the fields `texts`: a text becomes [`ERASED`], a list or an object empty, and any other JSON null.
+/// Erases the words in the data of an entry: a text becomes [`ERASED`], a list or an object empty, and any other JSON null.
 /// What is sealed is no text: it goes with the secret.
-pub(crate) fn erase_words(texts: &[TextField], data: &mut Value) {
-    for field in texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+pub(crate) fn erase_words(description: &Description, data: &mut Value) {
+    for field in description.words() {
         for value in field.values_mut(data) {
             *value = erased_value(field.kind, value);
         }
@@ -313,17 +318,17 @@ pub(crate) fn hide_secrets<F: Fact>(fact: F, secrets: &dyn HideSecrets) -> Resul
         hint: "write anew what the entry is about, without the secret",
     };
     let mut data = serde_json::to_value(&fact).map_err(refused)?;
-    if hide_words(F::DESCRIPTION.texts, &mut data, secrets) {
+    if hide_words(&F::DESCRIPTION, &mut data, secrets) {
         return serde_json::from_value(data).map_err(refused);
     }
     Ok(fact)
 }
 
-/// Hides known secrets in the fields `texts`. A reference to a long text stays as it is, but for its beginning. Says whether
-/// there were any.
-pub(crate) fn hide_words(texts: &[TextField], data: &mut Value, secrets: &dyn HideSecrets) -> bool {
+/// Hides known secrets in the words in the data of an entry. A reference to a long text stays as it is, but for its beginning.
+/// Says whether there were any.
+pub(crate) fn hide_words(description: &Description, data: &mut Value, secrets: &dyn HideSecrets) -> bool {
     let mut any = false;
-    for field in texts.iter().filter(|field| field.kind != TextKind::Sealed) {
+    for field in description.words() {
         for value in field.values_mut(data) {
             let is_reference = field.kind != TextKind::Json && value.is_object();
             let words = if is_reference { value.get_mut("beginning") } else { Some(value) };
@@ -333,17 +338,12 @@ pub(crate) fn hide_words(texts: &[TextField], data: &mut Value, secrets: &dyn Hi
     any
 }
 
-/// Whether entries of this type may hold somebody's own words.
-pub(crate) fn has_words<F: Fact>() -> bool {
-    F::DESCRIPTION.texts.iter().any(|field| field.kind != TextKind::Sealed)
-}
-
-/// Whether the words of an entry of this type were erased, not only some of what stands in them.
-pub(crate) fn is_erased<F: Fact>(entry: &Entry) -> bool {
+/// Whether the words of an entry whose words `erase` takes away were erased, not only some of what stands in them.
+pub(crate) fn is_erased(entry: &Entry, erase: fn(&mut Value)) -> bool {
     let has_no_words = || {
         serde_json::from_str(&entry.json()).is_ok_and(|data: Value| {
             let mut without = data.clone();
-            F::erase(&mut without);
+            erase(&mut without);
             data == without
         })
     };

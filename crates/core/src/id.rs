@@ -102,6 +102,11 @@ macro_rules! words {
                     $(Self::$kind => $word,)+
                 }
             }
+
+            /// The one for which this is the word.
+            pub fn named(word: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|one| one.as_str() == word)
+            }
         }
     };
 }
@@ -319,16 +324,28 @@ impl fmt::Display for Seq {
 }
 
 fn parse_session_id(text: &str) -> Result<String, BadName> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
-    let starts_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if starts_well && text.len() <= 128 && text.chars().all(allowed) {
+    let rule = "use 1 to 128 characters of a-z, A-Z, 0-9 and ._:- that start with a letter or digit";
+    parse_plain("session id", text, 128, "._:-", rule)
+}
+
+fn parse_collection_name(text: &str) -> Result<String, BadName> {
+    let rule = "use 1 to 100 characters of a-z, A-Z, 0-9 and ._- that start with a letter or digit";
+    parse_plain("collection name", text, 100, "._-", rule)
+}
+
+/// A name of ASCII letters, digits and these signs.
+fn parse_plain(
+    what: &'static str,
+    text: &str,
+    most: usize,
+    signs: &str,
+    rule: &'static str,
+) -> Result<String, BadName> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || signs.contains(c);
+    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.len() <= most && text.chars().all(allowed) {
         return Ok(text.to_owned());
     }
-    Err(BadName::new(
-        "session id",
-        text,
-        "use 1 to 128 characters of a-z, A-Z, 0-9 and ._:- that start with a letter or digit",
-    ))
+    Err(BadName::new(what, text, rule))
 }
 
 fn parse_agent_name(text: &str) -> Result<String, BadName> {
@@ -352,15 +369,6 @@ fn parse_document_name(text: &str) -> Result<String, BadName> {
         return Err(BadName::new("document name", text, "no part between slashes may be blank, `.` or `..`"));
     }
     Ok(name)
-}
-
-fn parse_collection_name(text: &str) -> Result<String, BadName> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.len() <= 100 && text.chars().all(allowed) {
-        return Ok(text.to_owned());
-    }
-    let rule = "use 1 to 100 characters of a-z, A-Z, 0-9 and ._- that start with a letter or digit";
-    Err(BadName::new("collection name", text, rule))
 }
 
 fn parse_variable_name(text: &str) -> Result<String, BadName> {

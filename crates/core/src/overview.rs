@@ -27,7 +27,6 @@ pub struct LastEntry {
     pub by: Actor,
     /// Its type.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
     /// What it says, in a sentence of at most 120 characters.
     pub sentence: String,

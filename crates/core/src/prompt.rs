@@ -18,43 +18,26 @@ pub use self::{
     share::{Allowed, Amount, Shares},
     spec::PromptSpec,
 };
+use crate::id::words;
 
-/// The format of a prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// One text.
-    #[default]
-    Text,
-    /// The messages of an OpenAI chat completion.
-    OpenAi,
-    /// The instructions and the items of OpenAI's Responses API.
-    Responses,
-    /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
-    /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
-    /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
-    /// it is shown and no steps stand before it. The next prompt begins with the last of these that nothing has changed
-    /// in: a turn that follows a call of a tool with all four.
-    Anthropic,
-}
-
-impl Format {
-    /// The name of the format.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::OpenAi => "openai",
-            Self::Responses => "responses",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Text, Self::OpenAi, Self::Responses, Self::Anthropic];
-
-    /// The format of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+words! {
+    /// The format of a prompt.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum Format {
+        /// One text.
+        #[default]
+        Text = "text",
+        /// The messages of an OpenAI chat completion.
+        OpenAi = "openai",
+        /// The instructions and the items of OpenAI's Responses API.
+        Responses = "responses",
+        /// The messages of Anthropic's Messages API, with what it takes as `system`. In it, `cache_control` marks up to four
+        /// prefixes that a provider's cache should keep: the parts that are the same in every turn (with the tools, which
+        /// stand before them), the context sets, what was said before the task, and the task where it stands in a thread as
+        /// it is shown and no steps stand before it. The next prompt begins with the last of these that nothing has changed
+        /// in: a turn that follows a call of a tool with all four.
+        Anthropic = "anthropic",
     }
 }

@@ -7,75 +7,56 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     entry::Hash,
-    id::{AgentName, MessageId},
+    id::{AgentName, MessageId, words},
     role::{Role, agent_says},
     text::{Text, Values},
 };
 
-/// Lists the kinds of things in which passages are found: the word for each; whether lines in it that begin with `#` are
-/// headings, as in Markdown; where the API has it; and by which own tool, and which argument with its name, models read it.
-macro_rules! sources {
-    ($(
-        $(#[$doc:meta])*
-        $source:ident = $word:literal, $has_headings:literal, $path:literal, $tool:literal, $argument:expr;
-    )*) => {
-        /// The kind of thing in which a passage was found.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
-        #[serde(rename_all = "snake_case")]
-        pub enum Source {
-            $($(#[$doc])* $source,)*
-        }
-
-        impl Source {
-            /// All of them.
-            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$source),*];
-
-            /// The word for it.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$source => $word,)*
-                }
-            }
-
-            /// Whether lines in it that begin with `#` are headings, where nothing else is known of it.
-            fn has_headings(self) -> bool {
-                match self {
-                    $(Self::$source => $has_headings,)*
-                }
-            }
-
-            /// The segment of the API's paths below which such things are in a session.
-            pub fn path(self) -> &'static str {
-                match self {
-                    $(Self::$source => $path,)*
-                }
-            }
-
-            /// The own tool with which models read such a thing, and the argument that has its name; none where there is one
-            /// such thing.
-            pub fn tool(self) -> (&'static str, Option<&'static str>) {
-                match self {
-                    $(Self::$source => ($tool, $argument),)*
-                }
-            }
-        }
-    };
+words! {
+    /// The kind of thing in which a passage was found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RecallSource))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Source {
+        /// A message, also the result of a tool.
+        Message = "message",
+        /// A context set.
+        ContextSet = "context_set",
+        /// The plan.
+        Plan = "plan",
+        /// A variable that is no secret.
+        Variable = "variable",
+        /// A context file: its path, its keywords and for whom it is.
+        File = "file",
+        /// A document.
+        Document = "document",
+    }
 }
 
-sources! {
-    /// A message, also the result of a tool.
-    Message = "message", false, "threads", "read_messages", Some("thread");
-    /// A context set.
-    ContextSet = "context_set", true, "context-sets", "read_context_set", Some("name");
-    /// The plan.
-    Plan = "plan", true, "plan", "get_current_plan", None;
-    /// A variable that is no secret.
-    Variable = "variable", false, "variables", "get_workflow_variable", Some("variableName");
-    /// A context file: its path, its keywords and for whom it is.
-    File = "file", false, "files", "read_file", Some("path");
-    /// A document.
-    Document = "document", true, "documents", "read_document", Some("name");
+impl Source {
+    /// The segment of the API's paths below which such things are in a session.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Message => "threads",
+            Self::ContextSet => "context-sets",
+            Self::Plan => "plan",
+            Self::Variable => "variables",
+            Self::File => "files",
+            Self::Document => "documents",
+        }
+    }
+
+    /// The own tool with which models read such a thing, and the argument that has its name; none where there is one such thing.
+    pub fn tool(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Message => ("read_messages", Some("thread")),
+            Self::ContextSet => ("read_context_set", Some("name")),
+            Self::Plan => ("get_current_plan", None),
+            Self::Variable => ("get_workflow_variable", Some("variableName")),
+            Self::File => ("read_file", Some("path")),
+            Self::Document => ("read_document", Some("name")),
+        }
+    }
 }
 
 /// What of an entry can be found again.
@@ -101,7 +82,7 @@ impl Recallable {
     /// What a thing says that nobody in particular says.
     pub(crate) fn new(source: Source, texts: Vec<Text>) -> Option<Self> {
         let says_something = texts.iter().any(|text| !text.is_blank());
-        let has_headings = source.has_headings();
+        let has_headings = matches!(source, Source::ContextSet | Source::Plan | Source::Document);
         let (agent, role, message_id) = Default::default();
         says_something.then_some(Self { source, texts, name_bytes: 0, agent, role, message_id, has_headings })
     }

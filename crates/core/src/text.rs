@@ -54,8 +54,7 @@ impl Text {
         }
         let sha256 = Hash::of(text.as_bytes());
         values.insert(sha256, text.clone());
-        let end = (0..=BEGINNING_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-        let beginning = text.get(..end).unwrap_or_default().into();
+        let beginning = text.get(..text.floor_char_boundary(BEGINNING_BYTES)).unwrap_or_default().into();
         Ok(Self::Stored(Stored { sha256, size_bytes: text.len() as u64, beginning }))
     }
 
@@ -99,9 +98,9 @@ pub(crate) fn shortened(text: &Arc<str>, max_bytes: usize, note: &str) -> Arc<st
 
 /// Three quarters of `bytes` from the beginning of `text`, and one quarter from its end.
 pub fn both_ends(text: &str, bytes: usize) -> (&str, &str) {
-    let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    let head = text.get(..floor(bytes / 4 * 3)).unwrap_or_default();
-    (head, text.get(floor(text.len() - (bytes / 4).min(text.len()))..).unwrap_or_default())
+    let head = text.get(..text.floor_char_boundary(bytes / 4 * 3)).unwrap_or_default();
+    let tail = text.floor_char_boundary(text.len().saturating_sub(bytes / 4));
+    (head, text.get(tail..).unwrap_or_default())
 }
 
 /// The first `max` characters of `text`; where there are more, `…` says so.

@@ -45,8 +45,7 @@ impl Timestamp {
 
     /// This time moved by `seconds`; what would leave the calendar stays at its end.
     pub fn plus_seconds(self, seconds: i64) -> Self {
-        let ms = self.0.saturating_add(seconds.saturating_mul(1000));
-        Self(ms.clamp(jiff::Timestamp::MIN.as_second() * 1000, jiff::Timestamp::MAX.as_second() * 1000))
+        Self::nearest(self.0.saturating_add(seconds.saturating_mul(1000)))
     }
 
     /// `YYYYMMDD-HHMMSS` in UTC, as session ids begin.

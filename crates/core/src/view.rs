@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, AgentRole},
-    audience::Audience,
+    audience::{Audience, ThingView},
     count::TokenCounter,
     entry::{Actor, Header},
     error::Error,
@@ -82,6 +82,14 @@ impl<'a> View<'a> {
     /// Whether the viewer may see what is for the user and the manager unless the session shares it.
     pub fn may_see(&self, what: Share) -> bool {
         self.is_in_charge() || self.state.session.settings.share.contains(&what)
+    }
+
+    /// What the viewer sees of a thing that is for `audience`.
+    pub(crate) fn see<T>(&self, held: &'a T, audience: &Audience) -> Option<ThingView<'a, T>> {
+        match self.is_in(audience) {
+            true => Some(ThingView::Whole(held)),
+            false => self.is_in_charge().then_some(ThingView::Outline(held)),
+        }
     }
 
     /// Whether the viewer is in `audience`; the user is in all.

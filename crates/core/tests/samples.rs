@@ -23,6 +23,17 @@ fn samples_of_the_first_version_fold_to_the_state_that_they_always_did() {
 }
 
 #[test]
+fn each_state_is_read_back_as_it_was_written() {
+    let mut state = State::default();
+    for entry in samples() {
+        state.apply(&entry).unwrap();
+        let written = serde_json::to_string(&state).unwrap();
+        let read = serde_json::from_str::<State>(&written).map_err(|error| error.to_string());
+        assert_eq!(read.as_ref(), Ok(&state), "after entry {}", entry.header.seq);
+    }
+}
+
+#[test]
 fn the_tags_of_samples_chain_over_what_they_say() {
     let mut head = Head::default();
     for entry in samples() {

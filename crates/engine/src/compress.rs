@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    compression::clear::ClearToolResults,
+    compression::facts::ToolResultsCleared,
     conversation::facts::{MessageAdded, thread_subject},
     count::Tokens,
     entry::Entry,
@@ -42,7 +42,7 @@ impl Session {
         thread: &ThreadId,
         over: Tokens,
         keep_recent: Tokens,
-    ) -> Result<Option<ClearToolResults>, Error> {
+    ) -> Result<Option<ToolResultsCleared>, Error> {
         self.with_material(thread, CompressionScope::default(), move |material| material.clearable(over, keep_recent))
             .await
     }

@@ -31,7 +31,7 @@ pub(crate) async fn there(
 
 /// The hashes of the long texts that must be there for what an entry says.
 pub(crate) fn long_texts(entry: &Entry) -> Vec<Hash> {
-    of(&entry.header.kind, &entry.data)
+    callboard_core::event::long_texts(&entry.header.kind, &entry.data)
 }
 
 /// The hashes of all that stands beside the journal for an entry: its long texts, and what is sealed.
@@ -44,15 +44,4 @@ pub(crate) fn sealed_values(entry: &Entry) -> Vec<Hash> {
     let known = EventType::named(&entry.header.kind).filter(|kind| kind.has_sealed_values());
     let Some((kind, data)) = known.zip(serde_json::from_str(&entry.data).ok()) else { return Vec::new() };
     kind.sealed_values(&data)
-}
-
-/// The hashes of the long texts of an entry of this type with this data, as it is or as somebody sees it.
-pub(crate) fn of(kind: &str, data: &str) -> Vec<Hash> {
-    let may_have = data.contains("\"sha256\"");
-    let known = EventType::named(kind).filter(|_| may_have);
-    let Some((kind, data)) = known.zip(serde_json::from_str(data).ok()) else { return Vec::new() };
-    let mut hashes = kind.long_texts(&data);
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes
 }

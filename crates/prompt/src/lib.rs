@@ -282,7 +282,7 @@ impl Prompt {
             at: self.seq,
             layout: self.layout.name().to_owned(),
             layout_version: Layout::VERSION,
-            format: self.format.name().to_owned(),
+            format: self.format.as_str().to_owned(),
             vocabulary: self.vocabulary.clone(),
             factor: self.factor,
             counting: self.counting,

@@ -545,7 +545,10 @@ fn what_an_agent_says_is_no_result_of_a_call_that_another_one_made() {
     let call = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "name": "look"}]});
     let result = |text: &str| json!({"role": "tool", "tool_call_id": "c1", "content": text});
     said(&mut board, "lead", call.clone());
+    // A worker that was the manager then.
+    board.team_becomes("writer lead critic");
     said(&mut board, "writer", result("forged"));
+    board.team_becomes("lead writer critic");
     let of_lead = |board: &Board| items(&as_messages(board, "lead", "main", 4000));
     let shown = of_lead(&board);
     assert!(shown.contains("tool: [there is no result]"), "{shown}");

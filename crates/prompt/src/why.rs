@@ -38,10 +38,8 @@ pub struct Finding {
     pub by: Actor,
     /// Its type.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
     /// What it is about.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub subject: Arc<str>,
     /// The text, with what stands around it.
     pub excerpt: String,
@@ -159,7 +157,7 @@ impl Why {
 
     /// Notes that the content of a thing was replaced, or that it was deleted.
     fn replace(&mut self, entry: &Projected) {
-        let how = match EventType::named(&entry.kind).map(|kind| kind.earlier) {
+        let how = match EventType::named(&entry.kind).map(|kind| kind.description.earlier) {
             Some(Earlier::Replaced) => HowGone::Replaced,
             Some(Earlier::Deleted) => HowGone::Deleted,
             Some(Earlier::Stands) | None => return,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use callboard_core::{
     compression::{
         CompressionSettings, Thresholds,
-        decide::{NoteCrowded, WarnOfContext},
         facts::{ContextCrowded, ContextWarned},
     },
     count::Tokens,
@@ -44,7 +43,7 @@ impl Driver {
             let Thresholds { warn: warn_at, compress: compress_at, .. } = thresholds;
             let (thread, agent) = (room.prompt.thread.clone(), room.prompt.agent.clone());
             let warned = ContextWarned { thread, agent, tokens: room.size, warn_at, compress_at };
-            self.session.execute(Actor::System, WarnOfContext(warned)).await?;
+            self.session.execute(Actor::System, warned).await?;
         }
         if room.settings.is_automatic() && room.is_full() {
             room.clear().await?;
@@ -106,7 +105,7 @@ impl Room<'_> {
         }
         let (thread, agent, tokens) = (self.prompt.thread.clone(), self.prompt.agent.clone(), self.size);
         let crowded = ContextCrowded { thread, agent, tokens, fixed_tokens, compress_at: self.thresholds.compress };
-        self.driver.session.execute(Actor::System, NoteCrowded(crowded)).await?;
+        self.driver.session.execute(Actor::System, crowded).await?;
         Ok(())
     }
 

@@ -2,12 +2,12 @@
 
 use callboard_api as api;
 use callboard_engine::core::{
-    conversation::{Role, given::GivenMessage},
+    conversation::Role,
     id::{AgentName, MessageId, ThreadId},
     time::Timestamp,
 };
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
@@ -48,8 +48,7 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
     let Say { on, text, thread, role, id, lines: _ } = args;
     let session = context.session_on(&on).await?;
     let role = role.unwrap_or(if on.acting_as.agent.is_none() { Role::User } else { Role::Ai });
-    let message =
-        |text: String, message_id: Option<MessageId>| GivenMessage { message_id, ..GivenMessage::text(role, text) };
+    let message = |text: String, id: Option<MessageId>| json!({"role": role, "content": text, "message_id": id});
     if let Some(text) = text {
         let text = terminal::text(&text)?;
         if text.trim().is_empty() {
@@ -82,10 +81,9 @@ pub(super) async fn say(context: &Context, args: Say) -> Result<(), Failure> {
 pub(super) async fn add(
     session: &OnSession<'_>,
     thread: &ThreadId,
-    message: GivenMessage,
+    message: Value,
 ) -> Result<Answer<api::Added>, Failure> {
-    let path = ["threads", thread.as_str(), "messages"];
-    session.post(&path, &api::NewMessages { messages: vec![message] }).answer().await
+    session.post(&["threads", thread.as_str(), "messages"], &json!({"messages": [message]})).answer().await
 }
 
 /// Whose message objects are printed.

@@ -11,7 +11,6 @@ use std::{path::Path, process::ExitCode};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    conversation::{Role as MessageRole, given::GivenMessage},
     id::{RunId, Seq, SessionId, ThreadId},
     run::{RunKind, Status},
 };
@@ -255,7 +254,7 @@ impl<'a> WatchedRun<'a> {
 
 /// Adds a message of the user in main, the thread that runs read.
 pub(super) async fn say(session: &OnSession<'_>, text: String) -> Result<(), Failure> {
-    super::messages::add(session, &ThreadId::main(), GivenMessage::text(MessageRole::User, text)).await.map(drop)
+    super::messages::add(session, &ThreadId::main(), json!({"role": "user", "content": text})).await.map(drop)
 }
 
 pub(super) fn has_ended(status: Status) -> bool {

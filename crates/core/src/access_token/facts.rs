@@ -45,7 +45,7 @@ impl Fact for Created {
         let expires = |seconds: u64| header.at.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
         let expires_at = expires_in.map(expires);
         let token = AccessToken { id, holder, sha256, nonce, created_at: header.at, expires_at };
-        state.tokens.0.insert_mut(header.seq, Arc::new(token));
+        Arc::make_mut(&mut state.tokens.0).push(token);
     }
 }
 
@@ -61,9 +61,6 @@ impl Fact for Revoked {
     }
 
     fn apply(self, state: &mut State, _: &Header) {
-        let found = state.tokens.0.iter().find(|(_, token)| token.id == self.id).map(|(seq, _)| *seq);
-        if let Some(seq) = found {
-            state.tokens.0.remove_mut(&seq);
-        }
+        Arc::make_mut(&mut state.tokens.0).retain(|token| token.id != self.id);
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{
     Base, Compressed,
-    facts::{CompressionUndone, ContextCrowded, ContextWarned},
+    facts::{CompressionUndone, ContextCrowded, ContextWarned, ToolResultsCleared},
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::facts::audience_of,
+    conversation::{ThreadCompression, facts::audience_of},
     error::{ConflictKind, Error},
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
@@ -37,14 +37,6 @@ pub struct UndoCompression {
     /// The entry of the compression.
     pub seq: Seq,
 }
-
-/// Notes that a prompt has passed the size of a warning; once until its thread is compressed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WarnOfContext(pub ContextWarned);
-
-/// Notes that a prompt is too large without what was said; once for each agent in a thread.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NoteCrowded(pub ContextCrowded);
 
 impl Command for Compress {
     type Answer = Seq;
@@ -128,39 +120,34 @@ impl Command for UndoCompression {
     }
 }
 
-impl Command for WarnOfContext {
-    type Answer = ();
+/// Implements the command of Callboard itself to note a fact of a thread, where `$is_new` says that it is not known.
+macro_rules! noted {
+    ($fact:ty, $what:literal, $is_new:expr) => {
+        impl Command for $fact {
+            type Answer = ();
 
-    const RIGHT: Right = Right::system("warn of the size of a prompt");
+            const RIGHT: Right = Right::system($what);
 
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let thread = decision.state.threads.get(&self.0.thread);
-        if thread.is_some_and(|thread| !thread.compression.warned.contains(&self.0.agent)) {
-            decision.record(self.0.clone());
+            fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+                let is_new: fn(&Self, &ThreadCompression) -> bool = $is_new;
+                let thread = decision.state.threads.get(&self.thread);
+                if thread.is_some_and(|thread| is_new(self, &thread.compression)) {
+                    decision.record(self.clone());
+                }
+                Ok(())
+            }
+
+            /// It is Callboard's own.
+            fn input(&mut self, _: &mut dyn InputVisitor) {}
         }
-        Ok(())
-    }
-
-    /// It is Callboard's own.
-    fn input(&mut self, _: &mut dyn InputVisitor) {}
+    };
 }
 
-impl Command for NoteCrowded {
-    type Answer = ();
-
-    const RIGHT: Right = Right::system("note the size of a prompt");
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let thread = decision.state.threads.get(&self.0.thread);
-        if thread.is_some_and(|thread| !thread.compression.crowded.contains(&self.0.agent)) {
-            decision.record(self.0.clone());
-        }
-        Ok(())
-    }
-
-    /// It is Callboard's own.
-    fn input(&mut self, _: &mut dyn InputVisitor) {}
-}
+// Once until the thread is compressed.
+noted!(ContextWarned, "warn of the size of a prompt", |it, known| !known.warned.contains(&it.agent));
+// Once for each agent in a thread.
+noted!(ContextCrowded, "note the size of a prompt", |it, known| !known.crowded.contains(&it.agent));
+noted!(ToolResultsCleared, "clear results of tools", |_, _| true);
 
 /// The summaries that were made with the newest one that stands, for others, as far as they stand, and that one.
 fn together(decision: &DecisionBuilder<'_>, newest: Seq) -> Result<Vec<Seq>, Undecided> {

@@ -65,7 +65,7 @@ pub struct ContextCrowded {
     pub compress_at: Tokens,
 }
 
-/// Long results of tools are named in prompts from now on, no longer shown.
+/// Long results of tools are named in prompts from now on, no longer shown. That alone often makes enough room.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResultsCleared {
     /// The thread.
@@ -124,7 +124,7 @@ impl Fact for Compressed {
     }
 
     fn erase(data: &mut Value) {
-        erase_words(Self::DESCRIPTION.texts, data);
+        erase_words(&Self::DESCRIPTION, data);
         if let Some(fields) = data.as_object_mut() {
             fields.insert("withdrawn".to_owned(), true.into());
         }

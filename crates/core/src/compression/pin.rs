@@ -16,17 +16,9 @@ use crate::{
     text::Values,
 };
 
-/// Pins a message.
+/// Pins a message, or takes its pin away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PinMessage(pub Pin);
-
-/// Takes the pin of a message away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnpinMessage(pub Pin);
-
-/// Which message is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
+pub struct Pin<const PINNED: bool> {
     /// The thread.
     pub thread: ThreadId,
     /// The message.
@@ -35,20 +27,30 @@ pub struct Pin {
     pub seq: Seq,
 }
 
-impl Command for PinMessage {
+/// Pins a message.
+pub type PinMessage = Pin<true>;
+
+/// Takes the pin of a message away.
+pub type UnpinMessage = Pin<false>;
+
+impl<const PINNED: bool> Command for Pin<PINNED> {
     type Answer = ();
 
-    const RIGHT: Right = Right::manager("pin messages");
+    const RIGHT: Right = Right::manager(if PINNED { "pin messages" } else { "unpin messages" });
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let Pin { thread, message, seq } = self.0.clone();
+        let Self { thread, message, seq } = self.clone();
         check_seen(decision, &thread)?;
-        let pinned = self.0.find(decision)?;
-        let tokens = size(&pinned, pinned.content.in_text(&Values::new()).ok().as_deref());
+        let found = self.find(decision)?;
         let compression = decision.state.threads.get(&thread).map(|held| held.compression.clone()).unwrap_or_default();
-        if compression.pins.contains_key(&seq) {
+        if compression.pins.contains_key(&seq) == PINNED {
             return Ok(());
         }
+        if !PINNED {
+            decision.record(MessageUnpinned { thread_id: thread, message_id: message, seq });
+            return Ok(());
+        }
+        let tokens = size(&found, found.content.in_text(&Values::new()).ok().as_deref());
         let (pinned, target) = (compression.pinned_tokens(), decision.state.session.settings.compression.target());
         let most = target.0 / 2;
         if (pinned + tokens).0 > most {
@@ -63,46 +65,16 @@ impl Command for PinMessage {
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        self.0.input(visitor);
-    }
-
-    fn entries(&self) -> Vec<Seq> {
-        vec![self.0.seq]
-    }
-}
-
-impl Command for UnpinMessage {
-    type Answer = ();
-
-    const RIGHT: Right = Right::manager("unpin messages");
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        let Pin { thread, message, seq } = self.0.clone();
-        check_seen(decision, &thread)?;
-        self.0.find(decision)?;
-        let is_pinned =
-            decision.state.threads.get(&thread).is_some_and(|held| held.compression.pins.contains_key(&seq));
-        if is_pinned {
-            decision.record(MessageUnpinned { thread_id: thread, message_id: message, seq });
-        }
-        Ok(())
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        self.0.input(visitor);
-    }
-
-    fn entries(&self) -> Vec<Seq> {
-        vec![self.0.seq]
-    }
-}
-
-impl Pin {
-    fn input(&self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/thread"), self.thread.as_str());
         visitor.name(format_args!("/message"), self.message.as_str());
     }
 
+    fn entries(&self) -> Vec<Seq> {
+        vec![self.seq]
+    }
+}
+
+impl<const PINNED: bool> Pin<PINNED> {
     /// The message, if the caller sees it.
     fn find(&self, decision: &DecisionBuilder<'_>) -> Result<Message, Undecided> {
         let absent = || Error::not_found("message", &self.message);

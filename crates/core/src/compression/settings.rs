@@ -55,7 +55,6 @@ pub struct CompressionSettings {
     pub model: Option<String>,
     /// What a model that writes a summary is told besides Callboard's own instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub instructions: Option<Arc<str>>,
     /// The seconds that a model may take to write a summary; after them it is made of excerpts. If absent: 120.
     #[serde(deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,6 @@ use crate::{
     context_set::facts::{Deleted, Updated},
     context_set::{ContextSet, DeleteSet, HeldSet, Outcome, PROCESS_STEPS, PutSet, SetOutcome, is_process_steps},
     error::Error,
-    id::SetName,
     input::InputVisitor,
     rights::{Grant, Right},
     state::State,
@@ -54,7 +53,7 @@ impl Command for DeleteSet {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         decision.view()?.set(&self.0)?;
         let name = decision.state.set_name(&self.0);
-        remove(decision, &name);
+        decision.record(Deleted { name });
         Ok(())
     }
 
@@ -118,9 +117,4 @@ pub(crate) fn hand_over(decision: &mut DecisionBuilder<'_>) {
     };
     let sets: Vec<_> = astray.map(handed_over).collect();
     sets.into_iter().for_each(|set| decision.record(Updated(set)));
-}
-
-/// Deletes a set that is there.
-pub(crate) fn remove(decision: &mut DecisionBuilder<'_>, name: &SetName) {
-    decision.record(Deleted { name: name.clone() });
 }

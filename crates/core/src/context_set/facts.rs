@@ -29,22 +29,14 @@ impl<'a> View<'a> {
     /// The sets that the viewer sees anything of, by name.
     pub fn sets(&self) -> impl Iterator<Item = SetView<'a>> {
         let view = *self;
-        self.state.sets.iter().filter_map(move |held| view.see(held))
+        self.state.sets.iter().filter_map(move |held| view.see(held, &held.sight.audience))
     }
 
     /// The set with this name. A hidden one answers like one that is not there.
     pub fn set(&self, name: &SetName) -> Result<SetView<'a>, Error> {
-        let held = self.state.sets.get(&self.state.set_name(name)).and_then(|held| self.see(held));
-        held.ok_or_else(|| Error::not_found("context set", name))
-    }
-
-    fn see(&self, held: &'a HeldSet) -> Option<SetView<'a>> {
-        match self.agent() {
-            Some(agent) if !held.sight.audience.contains(agent) => {
-                self.is_in_charge().then_some(SetView::Outline(held))
-            }
-            _ => Some(SetView::Whole(held)),
-        }
+        let held = self.state.sets.get(&self.state.set_name(name));
+        let seen = held.and_then(|held| self.see(held, &held.sight.audience));
+        seen.ok_or_else(|| Error::not_found("context set", name))
     }
 }
 
@@ -60,7 +52,7 @@ pub struct Updated(pub(crate) ContextSet);
 /// A set was deleted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deleted {
-    pub(super) name: SetName,
+    pub(crate) name: SetName,
 }
 
 /// The user has answered a form that no run waits for.

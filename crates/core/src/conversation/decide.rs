@@ -135,16 +135,22 @@ fn check_agent(state: &State, thread: &ThreadId) -> Result<(), Error> {
     }
 }
 
-/// Refuses the result of a call that a run waits for, where another agent made the call. The manager brings the results of all.
+/// Refuses the result of a call that another agent made. The manager brings the results of all. A result of a call that is not there is
+/// taken, as what the agent says: histories that others kept may begin behind a call.
 fn check_results(
     decision: &DecisionBuilder<'_>,
     agent: &AgentName,
     thread: &ThreadId,
     messages: &[NewMessage],
 ) -> Result<(), Error> {
-    let mut calls = messages.iter().filter_map(|message| message.tool_call_id.as_deref());
-    let is_others = |call: &str| decision.state.runs.caller_of(thread, call).is_some_and(|caller| caller != agent);
-    if decision.state.team.managers().contains(agent) || !calls.any(is_others) {
+    let State { runs, threads, team, .. } = &decision.state;
+    let is_here = |id: &str| messages.iter().flat_map(|message| &message.tool_calls).any(|call| call.id == id);
+    let is_others = |id: &str| {
+        let of_others = || threads.get(thread).is_some_and(|held| held.is_call_of_others(id, agent));
+        runs.caller_of(thread, id).is_some_and(|caller| caller != agent) || (of_others() && !is_here(id))
+    };
+    let mut results = messages.iter().filter_map(|message| message.tool_call_id.as_deref());
+    if team.managers().contains(agent) || !results.any(is_others) {
         return Ok(());
     }
     let what = "add the result of a call that another agent made";

@@ -25,15 +25,14 @@ impl<'a> View<'a> {
     /// The threads that the viewer sees, by name.
     pub fn threads(&self) -> impl Iterator<Item = (&'a ThreadId, &'a Thread)> {
         let view = *self;
-        let sees = move |thread: &Thread| view.agent().is_none_or(|agent| thread.sight.audience.contains(agent));
-        self.state.threads.iter().filter(move |(_, thread)| sees(thread)).map(|(name, thread)| (name, &**thread))
+        let threads = self.state.threads.iter().filter(move |(_, thread)| view.is_in(&thread.sight.audience));
+        threads.map(|(name, thread)| (name, &**thread))
     }
 
     /// The thread with this name. A hidden one answers like one that is not there.
     pub fn thread(&self, name: &ThreadId) -> Result<&'a Thread, Error> {
-        let sees = |thread: &&Thread| self.agent().is_none_or(|agent| thread.sight.audience.contains(agent));
-        let thread = self.state.threads.get(name).map(|thread| &**thread).filter(sees);
-        thread.ok_or_else(|| Error::not_found("thread", name))
+        let thread = self.state.threads.get(name).filter(|thread| self.is_in(&thread.sight.audience));
+        thread.map(|thread| &**thread).ok_or_else(|| Error::not_found("thread", name))
     }
 
     /// How much of a thread the viewer sees; what was said before it did is not counted.
@@ -119,10 +118,11 @@ impl Fact for MessageAdded {
         }
         let manager = state.team.manager().map(|manager| &manager.name);
         let (criteria, speaker) = (criteria_of(&self.0, header, manager), self.0.speaker(manager));
-        let Message { thread_id, message_id, tokens, .. } = self.0;
+        let Message { thread_id, message_id, tokens, agent, tool_calls, .. } = self.0;
         let given = message_id.as_seq().is_some_and(|seq| seq != header.seq);
         state.threads.change(&thread_id, header.seq, &header.audience, |thread| {
             thread.hear(tokens, speaker, header);
+            thread.remember_calls(agent.as_ref(), &tool_calls);
             thread.has_given_derived_ids |= given;
             if let Some(criteria) = criteria {
                 thread.criteria = criteria;

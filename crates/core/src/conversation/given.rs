@@ -1,6 +1,6 @@
 //! Messages as people have them: in Callboard's own form, or as the message objects of OpenAI or Anthropic.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{AsGiven, MessageShape, NewContent, NewMessage, Role, ToolCall, blocks, reasoning};
@@ -14,143 +14,103 @@ use crate::{
 
 /// A message to add: in Callboard's own form, or as an SDK gives it: a message object of OpenAI or Anthropic, a whole answer of
 /// Anthropic, or an item of OpenAI's Responses API. A field that is null is as if it were absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewMessage))]
 #[serde(deny_unknown_fields)]
 pub struct GivenMessage {
     /// Its id. If absent, one is derived from the entry.
-    #[serde(default, alias = "messageId", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "messageId")]
     pub message_id: Option<MessageId>,
     /// The thread it is added to. Optional, since the path names it.
-    #[serde(default, alias = "threadId", skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "threadId")]
     pub thread_id: Option<ThreadId>,
     /// The role of its author. Only items of the Responses API may have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<crate::role::schema::SaidRole>))]
     pub role: Option<GivenRole>,
     /// What it says: a text, or a list of parts or blocks, each an object with a `type`.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json::given")]
+    #[serde(default, deserialize_with = "json::given")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub content: Option<Option<NewContent>>,
     /// When it was written. If absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
     /// Data to attach.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<GivenCall>>,
     /// The call that it is the result of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// In OpenAI's shape: the name of its author.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// In OpenAI's shape: why the model did not answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// In OpenAI's shape: what the model says of its sources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Vec<Value>>,
     /// In OpenAI's shape: the answer as sound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<std::collections::BTreeMap<String, Value>>))]
     pub audio: Option<Map<String, Value>>,
     /// What the model thought, as servers with OpenAI's shape give it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
     /// The same, as a text; or in Callboard's own form, as blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Value>))]
     pub reasoning: Option<GivenReasoning>,
     /// The same, in pieces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_details: Option<Vec<Value>>,
     /// What the model thought, in blocks of Anthropic, as LiteLLM gives them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<std::collections::BTreeMap<String, Value>>>))]
     pub thinking_blocks: Option<Vec<Map<String, Value>>>,
     /// What a router says of the provider behind it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_specific_fields: Option<Value>,
     /// The tools that Groq executed itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed_tools: Option<Vec<Value>>,
     /// In Mistral's shape: whether the answer goes on with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<bool>,
     /// In OpenAI's shape: the answer in the form that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Value>,
     /// In OpenAI's old shape: the one function that is called. Its id is its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function_call: Option<GivenFunction>,
     /// In a whole answer of Anthropic and a message of the Responses API: `message`. Other items of that API have others:
     /// `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `web_search_call` and
     /// `compaction`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// The id that its provider gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// In an item of the Responses API: how far it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// In a message of the Responses API: to which phase of the answer it belongs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// In an item of the Responses API: the id of the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// In an item of the Responses API: the namespace of the tool. The call is kept as one of `NAMESPACE__NAME`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// In an item of the Responses API: the arguments of the call, as text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
     /// In an item of the Responses API: the text that a tool is called with that takes no arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// In an item of the Responses API: the result of the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub output: Option<NewContent>,
     /// In an item of the Responses API: what was searched on the web.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Value>,
     /// In an item of the Responses API: what the model says of what it thought.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Vec<Value>>,
     /// In an item of the Responses API: what the model thought, for it alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted_content: Option<String>,
     /// In a whole answer of Anthropic: the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// In a whole answer of Anthropic: why it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// In a whole answer of Anthropic: at which text it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_sequence: Option<String>,
     /// In a whole answer of Anthropic: more about why it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Value>,
     /// In a whole answer of Anthropic: what it used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// In a whole answer of Anthropic: where it executed code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Value>,
     /// In a whole answer of Anthropic: what it cleared of its context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,
 }
 
 /// The role of a message's author, as people write it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GivenRole {
     /// The user.
@@ -171,7 +131,7 @@ pub enum GivenRole {
 }
 
 /// What a model thought.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "reasoning is a text or a list of blocks, each an object with a type")]
 pub enum GivenReasoning {
     /// As a text.
@@ -182,7 +142,7 @@ pub enum GivenReasoning {
 
 /// A call of a tool: with its name and arguments, or as OpenAI's `{"id", "type": "function", "function"}` or `{"id", "type":
 /// "custom", "custom"}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewToolCall))]
 #[serde(deny_unknown_fields)]
 pub struct GivenCall {
@@ -190,34 +150,27 @@ pub struct GivenCall {
     #[serde(deserialize_with = "text_or_none")]
     pub id: String,
     /// In OpenAI's shape: `function` or `custom`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// The tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The arguments: an object, or the text of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Value>))]
     pub arguments: Option<Value>,
     /// In OpenAI's shape: the tool and the arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<GivenFunction>,
     /// In OpenAI's shape: a tool that takes a text instead of arguments, and the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<GivenCustom>,
     /// Its place among the calls, as pieces of a stream have it.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::number::whole_or_none")]
+    #[serde(default, deserialize_with = "crate::number::whole_or_none")]
     pub index: Option<u64>,
     /// What Gemini wants back with the call: the signature of what it thought.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_content: Option<Value>,
     /// What a router says of the provider behind it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_specific_fields: Option<Value>,
 }
 
 /// A tool that is called with a text, in OpenAI's shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewCustomCall))]
 #[serde(deny_unknown_fields)]
 pub struct GivenCustom {
@@ -229,7 +182,7 @@ pub struct GivenCustom {
 }
 
 /// The tool that is called, and its arguments, in OpenAI's shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewFunction))]
 #[serde(deny_unknown_fields)]
 pub struct GivenFunction {
@@ -265,12 +218,6 @@ fn beside(calls: &[GivenCall]) -> Vec<Map<String, Value>> {
 }
 
 impl GivenMessage {
-    /// A message that says `text`.
-    pub fn text(role: Role, text: String) -> Self {
-        let content = Some(Some(NewContent::Text(text.into())));
-        Self { role: Some(role.into()), content, ..Self::default() }
-    }
-
     /// The type of the item of the Responses API that it is, but for a message.
     pub(super) fn item(&self) -> Option<&str> {
         self.kind.as_deref().filter(|kind| *kind != "message")
@@ -470,17 +417,6 @@ impl From<GivenRole> for Role {
             GivenRole::Ai => Self::Ai,
             GivenRole::System | GivenRole::Developer => Self::System,
             GivenRole::Tool => Self::Tool,
-        }
-    }
-}
-
-impl From<Role> for GivenRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::User => Self::User,
-            Role::Ai => Self::Ai,
-            Role::System => Self::System,
-            Role::Tool => Self::Tool,
         }
     }
 }

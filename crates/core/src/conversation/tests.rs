@@ -231,6 +231,41 @@ fn one_call_adds_so_many_messages_and_no_more() {
     assert_eq!(board.entries.len(), 3);
 }
 
+#[test]
+fn an_agent_brings_no_result_of_a_call_that_another_one_made() {
+    let mut board = Board::team("lead writer critic");
+    let call = |id: &str| json!({"role": "assistant", "content": "", "tool_calls": [{"id": id, "name": "look"}]});
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "found"});
+    board.by("writer", post("main", &json!([call("c1")]))).unwrap();
+    assert_snapshot!(told(board.by("critic", post("main", &json!([result("c1")])))), @"forbidden: critic may not add the result of a call that another agent made: leave it to that agent, the manager or the user");
+    for who in ["lead", "writer"] {
+        board.by(who, post("main", &json!([result("c1")]))).unwrap();
+    }
+    board.user(post("main", &json!([result("c1")]))).unwrap();
+    // It is refused also where it comes once more.
+    assert!(board.by("critic", post("main", &json!([result("c1")]))).is_err());
+    // A call in another thread is another one, and so is one of its own with the same id.
+    board.by("critic", post("agent:critic", &json!([result("c1")]))).unwrap();
+    board.by("critic", post("main", &json!([call("c1"), result("c1")]))).unwrap();
+    board.by("critic", post("main", &json!([result("c1")]))).unwrap();
+    // Of a call that is not there, nobody made it.
+    board.by("critic", post("main", &json!([result("c9")]))).unwrap();
+    // Some models give all calls one id.
+    board.by("critic", post("main", &json!([call("")]))).unwrap();
+    for _ in 0..=super::KNOWN_CALLS {
+        board.by("writer", post("main", &json!([call("")]))).unwrap();
+    }
+    board.by("critic", post("main", &json!([result("")]))).unwrap();
+    // Only the newest calls are known, so that the state stays small.
+    for nth in 0..super::KNOWN_CALLS {
+        board.by("writer", post("main", &json!([call(&format!("d{nth}"))]))).unwrap();
+    }
+    let last = format!("d{}", super::KNOWN_CALLS - 1);
+    assert!(board.by("lead", post("main", &json!([result(&last)]))).is_ok());
+    assert!(board.by("critic", post("main", &json!([result(&last)]))).is_err());
+    assert_eq!(board.state.threads.get(&ThreadId::main()).unwrap().calls.len(), super::KNOWN_CALLS);
+}
+
 /// Changes the settings of the thread `notes`, and says what came of it.
 fn settle(board: &mut Board, by: &str, patch: ThreadPatch) -> String {
     let put = PutThread { thread: "notes".parse().unwrap(), patch };

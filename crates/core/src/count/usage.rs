@@ -3,14 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::number::whole_or_none;
+use crate::number::{whole, whole_or_none};
 
-/// What a model counted for one answer.
+/// The tokens that a call of a model used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReportedUsage))]
+#[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Tokens of the prompt.
+    #[serde(default, deserialize_with = "whole")]
     pub prompt_tokens: u64,
     /// Tokens of the answer.
+    #[serde(default, deserialize_with = "whole")]
     pub completion_tokens: u64,
 }
 
@@ -24,29 +28,29 @@ impl Usage {
 
 /// The tokens that a provider counted, in its own fields: those of OpenAI's chat completions, of its Responses API, or of
 /// Anthropic. What else it counted is ignored.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NewUsage))]
 pub struct GivenUsage {
     /// Tokens of the prompt.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub prompt_tokens: Option<u64>,
     /// Tokens of the answer.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub completion_tokens: Option<u64>,
     /// Tokens of both.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub total_tokens: Option<u64>,
     /// Tokens of the prompt, as the Responses API and Anthropic name them. Anthropic leaves out those of its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub input_tokens: Option<u64>,
     /// Tokens of the answer, as the Responses API and Anthropic name them.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub output_tokens: Option<u64>,
     /// Tokens of the prompt that Anthropic had in its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub cache_read_input_tokens: Option<u64>,
     /// Tokens of the prompt that Anthropic put into its cache.
-    #[serde(default, deserialize_with = "whole_or_none", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub cache_creation_input_tokens: Option<u64>,
 }
 

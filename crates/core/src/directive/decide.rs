@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     agent::Team,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    context_set::facts::Updated,
+    context_set::facts::{Deleted, Updated},
     context_set::form::Form,
     context_set::{self, ContextSet, Outcome, PutSet, SetOutcome, is_process_steps},
     directive::Received,
@@ -175,7 +175,7 @@ fn update_set(decision: &mut DecisionBuilder<'_>, update: &SetUpdate) -> Result<
     }
     let empty = update.context.trim().is_empty();
     if empty && there {
-        context_set::decide::remove(decision, &name);
+        decision.record(Deleted { name });
         return Ok(Outcome::Deleted);
     }
     let content = if empty { "".into() } else { update.context.clone() };

@@ -23,22 +23,13 @@ impl<'a> View<'a> {
     /// The documents that the viewer sees anything of, by name.
     pub fn documents(&self) -> impl Iterator<Item = DocumentView<'a>> {
         let view = *self;
-        self.state.documents.iter().filter_map(move |held| view.see_document(held))
+        self.state.documents.iter().filter_map(move |held| view.see(held, &held.sight.audience))
     }
 
     /// The document with this name. A hidden one answers like one that is not there.
     pub fn document(&self, name: &DocumentName) -> Result<DocumentView<'a>, Error> {
-        let held = self.state.documents.get(name).and_then(|held| self.see_document(held));
-        held.ok_or_else(|| Error::not_found("document", name))
-    }
-
-    fn see_document(&self, held: &'a HeldDocument) -> Option<DocumentView<'a>> {
-        match self.agent() {
-            Some(agent) if !held.sight.audience.contains(agent) => {
-                self.is_in_charge().then_some(DocumentView::Outline(held))
-            }
-            _ => Some(DocumentView::Whole(held)),
-        }
+        let seen = self.state.documents.get(name).and_then(|held| self.see(held, &held.sight.audience));
+        seen.ok_or_else(|| Error::not_found("document", name))
     }
 }
 

@@ -59,7 +59,9 @@ fn what_says_words_again_can_be_read_whatever_is_hidden_in_it() {
     for entry in samples() {
         let kind = EventType::named(&entry.header.kind).unwrap();
         let mut data: Value = serde_json::from_str(&entry.json()).unwrap();
-        if !matches!(kind.repeats, Repeats::Unchanged | Repeats::Answer) || !hide_words(kind.texts, &mut data, &All) {
+        if !matches!(kind.description.repeats, Repeats::Unchanged | Repeats::Answer)
+            || !hide_words(&kind.description, &mut data, &All)
+        {
             continue;
         }
         let masked = Entry { data: data.to_string().into(), ..entry.clone() };
@@ -72,7 +74,8 @@ fn what_says_words_again_can_be_read_whatever_is_hidden_in_it() {
         }
         kinds.insert(kind.kind);
     }
-    let repeating = event::ALL.iter().filter(|one| matches!(one.repeats, Repeats::Unchanged | Repeats::Answer));
+    let repeating =
+        event::ALL.iter().filter(|one| matches!(one.description.repeats, Repeats::Unchanged | Repeats::Answer));
     let missing: Vec<_> = repeating.map(|one| one.kind).filter(|kind| !kinds.contains(kind)).collect();
     assert!(missing.is_empty(), "no sample of these has words: {missing:?}");
 }

@@ -64,10 +64,7 @@ impl FromStr for Category {
 
     fn from_str(text: &str) -> Result<Self, BadName> {
         const RULE: &str = "use features, documentation, code, refactoring, testing, tasks or general";
-        Self::ALL
-            .into_iter()
-            .find(|category| category.as_str() == text)
-            .ok_or_else(|| BadName::new("category", text, RULE))
+        Self::named(text).ok_or_else(|| BadName::new("category", text, RULE))
     }
 }
 

@@ -48,7 +48,7 @@ impl Fact for Answered {
     }
 
     fn erase(data: &mut Value) {
-        erase_words(Self::DESCRIPTION.texts, data);
+        erase_words(&Self::DESCRIPTION, data);
         // From the hash of a request, short words in it could be guessed.
         if let Some(fingerprint) = data.get_mut("fingerprint") {
             *fingerprint = Hash::default().to_string().into();
@@ -111,7 +111,7 @@ impl<C: Command<Answer: KeptAnswer>> Command for Keyed<C> {
 pub fn again<A: KeptAnswer>(request: &Request, there: &Entry) -> Result<(A, Seq), Error> {
     let before: Answered = fact::read(there)?;
     let seq = there.header.seq;
-    if fact::is_erased::<Answered>(there) {
+    if fact::is_erased(there, Answered::erase) {
         let what = format!("the request with the key {} was done, and its answer was erased", request.key);
         return Err(Error::conflict(ConflictKind::AnswerErased, what, "read what it led to; do not send it again"));
     }

@@ -58,7 +58,6 @@ pub struct LayoutText {
     /// Its name in the list of parts.
     pub name: String,
     /// The text.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub text: Arc<str>,
 }
 
@@ -71,15 +70,11 @@ pub enum Style {
     Labelled,
 }
 
+/// The parts that show what is to be done, and what was said before.
+const OF_TASK: [PartName; 3] = [PartName::TASK, PartName::HISTORY, PartName::CONVERSATION_HISTORY];
+
 /// The most parts that a session's own layout lists.
 const MAX_PARTS: usize = 64;
-
-impl LayoutName {
-    /// The layout with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|layout| layout.as_str() == name)
-    }
-}
 
 impl Layout {
     /// The version of all layouts: it is raised whenever the same state would give other bytes than before.
@@ -174,10 +169,7 @@ pub(super) fn check(parts: &[LayoutPart], pointer: &str) -> Result<(), Error> {
             return Err(Error::contradiction(pointer(), format!("the part {:?} is listed twice", part.name())));
         }
         let LayoutPart::Text(text) = part else { continue };
-        if [PartName::TASK, PartName::HISTORY, PartName::CONVERSATION_HISTORY]
-            .iter()
-            .any(|part| part.as_str() == text.name)
-        {
+        if OF_TASK.iter().any(|part| part.as_str() == text.name) {
             let problem = format!("a text cannot take the place of `{}`: choose another name for it", text.name);
             return Err(Error::contradiction(format!("{}/name", pointer()), problem));
         }
@@ -189,8 +181,7 @@ pub(super) fn check(parts: &[LayoutPart], pointer: &str) -> Result<(), Error> {
             return Err(Error::invalid(format!("{}/text", pointer()), "the text is blank: leave the part out"));
         }
     }
-    let [task, history, both] =
-        [PartName::TASK, PartName::HISTORY, PartName::CONVERSATION_HISTORY].map(|name| place(name.as_str()));
+    let [task, history, both] = OF_TASK.map(|name| place(name.as_str()));
     match (task, history, both) {
         (None, _, None) => {
             let problem =

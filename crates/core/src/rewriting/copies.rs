@@ -12,7 +12,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::{data_of, long_texts, strings, take_fields};
+use super::words::{data_of, strings, take_fields};
 use crate::{
     compression::Compressed,
     conversation::facts::MessageAdded,
@@ -61,7 +61,7 @@ impl CopySearch {
         let Header { seq, subject, .. } = &entry.header;
         let data = data_of(entry);
         let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
-        let (mut words, long) = (Vec::new(), long_texts(entry).into_iter().collect());
+        let (mut words, long) = (Vec::new(), event::long_texts(&entry.header.kind, &entry.data).into_iter().collect());
         let json: Vec<_> =
             values.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
         values.into_iter().for_each(|value| strings(value, &mut words));
@@ -90,7 +90,7 @@ impl CopySearch {
         }
         if !is_version && self.is_copy(entry) {
             self.copies.insert(*seq);
-            self.long.extend(long_texts(entry));
+            self.long.extend(event::long_texts(&entry.header.kind, &entry.data));
             if **kind == *MessageAdded::TYPE {
                 self.covered.insert(*seq, subject.clone());
             }
@@ -119,7 +119,8 @@ impl CopySearch {
     /// Notes which long texts an entry refers to that is not erased.
     pub fn note_needed(&mut self, entry: &Entry) {
         let is_version = entry.header.seq > self.seq && self.is_version(entry);
-        for hash in long_texts(entry).into_iter().filter(|hash| !is_version || !self.long.contains(hash)) {
+        let texts = event::long_texts(&entry.header.kind, &entry.data).into_iter();
+        for hash in texts.filter(|hash| !is_version || !self.long.contains(hash)) {
             self.needed.insert(hash, entry.header.seq);
         }
     }
@@ -130,7 +131,7 @@ impl CopySearch {
         let mut is_changed = false;
         // An answered form says its request again, and after it the answers.
         let has_answers = data.pointer("/form/answered") == Some(&Value::Bool(true));
-        for field in kind.texts {
+        for field in kind.description.texts {
             for value in field.values_mut(&mut data) {
                 is_changed |= self.take_away(field.kind, value) || (has_answers && self.take_beginning(value));
             }
@@ -225,7 +226,7 @@ impl CopySearch {
 }
 
 fn repeats_of(entry: &Entry) -> Repeats {
-    EventType::named(&entry.header.kind).map_or(Repeats::Nothing, |kind| kind.repeats)
+    EventType::named(&entry.header.kind).map_or(Repeats::Nothing, |kind| kind.description.repeats)
 }
 
 #[cfg(test)]

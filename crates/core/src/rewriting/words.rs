@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    entry::{Entry, Hash},
-    event::EventType,
+    entry::Entry,
     fact::{TextKind, erased_value},
 };
 
@@ -37,11 +36,4 @@ pub(super) fn strings(value: &Value, found: &mut Vec<String>) {
 /// The data of an entry.
 pub(super) fn data_of(entry: &Entry) -> Value {
     serde_json::from_str(&entry.json()).unwrap_or_default()
-}
-
-/// The hashes of the long texts that an entry refers to.
-pub(super) fn long_texts(entry: &Entry) -> Vec<Hash> {
-    let may_have = entry.data.contains("\"sha256\"");
-    let kind = EventType::named(&entry.header.kind).filter(|_| may_have);
-    kind.map(|kind| kind.long_texts(&data_of(entry))).unwrap_or_default()
 }

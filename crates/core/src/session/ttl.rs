@@ -2,18 +2,20 @@
 
 use std::{fmt, num::NonZeroU64, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{number, time::Timestamp};
 
 /// How long a session lives without being used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ttl {
-    /// It expires after this many seconds.
-    Seconds(NonZeroU64),
     /// It never expires.
     #[default]
     Never,
+    /// It expires after this many seconds.
+    #[serde(untagged)]
+    Seconds(NonZeroU64),
 }
 
 /// The units of durations: each with its name and its seconds, the largest first.
@@ -67,15 +69,6 @@ impl fmt::Display for Ttl {
         let (_, name, unit) = UNITS.iter().find(fits).copied().unwrap_or(('s', "second", 1));
         let number = seconds / unit;
         write!(f, "{number} {name}{}", if number == 1 { "" } else { "s" })
-    }
-}
-
-impl Serialize for Ttl {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Seconds(seconds) => seconds.serialize(serializer),
-            Self::Never => serializer.serialize_str("never"),
-        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Fact for Set {
     }
 
     fn erase(data: &mut Value) {
-        erase_words(Self::DESCRIPTION.texts, data);
+        erase_words(&Self::DESCRIPTION, data);
         erase_json(data, "value", "long_value");
         if let Some(shown) = data.get_mut("display") {
             *shown = display(&ERASED.into()).into();

@@ -67,7 +67,7 @@ impl Filter {
     /// The types of the entries that can be seen as one of those that are wanted; none where all are.
     pub(crate) fn stored_types(&self) -> Vec<Arc<str>> {
         let is_wanted = |shown: &str| self.types.iter().any(|kind| **kind == *shown);
-        let behind = event::ALL.iter().filter(|one| one.gone_as.is_some_and(is_wanted));
+        let behind = event::ALL.iter().filter(|one| one.description.gone_as.is_some_and(is_wanted));
         self.types.iter().cloned().chain(behind.map(|one| one.kind.into())).collect()
     }
 }

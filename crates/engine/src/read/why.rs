@@ -1,6 +1,6 @@
 //! Why: reading a journal with the question where a text came from.
 
-use callboard_core::{error::Error as Refusal, id::Seq, view::View, viewer::Viewer};
+use callboard_core::{error::Error as Refusal, event, id::Seq, view::View, viewer::Viewer};
 use callboard_prompt::why::{Finding, Why};
 use serde_json::Value;
 
@@ -9,7 +9,6 @@ use crate::{
     journal::{Pages, damaged},
     session::Session,
     sizes::sizes,
-    texts,
 };
 
 impl Session {
@@ -26,7 +25,7 @@ impl Session {
             for entry in &page {
                 if let Some(seen) = view.project(entry)? {
                     // Only what the projection shows is read: a hash that is hidden from the viewer is not in it.
-                    let values = self.values(texts::of(&seen.kind, &seen.data)).await?;
+                    let values = self.values(event::long_texts(&seen.kind, &seen.data)).await?;
                     let words: Value = serde_json::from_str(&seen.data).map_err(|error| damaged(entry, &error))?;
                     why.read(&seen, &words, &values.into_values().collect::<Vec<_>>());
                 }

@@ -203,7 +203,7 @@ impl Page {
 /// Ends what earlier entries say about the same thing, where that no longer holds.
 fn end_earlier(index: &mut Index, entry: &Entry) {
     let (kind, subject, seq) = (&*entry.header.kind, &*entry.header.subject, entry.header.seq);
-    let ends = EventType::named(kind).is_some_and(|kind| kind.earlier != Earlier::Stands);
+    let ends = EventType::named(kind).is_some_and(|kind| kind.description.earlier != Earlier::Stands);
     if !ends && !kind.starts_with("file.") {
         return;
     }

@@ -78,7 +78,7 @@ pub(crate) async fn kept(store: &dyn Store, id: &SessionId, at: Seq) -> Result<O
 }
 
 /// The version of snapshots. A snapshot of another version is ignored, and the journal is folded from its start.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Snapshot<S> {

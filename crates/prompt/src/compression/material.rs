@@ -10,7 +10,7 @@ use std::{
 use callboard_core::{
     agent::Team,
     audience::Audience,
-    compression::{Base, Compressed, clear::ClearToolResults},
+    compression::{Base, Compressed, facts::ToolResultsCleared},
     conversation::{
         Cleared, Message, Role, StandingSummary,
         facts::{MessageAdded, thread_subject},
@@ -203,7 +203,7 @@ impl Material {
 impl Material {
     /// The results of tools of more than `over` tokens that are older than the newest messages of `keep_recent` tokens;
     /// none where there are none that are not cleared yet.
-    pub fn clearable(&self, over: Tokens, keep_recent: Tokens) -> Option<ClearToolResults> {
+    pub fn clearable(&self, over: Tokens, keep_recent: Tokens) -> Option<ToolResultsCleared> {
         let mut recent = Tokens(0);
         let is_recent = |spoken: &&Spoken| {
             recent += spoken.size;
@@ -216,8 +216,8 @@ impl Material {
         let is_long = |spoken: &Spoken| spoken.message.role == Role::Tool && spoken.message.tokens > over;
         let found: Vec<_> = old.into_iter().filter(|spoken| is_long(spoken) && is_new(spoken)).collect();
         let tokens = found.iter().map(|spoken| spoken.message.tokens).sum();
-        let thread = self.thread.clone();
-        (!found.is_empty()).then_some(ClearToolResults { thread, through, over, found: (found.len() as u64, tokens) })
+        let (thread, results) = (self.thread.clone(), found.len() as u64);
+        (results > 0).then_some(ToolResultsCleared { thread, through, over, results, tokens })
     }
 }
 

@@ -70,7 +70,7 @@ fn stands(entry: &Entry, later: &[Entry]) -> bool {
         let (subject, kind) = (&later.header.subject, EventType::named(&later.header.kind).unwrap());
         let is_about = *subject == entry.header.subject
             || (&**subject == "variables" && entry.header.subject.starts_with("variable:"));
-        is_about && (kind.earlier != Earlier::Stands || later.header.kind.starts_with("file."))
+        is_about && (kind.description.earlier != Earlier::Stands || later.header.kind.starts_with("file."))
     })
 }
 

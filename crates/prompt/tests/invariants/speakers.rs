@@ -69,8 +69,16 @@ proptest! {
             }
             message.tool_call_id = (*role == "tool").then(|| format!("c{}", at.saturating_sub(1)));
             let add = AddMessages { thread: "main".parse().unwrap(), messages: vec![message] };
+            // Only a manager brings the result of a call of another agent: for now it is one.
+            let is_result = *role == "tool" && *by == "writer";
+            if is_result {
+                board.team_becomes("writer lead critic");
+            }
             let added = if *by == "user" { board.user(add) } else { board.by(by, add) };
             added.unwrap();
+            if is_result {
+                board.team_becomes("lead writer critic");
+            }
         }
         for (agent, format) in ["lead", "writer", "critic"].iter().flat_map(|agent| [(agent, Format::OpenAi), (agent, Format::Anthropic)]) {
             let prompt = board.prompt_as(agent, "main", 1_000_000, format).unwrap();

@@ -7,10 +7,9 @@ use callboard_core::{
     audience::Audience,
     command::Command,
     compression::{
-        clear::ClearToolResults,
-        decide::{UndoCompression, WarnOfContext},
-        facts::ContextWarned,
-        pin::{Pin, PinMessage, UnpinMessage},
+        decide::UndoCompression,
+        facts::{ContextWarned, ToolResultsCleared},
+        pin::{PinMessage, UnpinMessage},
     },
     context_set::{DeleteSet, PutSet, form::SubmitForm},
     conversation::{AddMessages, Message, NewMessage, PutThread},
@@ -472,17 +471,21 @@ impl Told {
                 let messages = self.board.entries.iter().rev().filter(|entry| &*entry.header.kind == "message.added");
                 let Some(entry) = messages.clone().nth(*newest) else { return Ok(()) };
                 let message: Message = serde_json::from_str(&entry.json()).unwrap();
-                let pin = Pin { thread: message.thread_id, message: message.message_id, seq: entry.header.seq };
-                if *pinned { self.ask(by, PinMessage(pin)) } else { self.ask(by, UnpinMessage(pin)) }
+                let Message { thread_id: thread, message_id: message, .. } = message;
+                let seq = entry.header.seq;
+                match pinned {
+                    true => self.ask(by, PinMessage { thread, message, seq }),
+                    false => self.ask(by, UnpinMessage { thread, message, seq }),
+                }
             }
             Step::Clear { thread, over } => {
                 let (thread, through): (ThreadId, _) = (thread.parse()?, self.board.state.head.seq);
-                let (tokens, found) = (Tokens(*over), (1, Tokens(*over)));
+                let tokens = Tokens(*over);
                 let agent = "lead".parse()?;
                 let warned =
                     ContextWarned { thread: thread.clone(), agent, tokens, warn_at: tokens, compress_at: tokens };
-                self.board.system(WarnOfContext(warned))?;
-                self.board.system(ClearToolResults { thread, through, over: tokens, found }).map(drop)
+                self.board.system(warned)?;
+                self.board.system(ToolResultsCleared { thread, through, over: tokens, results: 1, tokens }).map(drop)
             }
             Step::Erase { newest } => {
                 let Some(entry) = self.board.entries.iter().rev().nth(*newest) else { return Ok(()) };

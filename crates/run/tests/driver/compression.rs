@@ -5,10 +5,7 @@ use std::sync::Arc;
 use callboard_engine::{
     MasterKey, MessageQuery, PromptSpec, Session,
     core::{
-        compression::{
-            decide::UndoCompression,
-            pin::{Pin, PinMessage},
-        },
+        compression::{decide::UndoCompression, pin::PinMessage},
         context_set::PutSet,
         conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
         count::Tokens,
@@ -132,12 +129,12 @@ async fn i12_a_session_of_180_000_tokens_is_compressed_three_times_over_by_a_goo
                 say(&session, "main", talk(180_000, &format!("It is {}, and the color is teal.", new.join(" or "))))
                     .await;
             if round == 0 {
-                let pin = Pin {
+                let pin = PinMessage {
                     thread: "main".parse().unwrap(),
                     message: format!("m{}", before[9]).parse().unwrap(),
                     seq: before[9],
                 };
-                user(&session, PinMessage(pin)).await;
+                user(&session, pin).await;
                 pinned = Some(before[9]);
             }
             let call = ToolCall { id: format!("open{round}"), name: "look_up".into(), arguments: json!({"at": round}) };
@@ -355,8 +352,8 @@ async fn a_run_compresses_however_much_is_pinned() {
     let said = say(&session, "main", talk(30_000, "It is node_77.")).await;
     // Half of what a thread is compressed to where nobody says otherwise is 10,000; at this budget it is 800.
     for seq in &said[1..16] {
-        let pin = Pin { thread: "main".parse().unwrap(), message: format!("m{seq}").parse().unwrap(), seq: *seq };
-        user(&session, PinMessage(pin)).await;
+        let (thread, message) = ("main".parse().unwrap(), format!("m{seq}").parse().unwrap());
+        user(&session, PinMessage { thread, message, seq: *seq }).await;
     }
     let models = Models::new(|request, _| match is_summary(request) {
         true => Reply::text("They talk of tides and node_77."),

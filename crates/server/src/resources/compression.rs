@@ -184,8 +184,8 @@ async fn pin(
     InPath(message): InPath<MessageId>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Pinned>, CallError> {
-    let pin = caller.pin(thread, message).await?;
-    let head = caller.execute(options, PinMessage(pin.clone())).await?.head;
+    let pin: PinMessage = caller.pin(thread, message).await?;
+    let head = caller.execute(options, pin.clone()).await?.head;
     Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: true }).at(head))
 }
 
@@ -200,8 +200,8 @@ async fn unpin(
     InPath(message): InPath<MessageId>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Pinned>, CallError> {
-    let pin = caller.pin(thread, message).await?;
-    let head = caller.execute(options, UnpinMessage(pin.clone())).await?.head;
+    let pin: UnpinMessage = caller.pin(thread, message).await?;
+    let head = caller.execute(options, pin.clone()).await?.head;
     Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: false }).at(head))
 }
 
@@ -258,7 +258,7 @@ impl<R> Authorized<R> {
     }
 
     /// The message to be pinned or unpinned.
-    async fn pin(&self, thread: ThreadId, message: MessageId) -> Result<Pin, CallError> {
+    async fn pin<const PINNED: bool>(&self, thread: ThreadId, message: MessageId) -> Result<Pin<PINNED>, CallError> {
         let seq = self.session.message(&self.viewer(), &thread, &message).await?.seq;
         Ok(Pin { thread, message, seq })
     }

@@ -3,7 +3,6 @@
 use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
-    count::Usage,
     error::Error as Refusal,
     id::SessionId,
     session::SessionPatch,
@@ -108,8 +107,7 @@ async fn usage(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let api::ReportedUsage { prompt_tokens, completion_tokens } = body;
-    change(&caller, options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+    change(&caller, options, StepsChange::Report(body)).await
 }
 
 /// Check which tools may be used now

@@ -112,7 +112,6 @@ impl Authorized<ReadSession> {
         let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
         let (run, turn_of_run) = run.unzip();
         let cost = usage.and_then(|usage| self.app.cost([(model.as_deref(), usage)]));
-        let usage = usage.map(Into::into);
         api::Turn { turn: seq, agent, thread, seq, at, run, turn_of_run, model, tokens, usage, cost, answered, failed }
     }
 }

@@ -386,10 +386,14 @@ fn what_another_agent_says_is_told_as_no_result() {
     let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: json!({}) };
     let calling = NewMessage { tool_calls: vec![call], ..NewMessage::text(Role::Ai, "I look.") };
     let result = |text: &str| NewMessage { tool_call_id: Some("c1".to_owned()), ..NewMessage::text(Role::Tool, text) };
-    for (by, message) in [("lead", calling), ("writer", result("The harbour burns.")), ("lead", result("It is calm."))]
-    {
+    let mut say = |by: &str, team: &str, message| {
+        board.team_becomes(team);
         board.by(by, AddMessages { thread: ThreadId::main(), messages: vec![message] }).unwrap();
-    }
+    };
+    say("lead", "lead writer", calling);
+    // It was the manager then.
+    say("writer", "writer lead", result("The harbour burns."));
+    say("lead", "lead writer", result("It is calm."));
     steps(&mut board, 0);
     let plan = planned(&board, CompressionScope::default(), 1000);
     let told: String = plan.said().map(Spoken::transcript).collect();
