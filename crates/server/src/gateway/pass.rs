@@ -1,6 +1,6 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use axum::{
     body::Body,
@@ -18,6 +18,7 @@ use callboard_core::{
 use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -152,19 +153,15 @@ async fn read(
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
     let status = answer.status();
-    let media_type = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    // A provider may answer with one object although a stream was asked for.
-    let hides_usage = answered.hides_usage && media_type.is_none_or(|kind| kind.starts_with("text/event-stream"));
     let mut pieces = answer.into_body();
-    let mut all = BytesMut::new();
-    let mut held = hides_usage.then(BytesMut::new);
-    let mut end = EndOfStream::default();
+    let mut received = Received::default();
+    let mut is_kept = false;
     loop {
         let piece = tokio::select! {
             piece = pieces.next() => piece,
             // Whoever hangs up wants no more of it, and pays for no more.
             () = client.closed() => {
-                if !end.has_come {
+                if !is_kept {
                     answered.failed(HUNG_UP).await;
                 }
                 return;
@@ -173,7 +170,7 @@ async fn read(
         let mut piece = match piece {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
-                if !end.has_come {
+                if !is_kept {
                     answered.failed(error.to_string()).await;
                 }
                 // The client sees that its answer broke off.
@@ -183,8 +180,8 @@ async fn read(
             None => break,
         };
         // What comes behind the last event says nothing.
-        if !end.has_come {
-            if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
+        if !is_kept {
+            if received.bytes.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
                 let error = ModelError::NotUnderstood {
                     url: answered.dialect.provider().as_str().to_owned(),
                     protocol: answered.dialect.name(),
@@ -194,115 +191,114 @@ async fn read(
                 let _ = client.send(Err(error)).await;
                 return;
             }
-            let begin = all.len();
-            all.extend_from_slice(&piece);
-            if answered.is_stream && end.comes(answered.dialect, &all) {
-                let before = end.last.unwrap_or_default().saturating_sub(begin).min(piece.len());
-                passes(&client, held.as_mut(), piece.split_to(before)).await;
-                answered.settle(status, std::mem::take(&mut all).freeze()).await;
+            received.bytes.extend_from_slice(&piece);
+            // A provider that gives one object although a stream was asked for has no events.
+            if answered.is_stream {
+                let (events, last) = received.take_events(answered.dialect, answered.hides_usage);
+                piece = events;
+                if let Some(last) = last {
+                    passes(&client, piece).await;
+                    answered.settle(status, std::mem::take(&mut received.bytes).freeze()).await;
+                    (piece, is_kept) = (last, true);
+                }
             }
         }
-        if !passes(&client, held.as_mut(), piece).await {
-            if !end.has_come {
+        if !passes(&client, piece).await {
+            if !is_kept {
                 answered.failed(HUNG_UP).await;
             }
             return;
         }
     }
-    if !end.has_come {
-        answered.settle(status, all.freeze()).await;
-    }
-    if let Some(held) = held.filter(|held| !held.is_empty()) {
-        let _ = client.send(Ok(held.freeze())).await;
+    if !is_kept {
+        let all = received.bytes.freeze();
+        answered.settle(status, all.clone()).await;
+        if answered.is_stream {
+            passes(&client, all.slice(received.event..)).await;
+        }
     }
 }
 
-/// Passes a piece on; with `held`, as far as it has whole events, and without the usage. Says whether the client is there.
-async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, held: Option<&mut BytesMut>, piece: Bytes) -> bool {
-    let piece = match held {
-        Some(held) => without_usage(held, &piece),
-        None => piece,
-    };
+/// Passes a piece on. Says whether the client is there.
+async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, piece: Bytes) -> bool {
     piece.is_empty() || client.send(Ok(piece)).await.is_ok()
 }
 
-/// Looks for the last event of a stream, as its bytes come. Some clients go on then, before the stream itself ends.
+/// What has come of an answer. A stream passes event by event.
 #[derive(Default)]
-struct EndOfStream {
-    /// Where the line begins that is not whole yet, and up to where its end was looked for.
-    line: usize,
+struct Received {
+    bytes: BytesMut,
+    /// Where the event begins that is not whole yet, and up to where its end was looked for.
+    event: usize,
     looked: usize,
-    /// Where the last event begins, if that is known.
-    last: Option<usize>,
-    /// Whether it is whole.
-    has_come: bool,
 }
 
-impl EndOfStream {
-    /// Whether the last event is whole in what there is of the stream.
-    fn comes(&mut self, dialect: Dialect, stream: &[u8]) -> bool {
-        let length = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
-        while let Some(length) = stream.get(self.looked..).and_then(length).filter(|_| !self.has_come) {
+impl Received {
+    /// The events that are whole by now and did not pass yet, without the one that has nothing but the usage if that is hidden; and
+    /// from the last event of an answer on, if that is there, all that came.
+    fn take_events(&mut self, dialect: Dialect, hides_usage: bool) -> (Bytes, Option<Bytes>) {
+        let mut events = BytesMut::new();
+        while let Some(begin) = self.next_event() {
+            let event = self.bytes.get(begin..self.event).unwrap_or_default();
+            if is_last(dialect, event) {
+                let rest = self.bytes.get(begin..).unwrap_or_default();
+                return (events.freeze(), Some(Bytes::copy_from_slice(rest)));
+            }
+            if !(hides_usage && is_usage(event)) {
+                events.extend_from_slice(event);
+            }
+        }
+        (events.freeze(), None)
+    }
+
+    /// Where the next event begins, if it is whole: it ends behind an empty line, whatever ends its lines.
+    fn next_event(&mut self) -> Option<usize> {
+        let is_end = |byte: &u8| *byte == b'\n';
+        while let Some(length) = self.bytes.get(self.looked..).and_then(|rest| rest.iter().position(is_end)) {
             let end = self.looked.saturating_add(length);
-            let line = stream.get(self.line..end).unwrap_or_default();
-            self.has_come = self.last.is_some() && line.trim_ascii().is_empty();
-            self.note(dialect, line);
-            (self.line, self.looked) = (end.saturating_add(1), end.saturating_add(1));
+            let before = self.bytes.get(self.event..end).unwrap_or_default();
+            self.looked = end.saturating_add(1);
+            let before = before.strip_suffix(b"\r").unwrap_or(before);
+            if before.is_empty() || before.ends_with(b"\n") {
+                return Some(std::mem::replace(&mut self.event, self.looked));
+            }
         }
-        self.looked = stream.len();
-        if dialect == Dialect::OpenAi {
-            // It says nothing besides.
-            self.note(dialect, stream.get(self.line..).unwrap_or_default());
-            self.has_come = self.last.is_some();
-        }
-        self.has_come
-    }
-
-    /// Notes where the last event begins, if this is its line.
-    fn note(&mut self, dialect: Dialect, line: &[u8]) {
-        if self.last.is_none() && is_of_last(dialect, line) {
-            self.last = Some(self.line);
-        }
+        self.looked = self.bytes.len();
+        None
     }
 }
 
-/// Whether a line is of the last event of a stream.
-fn is_of_last(dialect: Dialect, line: &[u8]) -> bool {
-    match (dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
-        (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
-        (Dialect::Responses, _, Some(event)) => {
-            event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
-        }
-        (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
-        _ => false,
+/// Whether an event is the last of an answer: its type, or where it has none its data, says so.
+fn is_last(dialect: Dialect, event: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Typed<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Cow<'a, str>,
     }
+    let ends: &[&str] = match dialect {
+        Dialect::OpenAi => &["[DONE]"],
+        Dialect::Responses => &["response.completed", "response.incomplete"],
+        Dialect::Anthropic => &["message_stop"],
+    };
+    let is_end = |text: &[u8]| ends.iter().any(|end| end.as_bytes() == text.trim_ascii());
+    event.split(|byte| *byte == b'\n').any(|line| match (line.strip_prefix(b"event:"), line.strip_prefix(b"data:")) {
+        (Some(kind), _) => is_end(kind),
+        (None, Some(data)) => {
+            let typed = || serde_json::from_slice::<Typed<'_>>(data);
+            is_end(data) || typed().is_ok_and(|typed| is_end(typed.kind.as_bytes()))
+        }
+        (None, None) => false,
+    })
+}
+
+/// Whether an event has nothing but the usage.
+fn is_usage(event: &[u8]) -> bool {
+    let data = event.strip_prefix(b"data:").and_then(|data| serde_json::from_slice::<Value>(data).ok());
+    data.is_some_and(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some())
 }
 
 /// Why a turn has no answer whose client is gone.
 const HUNG_UP: &str = "the client hung up before the answer ended";
-
-/// The whole events of a stream so far, without the one that has nothing but the usage.
-fn without_usage(held: &mut BytesMut, piece: &[u8]) -> Bytes {
-    held.extend_from_slice(piece);
-    let mut passed = BytesMut::new();
-    while let Some(end) = end_of_event(held) {
-        let event = held.split_to(end);
-        let data = event.strip_prefix(b"data:").and_then(|data| serde_json::from_slice::<Value>(data).ok());
-        let is_usage = data.is_some_and(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some());
-        if !is_usage {
-            passed.extend_from_slice(&event);
-        }
-    }
-    passed.freeze()
-}
-
-/// Where the first event of a stream ends: behind an empty line, whatever ends its lines.
-fn end_of_event(stream: &[u8]) -> Option<usize> {
-    let end = |blank: &[u8]| {
-        stream.windows(blank.len()).position(|bytes| bytes == blank).map(|begin| begin.saturating_add(blank.len()))
-    };
-    [end(b"\n\n".as_slice()), end(b"\r\n\r\n".as_slice())].into_iter().flatten().min()
-}
 
 impl Answered {
     /// Notes that there is no answer.
@@ -638,27 +634,45 @@ fn assembled_anthropic(events: &[Value]) -> Value {
 mod tests {
     use super::*;
 
-    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there.
+    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there. All before it passes.
     fn end(dialect: Dialect, stream: &str) -> Option<(usize, usize)> {
-        let mut end = EndOfStream::default();
-        let whole = (1..=stream.len()).find(|count| end.comes(dialect, &stream.as_bytes()[..*count]))?;
-        Some((end.last.unwrap(), whole))
+        let (mut received, mut passed) = (Received::default(), BytesMut::new());
+        for (at, byte) in stream.bytes().enumerate() {
+            received.bytes.extend_from_slice(&[byte]);
+            let (events, last) = received.take_events(dialect, false);
+            passed.extend_from_slice(&events);
+            if let Some(last) = last {
+                assert_eq!([&passed[..], &last[..]].concat(), stream.as_bytes()[..=at]);
+                return Some((passed.len(), at + 1));
+            }
+        }
+        passed.extend_from_slice(&received.bytes[received.event..]);
+        assert_eq!(&passed[..], stream.as_bytes());
+        None
     }
 
     #[test]
     fn the_last_event_of_a_stream_is_there_once_it_is_whole() {
-        let openai = "data: {\"content\": \"data: [DONE]\"}\n\n";
-        assert_eq!(end(Dialect::OpenAi, openai), None);
-        let done = openai.to_owned() + "data: [DONE]";
-        assert_eq!(end(Dialect::OpenAi, &done), Some((openai.len(), done.len())));
-        for (dialect, last) in [(Dialect::Anthropic, "message_stop"), (Dialect::Responses, "response.completed")] {
+        let types = [
+            (Dialect::Anthropic, "message_stop"),
+            (Dialect::Responses, "response.completed"),
+            (Dialect::Responses, "response.incomplete"),
+        ];
+        let typed = types.iter().flat_map(|(dialect, last)| {
+            let data = format!("data: {{\"text\": \"\\ud83c\", \"type\": \"{last}\"}}");
+            let named = format!("event: {last}\ndata: {{}}");
+            [(*dialect, data), (*dialect, named)]
+        });
+        let ends: Vec<_> = typed.chain([(Dialect::OpenAi, "data: [DONE]".to_owned())]).collect();
+        for (dialect, last) in &ends {
             for line in ["\n", "\r\n"] {
-                let before = format!("event: ping{line}data: {{}}{line}{line}");
-                let begun = format!("{before}event: {last}{line}data: {{}}{line}");
-                assert_eq!(end(dialect, &begun), None, "{begun:?}");
+                let said = r#"data: {"type": "ping", "content": "data: [DONE] message_stop response.completed"}"#;
+                let before = format!(": begun{line}{line}event: ping{line}{said}{line}{line}");
+                let begun = format!("{before}{}{line}", last.replace('\n', line));
+                assert_eq!(end(*dialect, &begun), None, "{begun:?}");
                 let whole = format!("{begun}{line}");
                 assert_eq!(
-                    end(dialect, &format!("{whole}: more{line}")),
+                    end(*dialect, &format!("{whole}: more{line}")),
                     Some((before.len(), whole.len())),
                     "{whole:?}"
                 );

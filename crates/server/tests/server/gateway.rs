@@ -1513,10 +1513,19 @@ async fn an_answer_is_kept_before_the_client_has_the_last_event_of_its_stream() 
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
         json!({"type": "message_stop"}),
     ];
+    let completed = event(json!({"type": "response.completed", "response": whole}));
+    let stopped = blocks.map(event).concat();
+    // Some providers name the type of an event in its data alone.
+    let unnamed = |stream: &str| {
+        let lines = stream.split_inclusive('\n').filter(|line| !line.starts_with("event:"));
+        lines.collect::<String>()
+    };
     for (path, list, stream, last) in [
         (OPENAI, "messages", format!("data: {chunk}\n\ndata: [DONE]\n\n"), "[DONE]"),
-        (RESPONSES, "input", event(json!({"type": "response.completed", "response": whole})), "response.completed"),
-        (ANTHROPIC, "messages", blocks.map(event).concat(), "message_stop"),
+        (RESPONSES, "input", unnamed(&completed), "response.completed"),
+        (RESPONSES, "input", completed, "response.completed"),
+        (ANTHROPIC, "messages", unnamed(&stopped), "message_stop"),
+        (ANTHROPIC, "messages", stopped, "message_stop"),
     ] {
         let endpoint = Scripted::start(move |_, _| Reply::endless(stream.clone(), ": still here\n\n"));
         let server = with(&endpoint).await;
