@@ -56,18 +56,19 @@ impl Anthropic {
     }
 
     /// Asks, and once more without what the model refuses of its thoughts: some bind them to all that stands before them, and that
-    /// may have changed since, as context sets do.
+    /// may have changed since, as context sets do. Such models think, and so take no forced call: a schema is told in words then.
     async fn ask(
         &self,
         request: &ChatRequest,
         form: Option<Form<'_>>,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
-        let body = request::body(request, form);
-        match self.send(request, form, &body, None, on_delta).await {
+        match self.send(request, form, &request::body(request, form), None, on_delta).await {
             Err(ModelError::Refused { status: 400, message, .. }) if message.contains(request::MISMATCH) => {
                 tracing::info!(model = %request.model, %message, "leaving out thoughts before which something has changed");
-                self.send(request, form, &request::without_unbound(body), Some(BINDING), on_delta).await
+                let form = form.map(Form::in_words);
+                let body = request::without_unbound(request::body(request, form));
+                self.send(request, form, &body, Some(BINDING), on_delta).await
             }
             answer => answer,
         }

@@ -22,6 +22,12 @@ pub(super) enum Form<'a> {
 }
 
 impl<'a> Form<'a> {
+    /// The same schema in words.
+    pub(super) fn in_words(self) -> Self {
+        let (Self::Tool(schema) | Self::Words(schema)) = self;
+        Self::Words(schema)
+    }
+
     /// The tool that the model has to call, if any.
     pub(super) fn tool(self) -> Option<&'a str> {
         match self {
@@ -80,16 +86,23 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
 }
 
 /// The same body, of whose thoughts those are left out before which something has changed. Models that refuse these think as they do
-/// where nothing is said of it.
+/// where nothing is said of it. Where they think no call can be forced, and the newest cannot but think.
 pub(super) fn without_unbound(mut body: Value) -> Value {
-    if let Some(fields) = body.as_object_mut() {
-        let thinking = fields.entry("thinking").or_insert(Value::Null);
-        if !thinking.is_object() {
-            *thinking = json!({"type": "adaptive"});
-        }
-        if let Some(thinking) = thinking.as_object_mut() {
-            thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
-        }
+    let Some(fields) = body.as_object_mut() else { return body };
+    let thinking = fields.entry("thinking").or_insert(Value::Null);
+    if !thinking.is_object() {
+        *thinking = json!({"type": "adaptive"});
+    }
+    let thinks = thinking.get("type") != Some(&json!("disabled"));
+    if let Some(thinking) = thinking.as_object_mut() {
+        thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
+    }
+    if let Some(choice) = fields.get_mut("tool_choice").and_then(Value::as_object_mut)
+        && thinks
+        && choice.get("type").is_some_and(|kind| *kind == "any" || *kind == "tool")
+    {
+        choice.insert("type".to_owned(), json!("auto"));
+        choice.remove("name");
     }
     body
 }
@@ -199,6 +212,20 @@ mod tests {
 {"type":"object"}"#
         ));
         assert_eq!(in_words.get("tools"), None);
+    }
+
+    #[test]
+    fn no_call_is_forced_where_a_model_thinks() {
+        let again = |thinking: Value, choice: Value| {
+            without_unbound(json!({"thinking": thinking, "tool_choice": choice}))["tool_choice"].clone()
+        };
+        let named = json!({"type": "tool", "name": "look", "disable_parallel_tool_use": true});
+        let auto = json!({"type": "auto", "disable_parallel_tool_use": true});
+        assert_eq!(again(Value::Null, named.clone()), auto);
+        assert_eq!(again(json!({"type": "adaptive"}), json!({"type": "any"})), json!({"type": "auto"}));
+        for (thinking, choice) in [("disabled", named), ("enabled", json!({"type": "none"}))] {
+            assert_eq!(again(json!({"type": thinking}), choice.clone()), choice);
+        }
     }
 
     #[test]

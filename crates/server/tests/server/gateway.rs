@@ -1905,6 +1905,13 @@ async fn thoughts_that_are_bound_to_what_has_changed_are_left_out() {
     let refused = Answer::of(ask).await.is(400);
     assert!(refused.raw.contains("prefix_mismatch_behavior"), "{}", refused.raw);
     assert_eq!(endpoint.requests().len(), 3);
+    // A model that thinks takes no forced call.
+    let mut forced = body("And then?");
+    forced["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    forced["tool_choice"] = json!({"type": "tool", "name": "look"});
+    server.send("POST", ANTHROPIC, forced).await.is(200);
+    let choices: Vec<_> = endpoint.requests()[3..].iter().map(|request| request["tool_choice"].clone()).collect();
+    assert_eq!(choices, [json!({"type": "tool", "name": "look"}), json!({"type": "auto"})]);
 
     let endpoint = Scripted::start(|_, _| Reply::error(400, "the prompt is too long"));
     let server = with(&endpoint).await;
