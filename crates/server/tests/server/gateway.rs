@@ -139,6 +139,20 @@ async fn calls_with_secrets_that_the_client_sends_again_are_no_new_conversation(
 }
 
 #[tokio::test]
+async fn a_history_is_taken_whole_or_not_at_all() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let history = |answer: Value| json!([user("One?"), answer, user("Two?")]);
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let refused = history(json!({"role": "assistant", "content": "Yes.", "metadata": {"deep": deep}}));
+    let refused = chat(&server, refused).await;
+    assert!(refused.status.is_client_error() && refused.raw.contains("levels"), "{}", refused.raw);
+    server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(404);
+    chat(&server, history(assistant("Yes."))).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "Yes.", "Two?", "answer 0"]);
+}
+
+#[tokio::test]
 async fn fields_of_a_client_that_say_nothing_are_taken() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
