@@ -35,7 +35,6 @@ mod error;
 mod settings;
 
 mod endpoints;
-mod probe;
 
 mod anthropic;
 mod embeddings;
@@ -65,7 +64,6 @@ pub use endpoints::Endpoints;
 pub use error::{ModelError, SettingsError};
 pub use folder::open_folder;
 pub use name::{ModelName, Provider};
-pub use probe::{OLLAMA_BASE_URL, probe};
 pub use retry::Retries;
 pub use settings::{ApiKey, Proxy, Settings, Timeouts};
 pub use source::{HttpSource, Passage, PassageSource, SourceSettings};

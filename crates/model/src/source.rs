@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::http::{Address, Http};
 use crate::{ApiKey, ModelError, Proxy, SettingsError, Timeouts};
@@ -99,8 +98,7 @@ impl PassageSource for HttpSource {
     }
 
     async fn passages(&self, query: &str, limit: usize) -> Result<Vec<Passage>, ModelError> {
-        let asked = timeout(self.timeout, self.ask(query, limit)).await;
-        asked.unwrap_or_else(|_| Err(self.http.timed_out("to give its passages", self.timeout)))
+        self.http.within(self.timeout, "to give its passages", self.ask(query, limit)).await
     }
 }
 
