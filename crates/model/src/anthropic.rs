@@ -11,6 +11,8 @@ use crate::http::Http;
 use crate::{ChatAnswer, ChatRequest, Forwarded, ModelError, OnDelta, Provider};
 use answer::Assembly;
 
+pub(crate) use answer::whole;
+
 pub(crate) const OWN_BASE_URL: &str = "https://api.anthropic.com";
 pub(crate) const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 /// What says that messages name files that were uploaded.

@@ -45,6 +45,7 @@ mod local;
 mod minilm;
 mod openai;
 mod source;
+mod whole;
 
 mod endpoint;
 mod http;
@@ -67,3 +68,4 @@ pub use name::{ModelName, Provider};
 pub use retry::Retries;
 pub use settings::{ApiKey, Proxy, Settings, Timeouts};
 pub use source::{HttpSource, Passage, PassageSource, SourceSettings};
+pub use whole::whole_answer;

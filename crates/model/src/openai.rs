@@ -8,6 +8,8 @@ use crate::http::Http;
 use crate::{ChatAnswer, ChatRequest, ModelError, OnDelta};
 use answer::Assembly;
 
+pub(crate) use answer::whole;
+
 pub(crate) const OWN_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Asks a model; `is_own` is whether OpenAI itself is asked. In words, the messages alone say what answer is wanted.

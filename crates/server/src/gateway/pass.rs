@@ -1,6 +1,6 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     body::Body,
@@ -15,7 +15,7 @@ use callboard_core::{
     id::Seq,
     run::own::AnswerTurn,
 };
-use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError};
+use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError, whole_answer};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
 use serde::Deserialize;
@@ -472,92 +472,29 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
         let message = error.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
         return Err(format!("the model broke its answer off: {message}"));
     }
+    let broken_off = || "the model broke its answer off".to_owned();
     match dialect {
         // What has nothing of an answer in it is none.
-        Dialect::OpenAi if !events.iter().any(|event| first_choice(event, "delta").is_some()) => {
-            Err("the model's answer has no message".to_owned())
+        Dialect::OpenAi => {
+            let said = whole_answer(dialect.provider(), events).ok_or("the model's answer has no message")?;
+            Ok(completed(said))
         }
-        Dialect::OpenAi => Ok(assembled_openai(&events)),
         Dialect::Responses => {
             let whole = |event: &Value| {
                 let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
                 let is_end = ["response.completed", "response.incomplete"].contains(&kind);
                 event.get("response").filter(|_| is_end).cloned()
             };
-            events.iter().rev().find_map(whole).ok_or_else(|| "the model broke its answer off".to_owned())
+            events.iter().rev().find_map(whole).ok_or_else(broken_off)
         }
-        Dialect::Anthropic => {
-            // A connection may end as if nothing were amiss.
-            let has_ended = events.iter().any(|event| event.get("type") == Some(&json!("message_stop")));
-            has_ended.then(|| assembled_anthropic(&events)).ok_or_else(|| "the model broke its answer off".to_owned())
-        }
+        // A connection may end as if nothing were amiss.
+        Dialect::Anthropic => whole_answer(dialect.provider(), events).map(with_inputs).ok_or_else(broken_off),
     }
 }
 
-/// Adds a piece of a text to a field.
-fn push(fields: &mut Map<String, Value>, name: &str, piece: &str) {
-    match fields.get_mut(name) {
-        Some(Value::String(so_far)) => so_far.push_str(piece),
-        _ => drop(fields.insert(name.to_owned(), piece.into())),
-    }
-}
-
-/// Fields that a stream may repeat in its pieces.
-const REPEATED: [&str; 6] = ["id", "type", "role", "index", "format", "signature"];
-
-/// Adds a piece of a message: texts go on, lists grow, and what has an `index` goes on with what has the same.
-fn grow(fields: &mut Map<String, Value>, piece: &Map<String, Value>) {
-    for (name, piece) in piece {
-        match (fields.get_mut(name), piece) {
-            (_, Value::Null) => {}
-            (Some(Value::String(text)), Value::String(piece)) if !REPEATED.contains(&name.as_str()) => {
-                text.push_str(piece);
-            }
-            (Some(Value::String(_)), Value::String(piece)) if piece.is_empty() => {}
-            (Some(Value::Object(fields)), Value::Object(piece)) => grow(fields, piece),
-            (Some(Value::Array(list)), Value::Array(pieces)) => grow_list(list, pieces),
-            (_, Value::Array(pieces)) => {
-                let mut list = Vec::new();
-                grow_list(&mut list, pieces);
-                fields.insert(name.clone(), list.into());
-            }
-            (_, piece) => {
-                fields.insert(name.clone(), piece.clone());
-            }
-        }
-    }
-}
-
-fn grow_list(list: &mut Vec<Value>, pieces: &[Value]) {
-    for piece in pieces {
-        let index = piece.get("index");
-        let known = list.iter_mut().find(|known| index.is_some() && known.get("index") == index);
-        match (known.and_then(Value::as_object_mut), piece.as_object()) {
-            (Some(known), Some(piece)) => grow(known, piece),
-            _ => list.push(piece.clone()),
-        }
-    }
-}
-
-/// A field of the first choice in an event. Where several were asked for, their events come in any order.
-fn first_choice<'a>(event: &'a Value, field: &str) -> Option<&'a Value> {
-    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
-    event.get("choices")?.as_array()?.iter().find(is_first)?.get(field)
-}
-
-fn assembled_openai(events: &[Value]) -> Value {
-    let (mut message, mut usage, mut reason) = (Map::new(), Value::Null, Value::Null);
-    for event in events {
-        if let Some(given) = first_choice(event, "finish_reason").filter(|reason| !reason.is_null()) {
-            reason = given.clone();
-        }
-        if let Some(given) = event.get("usage").filter(|usage| !usage.is_null()) {
-            usage = given.clone();
-        }
-        if let Some(delta) = first_choice(event, "delta").and_then(Value::as_object) {
-            grow(&mut message, delta);
-        }
-    }
+/// A chat completion whose message is one of an assistant that says or calls something, with calls as they are without a stream.
+fn completed(mut said: Value) -> Value {
+    let Some(message) = said.pointer_mut("/choices/0/message").and_then(Value::as_object_mut) else { return said };
     message.insert("role".to_owned(), json!("assistant"));
     // The place of a call is that in the list.
     for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -570,64 +507,18 @@ fn assembled_openai(events: &[Value]) -> Value {
     if !says {
         message.insert("content".to_owned(), json!(""));
     }
-    let choices = events.iter().filter_map(|event| event.get("choices")?.as_array()).flatten();
-    let indexes: BTreeSet<u64> = choices.filter_map(|choice| choice.get("index")?.as_u64()).collect();
-    let mut choices = vec![json!({"message": message, "finish_reason": reason})];
-    // The others are only counted.
-    choices.extend(indexes.into_iter().filter(|index| *index > 0).map(|index| json!({"index": index})));
-    json!({"choices": choices, "usage": usage})
+    said
 }
 
-fn assembled_anthropic(events: &[Value]) -> Value {
-    let (mut whole, mut blocks, mut usage) = (Map::new(), Vec::<Map<String, Value>>::new(), Map::new());
-    for event in events {
-        for pointer in ["/message/usage", "/usage"] {
-            usage.extend(event.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default());
-        }
-        let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
-        match event.get("type").and_then(Value::as_str) {
-            Some("message_start") => whole.extend(object("message")),
-            Some("message_delta") => {
-                whole.extend(object("delta"));
-                let managed = event.get("context_management").filter(|managed| !managed.is_null());
-                whole.extend(managed.map(|managed| ("context_management".to_owned(), managed.clone())));
-            }
-            Some("content_block_start") => blocks.push(object("content_block")),
-            Some("content_block_delta") => {
-                let (Some(block), Some(delta)) = (blocks.last_mut(), event.get("delta")) else { continue };
-                let pieces = [
-                    ("text", "text"),
-                    ("thinking", "thinking"),
-                    ("signature", "signature"),
-                    ("partial_json", "input"),
-                    ("content", "content"),
-                ];
-                for (name, field) in pieces {
-                    if let Some(piece) = delta.get(name).and_then(Value::as_str) {
-                        push(block, field, piece);
-                    }
-                }
-                if let Some(citation) = delta.get("citation") {
-                    match block.get_mut("citations").and_then(Value::as_array_mut) {
-                        Some(citations) => citations.push(citation.clone()),
-                        None => drop(block.insert("citations".to_owned(), json!([citation]))),
-                    }
-                }
-            }
-            _ => {}
+/// A message of Anthropic whose calls have their inputs: they came in pieces of JSON.
+fn with_inputs(mut said: Value) -> Value {
+    for block in said.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(input) = block.get_mut("input").filter(|input| input.is_string()) {
+            let text = input.as_str().filter(|text| !text.is_empty()).unwrap_or("{}");
+            *input = read_quoted(text.as_bytes()).unwrap_or_else(|_| json!({}));
         }
     }
-    for block in &mut blocks {
-        // The input of a call came in pieces of its JSON.
-        if let Some(text) = block.get("input").and_then(Value::as_str) {
-            let input = if text.is_empty() { "{}" } else { text };
-            let input = read_quoted(input.as_bytes()).unwrap_or_else(|_| json!({}));
-            block.insert("input".to_owned(), input);
-        }
-    }
-    whole.extend([("content".to_owned(), json!(blocks)), ("usage".to_owned(), usage.into())]);
-    whole.insert("role".to_owned(), json!("assistant"));
-    whole.into()
+    said
 }
 
 #[cfg(test)]

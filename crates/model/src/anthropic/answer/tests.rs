@@ -160,3 +160,27 @@ fn what_was_read_from_a_cache_was_read() {
     let answer = assembly.answer("asked", &mut |_| {});
     assert_eq!(answer.usage, Some(Usage { prompt_tokens: 124, completion_tokens: 7 }));
 }
+
+#[test]
+fn a_stream_makes_a_whole_message_with_all_that_came_if_it_ended() {
+    let cited = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": 1}});
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 4}}}),
+        begin(0, json!({"type": "text", "text": ""})),
+        text("Hi."),
+        cited,
+        call(1, "a", "find"),
+        input(1, "{\"q\""),
+        input(1, ":1}"),
+        end("tool_use"),
+    ];
+    assert_eq!(whole(events.clone()), None);
+    events.push(json!({"type": "message_stop"}));
+    let content = json!([
+        {"type": "text", "text": "Hi.", "citations": [1]},
+        {"type": "tool_use", "id": "a", "name": "find", "input": "{\"q\":1}"},
+    ]);
+    let usage = json!({"input_tokens": 4, "output_tokens": 3});
+    let expected = json!({"id": "m", "stop_reason": "tool_use", "content": content, "usage": usage});
+    assert_eq!(whole(events), Some(expected));
+}

@@ -89,3 +89,23 @@ fn a_refusal_is_the_text_of_a_filtered_answer() {
 fn a_reason_that_nobody_knows_is_kept() {
     assert_eq!(answer([json!({"choices": [{"delta": {}, "finish_reason": "tired"}]})]), "Other(\"tired\"): ");
 }
+
+#[test]
+fn a_stream_makes_a_whole_answer_with_all_that_came() {
+    let pieces = [
+        json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"n\""}}),
+        json!({"index": 0, "function": {"arguments": ":1}"}}),
+        json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}),
+    ];
+    let other = json!({"choices": [{"index": 1, "delta": {"content": "Or."}}]});
+    let end = json!({"choices": [{"delta": {"annotations": [1]}, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 3}});
+    let whole = whole(pieces.iter().map(call).chain([other, end]).collect()).unwrap();
+    let calls = [
+        json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"n\":1}"}}),
+        json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}),
+    ];
+    let message = json!({"tool_calls": calls, "annotations": [1]});
+    let choices = json!([{"message": message, "finish_reason": "tool_calls"}, {"index": 1}]);
+    assert_eq!(whole, json!({"choices": choices, "usage": {"prompt_tokens": 3}}));
+    assert_eq!(super::whole(vec![json!({"choices": []})]), None);
+}
