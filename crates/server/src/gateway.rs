@@ -56,7 +56,7 @@ pub(crate) fn routes(app: &App) -> Router {
     let mut router = Router::new();
     for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
         for (before, names) in [("/gateway/{session}/{agent}", true), ("/gateway", false)] {
-            let begin = format!("{before}/{}", dialect.name());
+            let begin = format!("{before}/{}", dialect.provider().as_str());
             let app = app.clone();
             let answer = move |request: Request| {
                 let app = app.clone();

@@ -82,8 +82,13 @@ impl Conversation<'_> {
     async fn append_at(&self, expected: Option<Seq>, state: &State, asked: &Asked) -> Result<Placed, Complaint> {
         match self.find(state, asked).await? {
             Found::There(placed) => {
-                let messages = self.read(asked.messages.get(self.raw_known(&placed)..).unwrap_or_default())?;
-                let new = messages.into_iter().skip(self.read_known(&placed)).collect();
+                // In items of the Responses API, what is known are messages.
+                let (objects, messages) = match self.dialect {
+                    Dialect::Responses => (0, placed.known),
+                    Dialect::OpenAi | Dialect::Anthropic => (placed.known, 0),
+                };
+                let mut new = self.read(asked.messages.get(objects..).unwrap_or_default())?;
+                let new = new.split_off(messages.min(new.len()));
                 self.add(expected, state, &placed.thread, asked, new).await?;
                 Ok(placed)
             }
@@ -106,15 +111,6 @@ impl Conversation<'_> {
             Found::There(placed) => Some(placed),
             Found::New { .. } => None,
         })
-    }
-
-    /// How many objects of a request are known; in items of the Responses API, messages are counted instead.
-    fn raw_known(&self, placed: &Placed) -> usize {
-        if self.dialect == Dialect::Responses { 0 } else { placed.known }
-    }
-
-    fn read_known(&self, placed: &Placed) -> usize {
-        if self.dialect == Dialect::Responses { placed.known } else { 0 }
     }
 
     /// Looks for the thread of which the client sends most; of several, for the one that was used last.

@@ -94,12 +94,11 @@ pub(super) struct Complaint {
     status: StatusCode,
     code: String,
     message: String,
-    retry_after: Option<u64>,
 }
 
 impl Complaint {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: "invalid_request".to_owned(), message: message.into(), retry_after: None }
+        Self { status, code: "invalid_request".to_owned(), message: message.into() }
     }
 
     /// What was asked for was there and was erased.
@@ -136,9 +135,6 @@ impl Complaint {
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
         response
     }
 }
@@ -152,7 +148,7 @@ impl From<CallError> for Complaint {
         if let Some(hint) = error.hint {
             message.push_str(&format!(" ({hint})"));
         }
-        Self { status, code: error.code.to_owned(), message, retry_after: None }
+        Self { status, code: error.code.to_owned(), message }
     }
 }
 
@@ -163,7 +159,7 @@ impl From<ModelError> for Complaint {
             ModelError::NotConfigured { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self { status, code: error.code().to_owned(), message: error.to_string(), retry_after: None }
+        Self { status, code: error.code().to_owned(), message: error.to_string() }
     }
 }
 
@@ -180,14 +176,7 @@ impl From<callboard_core::error::Error> for Complaint {
 }
 
 impl Dialect {
-    /// Its name in addresses.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::Responses => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
+    /// Whose API it is. Addresses name it.
     pub(super) fn provider(self) -> Provider {
         match self {
             Self::OpenAi | Self::Responses => Provider::OpenAi,
@@ -354,22 +343,18 @@ impl Dialect {
                 body.get("system").map(|system| texts(Some(system)))
             }
         };
+        let of_items = tool_items.iter().map(|(at, item)| (format!("/input/{at}/tools"), item.get("tools")));
+        let lists = [("/tools".to_owned(), body.get("tools"))].into_iter().chain(of_items);
+        let offered = lists.flat_map(|(pointer, list)| {
+            listed(list).enumerate().map(move |(at, tool)| (format!("{pointer}/{at}"), tool))
+        });
+        let at_once = listed(body.get("tools")).count();
         let mut tools: Vec<(usize, Tool)> = Vec::new();
-        for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            match self.tools(&format!("/tools/{at}"), tool) {
+        for (nth, (pointer, tool)) in offered.enumerate() {
+            let offer = if nth < at_once { 0 } else { nth };
+            match self.tools(&pointer, tool) {
                 Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                read => tools.extend(read.into_iter().flatten().map(|tool| (0, tool))),
-            }
-        }
-        let mut offer: usize = 0;
-        for (at, item) in &tool_items {
-            for (nth, tool) in listed(item.get("tools")).enumerate() {
-                let read = match self.tools(&format!("/input/{at}/tools/{nth}"), tool) {
-                    Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                    read => read.unwrap_or_default(),
-                };
-                offer += 1;
-                tools.extend(read.into_iter().map(|tool| (offer, tool)));
+                read => tools.extend(read.into_iter().flatten().map(|tool| (offer, tool))),
             }
         }
         // What is offered again is offered anew.
@@ -397,13 +382,10 @@ impl Dialect {
 
     /// The name of a model at the provider of this API. One of the other API is not asked here.
     fn own_name(self, model: &str, mode: Mode) -> Result<&str, Complaint> {
-        let (own, other) = match self {
-            Self::OpenAi | Self::Responses => ("openai", "anthropic"),
-            Self::Anthropic => ("anthropic", "openai"),
-        };
+        let own = self.provider().as_str();
         match model.split_once(':') {
             Some((word, name)) if word == own => Ok(name),
-            Some((word, _)) if word == other && mode == Mode::Manage => {
+            Some((other @ ("openai" | "anthropic"), _)) if mode == Mode::Manage => {
                 let model: String = model.chars().take(80).collect();
                 let why = format!(
                     "`{model}` is asked at a base URL that ends with `/{other}`, in the form of that API: name another model, or say `{own}:{model}` if that is its name here"

@@ -64,19 +64,18 @@ const OF_CONNECTION: &[HeaderName] = &[
 ];
 
 /// An answer without what its connection alone means.
-fn begun(answer: &http::Response<BytesOfAnswer>, body: Body) -> Response {
+fn begun(answer: &http::response::Parts, body: Body) -> Response {
     let mut response = Response::new(body);
-    *response.status_mut() = answer.status();
-    let kept = answer.headers().iter().filter(|(name, _)| !OF_CONNECTION.contains(name));
+    *response.status_mut() = answer.status;
+    let kept = answer.headers.iter().filter(|(name, _)| !OF_CONNECTION.contains(name));
     response.headers_mut().extend(kept.map(|(name, value)| (name.clone(), value.clone())).collect::<HeaderMap>());
     response
 }
 
 /// An answer that nobody keeps.
 pub(super) fn whole(answer: http::Response<BytesOfAnswer>) -> Response {
-    let response = begun(&answer, Body::empty());
-    let (parts, _) = response.into_parts();
-    Response::from_parts(parts, Body::from_stream(answer.into_body()))
+    let (begin, pieces) = answer.into_parts();
+    begun(&begin, Body::from_stream(pieces))
 }
 
 /// The most bytes that an answer may have. All of it is in memory until it is kept.
@@ -100,9 +99,10 @@ pub(super) async fn ask(
                 let body = Body::from_stream(stream::unfold(receiver, |mut receiver| async {
                     receiver.recv().await.map(|piece| (piece, receiver))
                 }));
+                let (begin, pieces) = answer.into_parts();
                 // Where the client is gone, so is the other end of the body.
-                drop(client.send(Ok(begun(&answer, body))));
-                read(answer, answered, sender).await;
+                drop(client.send(Ok(begun(&begin, body))));
+                read(begin.status, pieces, answered, sender).await;
             }
             Err(error) => {
                 answered.failed(error.to_string()).await;
@@ -148,12 +148,11 @@ async fn forward(
 /// Passes an answer on and keeps it. It ends for the client once it is kept, and so the last event of a stream passes, however long the
 /// stream stays open then: a client that goes on at once goes on with what is known.
 async fn read(
-    answer: http::Response<BytesOfAnswer>,
+    status: StatusCode,
+    mut pieces: BytesOfAnswer,
     mut answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
-    let status = answer.status();
-    let mut pieces = answer.into_body();
     let mut received = Received::default();
     let mut is_kept = false;
     loop {
@@ -184,7 +183,7 @@ async fn read(
             if received.bytes.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
                 let error = ModelError::NotUnderstood {
                     url: answered.dialect.provider().as_str().to_owned(),
-                    protocol: answered.dialect.name(),
+                    protocol: answered.dialect.provider().as_str(),
                     what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
                 };
                 answered.failed(error.to_string()).await;
