@@ -6,7 +6,7 @@ mod request;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::chat::Form;
+use crate::chat::SchemaForm;
 use crate::http::Http;
 use crate::{ChatAnswer, ChatRequest, Forwarded, ModelError, OnDelta, Provider};
 use answer::Assembly;
@@ -28,14 +28,14 @@ const BINDING: (&str, &str) = ("anthropic-beta", "thinking-binding-controls-2026
 pub(crate) async fn ask(
     http: &Http,
     request: &ChatRequest,
-    form: Form,
+    form: SchemaForm,
     on_delta: &mut OnDelta<'_>,
 ) -> Result<ChatAnswer, ModelError> {
     match send(http, request, form, &request::body(request, form), None, on_delta).await {
         Err(ModelError::Refused { status: 400, message, .. }) if message.contains(request::MISMATCH) => {
             tracing::info!(model = %request.model, %message, "leaving out thoughts before which something has changed");
-            let body = request::without_unbound(request::body(request, Form::Words));
-            send(http, request, Form::Words, &body, Some(BINDING), on_delta).await
+            let body = request::without_unbound(request::body(request, SchemaForm::Words));
+            send(http, request, SchemaForm::Words, &body, Some(BINDING), on_delta).await
         }
         answer => answer,
     }
@@ -44,7 +44,7 @@ pub(crate) async fn ask(
 async fn send(
     http: &Http,
     request: &ChatRequest,
-    form: Form,
+    form: SchemaForm,
     body: &Value,
     beta: Option<(&str, &str)>,
     on_delta: &mut OnDelta<'_>,
@@ -55,7 +55,7 @@ async fn send(
         post = post.header(name, value);
     }
     let answer = http.send(post).await?;
-    let tool = request.response_schema.as_ref().filter(|_| form == Form::Enforced);
+    let tool = request.response_schema.as_ref().filter(|_| form == SchemaForm::Enforced);
     let mut assembly = Assembly::new(tool.map(|schema| &*schema.name));
     http.read(answer, &mut assembly, on_delta).await?;
     Ok(assembly.answer(request.model.name(), on_delta))

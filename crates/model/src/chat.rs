@@ -118,7 +118,7 @@ impl ResponseSchema {
 
 /// How an answer with a schema is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum SchemaForm {
     /// In the API's own way, by which the endpoint enforces it.
     Enforced,
     /// In words alone.

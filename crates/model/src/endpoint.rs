@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use reqwest::header::{AUTHORIZATION, HeaderName};
 
-use crate::chat::{Form, RefusedSchemas};
+use crate::chat::{RefusedSchemas, SchemaForm};
 use crate::http::{Address, Http, MAX_ANSWER_BYTES};
 use crate::{ChatAnswer, ChatRequest, ModelError, OnDelta, Provider, Settings, anthropic, openai};
 
@@ -86,11 +86,11 @@ impl Endpoint {
         if let Some(plain) = schema.and_then(|schema| self.refused.plain(&request.model, schema)) {
             request.to_mut().response_schema = Some(plain);
         }
-        let mut answer = self.ask(&request, Form::Enforced, on_delta).await;
+        let mut answer = self.ask(&request, SchemaForm::Enforced, on_delta).await;
         let Some(schema) = request.response_schema.clone() else { return answer };
         if let Some(plain) = schema.instead(&answer) {
             request.to_mut().response_schema = Some(plain);
-            answer = self.ask(&request, Form::Enforced, on_delta).await;
+            answer = self.ask(&request, SchemaForm::Enforced, on_delta).await;
             if answer.is_ok() {
                 self.refused.note(&request.model, &schema);
             }
@@ -98,7 +98,7 @@ impl Endpoint {
         match answer {
             Err(ModelError::Refused { status: 400 | 422, message, .. }) if self.refuses_form(&request, &message) => {
                 tracing::info!(model = %request.model, %message, "asking for the schema in words");
-                self.ask(&request, Form::Words, on_delta).await
+                self.ask(&request, SchemaForm::Words, on_delta).await
             }
             answer => answer,
         }
@@ -107,7 +107,7 @@ impl Endpoint {
     async fn ask(
         &self,
         request: &ChatRequest,
-        form: Form,
+        form: SchemaForm,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
         match self.provider {

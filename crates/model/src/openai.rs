@@ -3,7 +3,7 @@
 mod answer;
 mod request;
 
-use crate::chat::Form;
+use crate::chat::SchemaForm;
 use crate::http::Http;
 use crate::{ChatAnswer, ChatRequest, ModelError, OnDelta};
 use answer::Assembly;
@@ -17,7 +17,7 @@ pub(crate) async fn ask(
     http: &Http,
     is_own: bool,
     request: &ChatRequest,
-    form: Form,
+    form: SchemaForm,
     on_delta: &mut OnDelta<'_>,
 ) -> Result<ChatAnswer, ModelError> {
     let answer = http.send(http.post("/chat/completions", &request::body(request, form, is_own))).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::chat::Form;
+use crate::chat::SchemaForm;
 use crate::{ChatRequest, ResponseSchema};
 
 /// The default for the most tokens of an answer: the API requires a number, and all models in use can write so many.
@@ -14,7 +14,7 @@ const MAX_TOKENS: u64 = 8192;
 pub(super) const MISMATCH: &str = "prefix_mismatch_behavior";
 
 /// The body for `request`. It has only the given options.
-pub(super) fn body(request: &ChatRequest, form: Form) -> Value {
+pub(super) fn body(request: &ChatRequest, form: SchemaForm) -> Value {
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -25,7 +25,7 @@ pub(super) fn body(request: &ChatRequest, form: Form) -> Value {
     let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
     let mut choice = request.tool_choice.as_ref().and_then(chosen);
     match (&request.response_schema, form) {
-        (Some(schema), Form::Enforced) => {
+        (Some(schema), SchemaForm::Enforced) => {
             // No two tools may have the same name, and the form is what is asked for.
             tools.retain(|tool| tool.get("name").and_then(Value::as_str) != Some(schema.name.as_str()));
             tools.push(form_tool(schema));
@@ -35,7 +35,7 @@ pub(super) fn body(request: &ChatRequest, form: Form) -> Value {
                 false => json!({"type": "any", "disable_parallel_tool_use": true}),
             });
         }
-        (Some(ResponseSchema { schema, .. }), Form::Words) => {
+        (Some(ResponseSchema { schema, .. }), SchemaForm::Words) => {
             let words =
                 format!("Answer with one JSON object, and nothing else, that meets this JSON Schema:\n{schema}");
             system.push(json!({"type": "text", "text": words}));
@@ -139,7 +139,7 @@ mod tests {
     fn a_body_holds_what_was_asked_for_and_the_longest_answer() {
         let mut request = request();
         let bare = json!({"model": "small", "max_tokens": 8192, "messages": request.messages, "stream": true});
-        assert_eq!(body(&request, Form::Enforced), bare);
+        assert_eq!(body(&request, SchemaForm::Enforced), bare);
 
         request.max_tokens = Some(5);
         request.temperature = Some(0.0);
@@ -153,9 +153,9 @@ mod tests {
             (json!({"type": "function", "function": {"name": "look"}}), json!({"type": "tool", "name": "look"})),
         ] {
             request.tool_choice = Some(choice);
-            assert_eq!(body(&request, Form::Enforced)["tool_choice"], written);
+            assert_eq!(body(&request, SchemaForm::Enforced)["tool_choice"], written);
         }
-        let full = body(&request, Form::Enforced);
+        let full = body(&request, SchemaForm::Enforced);
         assert_eq!((&full["max_tokens"], &full["temperature"]), (&json!(5), &json!(0.0)));
         assert_eq!(full["system"], json!(request.system));
         assert_eq!(
@@ -169,7 +169,7 @@ mod tests {
         let (mut request, schema) = (request(), json!({"type": "object"}));
         request.response_schema =
             Some(ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None });
-        let as_tool = body(&request, Form::Enforced);
+        let as_tool = body(&request, SchemaForm::Enforced);
         assert_eq!((&as_tool["tools"][0]["input_schema"], &as_tool["tools"][0]["strict"]), (&schema, &json!(true)));
         assert_eq!(
             (&as_tool["tool_choice"]["type"], &as_tool["tool_choice"]["name"]),
@@ -178,11 +178,11 @@ mod tests {
         let function = json!({"name": "look", "description": "Looks.", "parameters": {}});
         let mut with_tools = request.clone();
         with_tools.tools = vec![json!({"type": "function", "function": function})];
-        let beside = body(&with_tools, Form::Enforced);
+        let beside = body(&with_tools, SchemaForm::Enforced);
         assert_eq!((&beside["tools"][1]["name"], &beside["tool_choice"]["type"]), (&json!("form"), &json!("any")));
         with_tools.tools = vec![json!({"type": "function", "function": {"name": "form", "parameters": {}}})];
-        assert_eq!(body(&with_tools, Form::Enforced)["tools"].as_array().unwrap().len(), 1);
-        let in_words = body(&request, Form::Words);
+        assert_eq!(body(&with_tools, SchemaForm::Enforced)["tools"].as_array().unwrap().len(), 1);
+        let in_words = body(&request, SchemaForm::Words);
         assert!(in_words["system"][0]["text"].as_str().unwrap().ends_with(
             r#":
 {"type":"object"}"#
@@ -222,7 +222,7 @@ mod tests {
         let mut request = request();
         let call = json!({"type": "tool_use", "id": "c1", "name": "look", "input": {}});
         request.messages.push(json!({"role": "assistant", "content": [call]}));
-        let body = body(&request, Form::Enforced);
+        let body = body(&request, SchemaForm::Enforced);
         assert_eq!(body["tools"], json!([{"name": "look", "input_schema": {"type": "object"}}]));
         assert_eq!(body["tool_choice"], json!({"type": "none"}));
     }

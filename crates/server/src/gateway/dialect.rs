@@ -590,6 +590,26 @@ pub(super) fn only(object: &Value, names: &[&str]) -> Value {
     Value::Object(fields.collect())
 }
 
+/// The fields of messages and items that say something. What has others is kept without them, if it cannot be kept with them.
+pub(super) const KEPT: [&str; 16] = [
+    "type",
+    "id",
+    "role",
+    "content",
+    "status",
+    "tool_calls",
+    "tool_call_id",
+    "call_id",
+    "namespace",
+    "name",
+    "arguments",
+    "input",
+    "output",
+    "summary",
+    "encrypted_content",
+    "action",
+];
+
 /// What of a message can be kept in a conversation: all of it, or what it says and calls, or nothing.
 fn keepable(message: Value) -> Option<Value> {
     let fits = |message: &Value| {
@@ -599,20 +619,7 @@ fn keepable(message: Value) -> Option<Value> {
     if fits(&message) {
         return Some(message);
     }
-    let fields = [
-        "type",
-        "role",
-        "content",
-        "tool_calls",
-        "tool_call_id",
-        "call_id",
-        "namespace",
-        "name",
-        "arguments",
-        "input",
-        "output",
-    ];
-    Some(only(&message, &fields)).filter(fits)
+    Some(only(&message, &KEPT)).filter(fits)
 }
 
 /// The texts of a content: a text, or parts of which some are texts.

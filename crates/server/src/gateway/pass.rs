@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    dialect::{Complaint, Dialect, only, texts},
+    dialect::{Complaint, Dialect, KEPT, only, texts},
     keyed::Keyed,
 };
 use crate::{
@@ -153,7 +153,7 @@ async fn read(
     mut answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
-    let mut received = Received::default();
+    let mut received = Incoming::default();
     let mut is_kept = false;
     loop {
         let piece = tokio::select! {
@@ -225,14 +225,14 @@ async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, piece: Bytes) 
 
 /// What has come of an answer. A stream passes event by event.
 #[derive(Default)]
-struct Received {
+struct Incoming {
     bytes: BytesMut,
     /// Where the event begins that is not whole yet, and up to where its end was looked for.
     event: usize,
     looked: usize,
 }
 
-impl Received {
+impl Incoming {
     /// The events that are whole by now and did not pass yet, without the one that has nothing but the usage if that is hidden; and
     /// from the last event of an answer on, if that is there, all that came.
     fn take_events(&mut self, dialect: Dialect, hides_usage: bool) -> (Bytes, Option<Bytes>) {
@@ -406,28 +406,13 @@ fn answer(dialect: Dialect, mut said: Value) -> Result<Value, String> {
             kept.insert("choices".to_owned(), json!([{"message": reduced}]));
         }
         Dialect::Responses => {
-            let fields = [
-                "type",
-                "id",
-                "role",
-                "content",
-                "status",
-                "call_id",
-                "namespace",
-                "name",
-                "arguments",
-                "input",
-                "summary",
-                "encrypted_content",
-                "action",
-            ];
             let items = said.get("output").and_then(Value::as_array).into_iter().flatten();
             let items = items.filter(|item| {
                 let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
                 ["message", "function_call", "custom_tool_call", "reasoning", "web_search_call", "compaction"]
                     .contains(&kind)
             });
-            kept.insert("output".to_owned(), items.map(|item| only(item, &fields)).collect());
+            kept.insert("output".to_owned(), items.map(|item| only(item, &KEPT)).collect());
         }
         Dialect::Anthropic => {
             let blocks = said.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -526,7 +511,7 @@ mod tests {
 
     /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there. All before it passes.
     fn end(dialect: Dialect, stream: &str) -> Option<(usize, usize)> {
-        let (mut received, mut passed) = (Received::default(), BytesMut::new());
+        let (mut received, mut passed) = (Incoming::default(), BytesMut::new());
         for (at, byte) in stream.bytes().enumerate() {
             received.bytes.extend_from_slice(&[byte]);
             let (events, last) = received.take_events(dialect, false);
