@@ -267,6 +267,11 @@ impl Incoming {
     }
 }
 
+/// What an event says in lines with this name.
+fn lines<'a>(event: &'a [u8], name: &'static [u8]) -> impl Iterator<Item = &'a [u8]> {
+    event.split(|byte| *byte == b'\n').filter_map(move |line| line.strip_prefix(name)).map(<[u8]>::trim_ascii)
+}
+
 /// Whether an event is the last of an answer: its type, or where it has none its data, says so.
 fn is_last(dialect: Dialect, event: &[u8]) -> bool {
     #[derive(Deserialize)]
@@ -279,21 +284,17 @@ fn is_last(dialect: Dialect, event: &[u8]) -> bool {
         Dialect::Responses => &["response.completed", "response.incomplete"],
         Dialect::Anthropic => &["message_stop"],
     };
-    let is_end = |text: &[u8]| ends.iter().any(|end| end.as_bytes() == text.trim_ascii());
-    event.split(|byte| *byte == b'\n').any(|line| match (line.strip_prefix(b"event:"), line.strip_prefix(b"data:")) {
-        (Some(kind), _) => is_end(kind),
-        (None, Some(data)) => {
-            let typed = || serde_json::from_slice::<Typed<'_>>(data);
-            is_end(data) || typed().is_ok_and(|typed| is_end(typed.kind.as_bytes()))
-        }
-        (None, None) => false,
-    })
+    let is_end = |text: &[u8]| ends.iter().any(|end| end.as_bytes() == text);
+    let typed =
+        |data: &[u8]| serde_json::from_slice::<Typed<'_>>(data).is_ok_and(|typed| is_end(typed.kind.as_bytes()));
+    lines(event, b"event:").any(is_end) || lines(event, b"data:").any(|data| is_end(data) || typed(data))
 }
 
 /// Whether an event has nothing but the usage.
 fn is_usage(event: &[u8]) -> bool {
-    let data = event.strip_prefix(b"data:").and_then(|data| serde_json::from_slice::<Value>(data).ok());
-    data.is_some_and(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some())
+    lines(event, b"data:")
+        .filter_map(|data| serde_json::from_slice::<Value>(data).ok())
+        .any(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some())
 }
 
 /// Why a turn has no answer whose client is gone.
@@ -524,6 +525,14 @@ mod tests {
         passed.extend_from_slice(&received.bytes[received.event..]);
         assert_eq!(&passed[..], stream.as_bytes());
         None
+    }
+
+    #[test]
+    fn an_event_with_the_usage_alone_is_found_whatever_it_is_called() {
+        let usage = r#"data: {"choices": [], "usage": {"prompt_tokens": 9}}"#;
+        assert!(is_usage(format!("{usage}\n\n").as_bytes()));
+        assert!(is_usage(format!("id: 7\nevent: chunk\n{usage}\n\n").as_bytes()));
+        assert!(!is_usage(b"data: {\"choices\": [{}], \"usage\": {}}\n\n"));
     }
 
     #[test]
