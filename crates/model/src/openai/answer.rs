@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use crate::reading::{self, ReadFault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One piece of an answer, or the whole: both have the same form except for one name. In all of it, null is absent.
+/// One piece of an answer, or the whole: both have the same form except for one name, and some servers send the whole so far beside each
+/// piece. In all of it, null is absent.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
@@ -21,8 +22,8 @@ struct Chunk {
 #[derive(Deserialize)]
 struct Choice {
     index: Option<u64>,
-    #[serde(alias = "message")]
     delta: Option<Map<String, Value>>,
+    message: Option<Map<String, Value>>,
     finish_reason: Option<String>,
 }
 
@@ -75,15 +76,15 @@ impl Assembly {
         let is_first = |choice: &Choice| choice.index.unwrap_or_default() == 0;
         let (first, others): (Vec<_>, Vec<_>) = chunk.choices.into_iter().flatten().partition(is_first);
         self.others.extend(others.iter().filter_map(|choice| choice.index));
-        let Some(Choice { delta, finish_reason, .. }) = first.into_iter().next() else { return };
-        if let Some(delta) = delta {
-            for piece in ["content", "refusal"].iter().filter_map(|name| delta.get(*name)?.as_str()) {
+        let Some(Choice { delta, message, finish_reason, .. }) = first.into_iter().next() else { return };
+        if let Some(said) = delta.or(message) {
+            for piece in ["content", "refusal"].iter().filter_map(|name| said.get(*name)?.as_str()) {
                 if !piece.is_empty() {
                     on_delta(piece);
                     self.text.push_str(piece);
                 }
             }
-            grow(self.message.get_or_insert_default(), delta);
+            grow(self.message.get_or_insert_default(), said);
         }
         self.finish = finish_reason.filter(|reason| !reason.is_empty()).or(self.finish.take());
     }

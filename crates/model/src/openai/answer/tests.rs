@@ -30,6 +30,13 @@ fn the_pieces_of_a_text_are_joined() {
 }
 
 #[test]
+fn a_piece_counts_where_the_whole_so_far_is_beside_it() {
+    let chunk =
+        |piece: &str, so_far: &str| json!({"choices": [{"delta": {"content": piece}, "message": {"content": so_far}}]});
+    assert_eq!(answer([chunk("Once ", "Once "), chunk("more.", "Once more.")]), "Stop: Once more.");
+}
+
+#[test]
 fn the_pieces_of_calls_are_joined_by_index() {
     let pieces = [
         json!({"index": 0, "id": "a", "function": {"name": "find", "arguments": ""}}),
