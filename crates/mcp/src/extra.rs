@@ -17,8 +17,8 @@ pub(crate) struct Extra {
     pub(crate) arguments: fn() -> (Value, &'static [&'static str]),
     /// The call that it makes.
     pub(crate) call: fn(&Asker, &Given) -> Result<ApiCall, Refusal>,
-    /// What of the answer the model reads: all of it as JSON, or a text in it.
-    pub(crate) reads: Reads,
+    /// The field of the answer with the text that the model reads; without one it reads all of it as JSON.
+    pub(crate) text: Option<&'static str>,
     /// What is in the answer that a program needs, as JSON Schema.
     pub(crate) answer: fn() -> Value,
 }
@@ -55,13 +55,6 @@ pub(crate) enum Effect {
     Adds,
     /// It puts something in the place of what was there, and doing it twice does no harm.
     Replaces,
-}
-
-/// What of an answer the model reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
-    Json,
-    Text(&'static str),
 }
 
 /// The arguments of a call.
@@ -140,7 +133,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
                 None => call,
             })
         },
-        reads: Reads::Json,
+        text: None,
         answer: || list("sessions", session()),
     },
     Extra {
@@ -164,7 +157,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         call: |_, given| {
             Ok(ApiCall::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"])))
         },
-        reads: Reads::Json,
+        text: None,
         answer: session,
     },
     Extra {
@@ -183,7 +176,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             )
         },
         call: |asker, given| Ok(ApiCall::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
-        reads: Reads::Json,
+        text: None,
         answer: session,
     },
     Extra {
@@ -206,7 +199,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         call: |asker, given| {
             Ok(ApiCall::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
         },
-        reads: Reads::Text("text"),
+        text: Some("text"),
         answer: || whole(json!({"text": text(), "tokens": number(), "budget": number()})),
     },
     Extra {
@@ -217,7 +210,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         effect: Effect::None,
         arguments: || (json!({}), &[]),
         call: |asker, _| Ok(ApiCall::get(&asker.session, &["context-sets"])),
-        reads: Reads::Json,
+        text: None,
         answer: || {
             list("context_sets", whole(json!({"name": text(), "tokens": number(), "enabled": {"type": "boolean"}})))
         },
@@ -230,7 +223,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
         effect: Effect::None,
         arguments: || (json!({}), &[]),
         call: |asker, _| Ok(ApiCall::get(&asker.session, &["threads"])),
-        reads: Reads::Json,
+        text: None,
         answer: || list("threads", whole(json!({"name": text(), "messages": number(), "tokens": number()}))),
     },
     Extra {
@@ -255,7 +248,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             let message = json!({"role": role, "content": content});
             Ok(ApiCall::post(&asker.session, &["threads", thread, "messages"], json!({"messages": [message]})))
         },
-        reads: Reads::Json,
+        text: None,
         answer: || {
             let message = whole(json!({"message_id": text(), "seq": number()}));
             whole(json!({"messages": {"type": "array", "items": message}, "head": number()}))
@@ -287,7 +280,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
                 given.body(&["target_tokens", "keep_recent_tokens", "method", "preview"]),
             ))
         },
-        reads: Reads::Json,
+        text: None,
         answer: || {
             let sizes = ["through", "messages", "tokens_before", "tokens_after"];
             let mut properties: Map<_, _> = sizes.map(|name| (name.to_owned(), number())).into_iter().collect();
@@ -311,7 +304,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
             )
         },
         call: |asker, given| Ok(ApiCall::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
-        reads: Reads::Json,
+        text: None,
         answer: || whole(json!({"name": text(), "tokens": number(), "outcome": text()})),
     },
 ];

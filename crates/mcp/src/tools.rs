@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 use crate::{
     Scope,
     call::{ApiCall, Asker, Caller, Refusal, object},
-    extra::{EXTRAS, Effect, Extra, Given, Reads, named},
+    extra::{EXTRAS, Effect, Extra, Given, named},
     form,
+    resources::items,
 };
 
 /// The argument that names the session where the connection does not.
@@ -76,15 +77,13 @@ impl Caller {
     /// The names of Callboard's own tools that the caller may use in this session.
     async fn own_tools(&self, session: &str) -> Result<Vec<String>, Refusal> {
         let list = self.ask(ApiCall::get(session, &["tools"]).query("format", "anthropic")).await?;
-        let tools = list.get("tools").and_then(Value::as_array).into_iter().flatten();
-        Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
+        Ok(items(&list, "tools").filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
     }
 
     /// What this session grants, as far as the caller may see it: a worker sees nothing of it.
     async fn grants(&self, session: &str) -> Result<Vec<String>, Refusal> {
         let known = self.ask(ApiCall::get(session, &[])).await?;
-        let grants = known.get("grant").and_then(Value::as_array).into_iter().flatten();
-        Ok(grants.filter_map(|grant| Some(grant.as_str()?.to_owned())).collect())
+        Ok(items(&known, "grant").filter_map(|grant| Some(grant.as_str()?.to_owned())).collect())
     }
 
     /// Whether there is a tool with this name.
@@ -147,15 +146,11 @@ impl Caller {
             return Err(Refusal::invalid(format!("{} has no argument `{unknown}`; it takes: {names}", extra.name)));
         }
         let answer = self.ask((extra.call)(asker, &Given(arguments))?).await?;
-        Ok(match extra.reads {
-            Reads::Text(name) => {
-                let text = answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                result.structured_content = Some(declared(&answer, &(extra.answer)()));
-                result
-            }
-            Reads::Json => CallToolResult::structured(answer),
-        })
+        let Some(name) = extra.text else { return Ok(CallToolResult::structured(answer)) };
+        let text = answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(declared(&answer, &(extra.answer)()));
+        Ok(result)
     }
 }
 
