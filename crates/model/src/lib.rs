@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`] or the model in a folder ([`open_folder`]). A
-//! [`PassageSource`] finds passages, such as [`HttpSource`].
+//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`] or the model in a folder ([`open_folder`]). An
+//! [`HttpSource`] finds passages.
 //!
 //! A failed request is retried only if that can help and does no harm: see [`Retries`]. No error, log or `Debug` output
 //! contains an API key.
@@ -67,5 +67,5 @@ pub use folder::open_folder;
 pub use name::{ModelName, Provider};
 pub use retry::Retries;
 pub use settings::{ApiKey, Proxy, Settings, Timeouts};
-pub use source::{HttpSource, Passage, PassageSource, SourceSettings};
+pub use source::{HttpSource, Passage, SourceSettings};
 pub use whole::whole_answer;
