@@ -9,8 +9,6 @@ use crate::call::{ApiCall, Asker, Refusal};
 pub(crate) struct Extra {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// Whether it works on a session. Others are for the user alone, where no session is given.
-    pub(crate) on_session: bool,
     pub(crate) callers: Callers,
     pub(crate) effect: Effect,
     /// The properties of its arguments, as JSON Schema, and which of them must be there.
@@ -23,9 +21,11 @@ pub(crate) struct Extra {
     pub(crate) answer: fn() -> Value,
 }
 
-/// Who may call a tool that works on a session.
+/// Who may call a tool. It works on a session, but for those of all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callers {
+    /// The user, where no session is given.
+    UserOfAll,
     /// The user and every agent. A worker without the grant that it needs is told so when it tries: it does not see what the
     /// session grants.
     Everyone,
@@ -36,9 +36,15 @@ pub(crate) enum Callers {
 }
 
 impl Callers {
+    /// Whether they call it on a session.
+    pub(crate) fn are_on_session(self) -> bool {
+        self != Self::UserOfAll
+    }
+
     /// Whether one who asks in a session is among them. `grants` are those of the session, as far as it may see them.
     pub(crate) fn have(self, asker: &Asker, grants: &[String]) -> bool {
         match self {
+            Self::UserOfAll => asker.agent.is_none(),
             Self::Everyone => true,
             Self::Manager => !asker.is_worker(),
             Self::ManagerGranted(grant) => asker.agent.is_none() || grants.iter().any(|given| given == grant),
@@ -113,8 +119,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "list_sessions",
         description: "List the sessions, the last used first. A session is the place in which one team works.",
-        on_session: false,
-        callers: Callers::Everyone,
+        callers: Callers::UserOfAll,
         effect: Effect::None,
         arguments: || {
             (
@@ -139,8 +144,7 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "create_session",
         description: "Create a session for a team. Its answer has the id.",
-        on_session: false,
-        callers: Callers::Everyone,
+        callers: Callers::UserOfAll,
         effect: Effect::Adds,
         arguments: || {
             (
@@ -163,7 +167,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "fork_session",
         description: "Copy a session, up to an entry of its journal or whole, into a new one that goes its own way.",
-        on_session: true,
         callers: Callers::ManagerGranted("fork"),
         effect: Effect::Adds,
         arguments: || {
@@ -182,7 +185,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "get_prompt",
         description: "What you need to know now, within a budget of tokens: the team and your place in it, the context sets that you may see, the plan, what was said, and what was found for your task. Read it first.",
-        on_session: true,
         callers: Callers::Everyone,
         effect: Effect::None,
         arguments: || {
@@ -205,7 +207,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "list_context_sets",
         description: "List the context sets, the named texts that the team shares, as far as you may see them.",
-        on_session: true,
         callers: Callers::Everyone,
         effect: Effect::None,
         arguments: || (json!({}), &[]),
@@ -218,7 +219,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "list_threads",
         description: "List the conversations that you may see.",
-        on_session: true,
         callers: Callers::Everyone,
         effect: Effect::None,
         arguments: || (json!({}), &[]),
@@ -229,7 +229,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "send_message",
         description: "Say something in a conversation. All who may see the conversation read it.",
-        on_session: true,
         callers: Callers::Everyone,
         effect: Effect::Adds,
         arguments: || {
@@ -257,7 +256,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "compress_thread",
         description: "Put a summary in the place of the older messages of a conversation in prompts. Nothing is lost: the messages stay, and can be found.",
-        on_session: true,
         callers: Callers::Manager,
         effect: Effect::Replaces,
         arguments: || {
@@ -291,7 +289,6 @@ pub(crate) static EXTRAS: &[Extra] = &[
     Extra {
         name: "add_document",
         description: "Keep a longer text, such as a guide, in which the team can look things up by `recall`. A document with the same name is replaced.",
-        on_session: true,
         callers: Callers::Everyone,
         effect: Effect::Replaces,
         arguments: || {

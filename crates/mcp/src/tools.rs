@@ -60,12 +60,12 @@ impl Caller {
             _ => Vec::new(),
         };
         // Where each call names its session, who may call it differs from session to session.
-        let is_for = |extra: &&Extra| match (extra.on_session, names_session) {
+        let is_for = |extra: &&Extra| match (extra.callers.are_on_session(), names_session) {
             (true, true) => true,
-            (true, false) => extra.callers.have(&asker, &grants),
-            (false, _) => names_session && asker.agent.is_none(),
+            (true, false) | (false, true) => extra.callers.have(&asker, &grants),
+            (false, false) => false,
         };
-        let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.on_session));
+        let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.callers.are_on_session()));
         let forms = asker.agent.is_none().then(|| (form::tool(), true));
         let all = own.map(|tool| (tool, true)).chain(extras).chain(forms);
         let offered = all.filter(|(tool, _)| self.scope.offer.has(&tool.name));
@@ -94,7 +94,7 @@ impl Caller {
     /// Calls a tool.
     pub(crate) async fn call_tool(&self, name: &str, mut arguments: JsonObject) -> Result<CallToolResult, Refusal> {
         let extra = named(name);
-        if let Some(extra) = extra.filter(|extra| !extra.on_session) {
+        if let Some(extra) = extra.filter(|extra| !extra.callers.are_on_session()) {
             self.check_is_of_all(name)?;
             return self.call_extra(extra, &Asker::default(), arguments).await;
         }
