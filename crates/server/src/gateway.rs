@@ -97,7 +97,7 @@ async fn answer(app: &App, dialect: Dialect, names: bool, request: Request) -> R
         (Dialect::OpenAi, &Method::POST, "chat/completions")
         | (Dialect::Responses, &Method::POST, "responses")
         | (Dialect::Anthropic, &Method::POST, "messages") => {
-            chat(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }).await
+            chat(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }, path).await
         }
         (Dialect::Anthropic, &Method::POST, "messages/count_tokens") => {
             count(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }, path).await
@@ -250,7 +250,7 @@ async fn understood(
 }
 
 /// One request of a conversation.
-async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint> {
+async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
     let mut asked = understood(app, &place, (dialect, mode), object).await?;
@@ -292,7 +292,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     };
     let request = Forwarded {
         provider: dialect.provider(),
-        path: dialect.path("chat"),
+        path: dialect.path(path),
         headers: dialect.headers(&parts.headers),
         body: Some(body),
     };

@@ -217,14 +217,11 @@ impl Dialect {
         }
     }
 
-    /// The path below the base URL of the endpoint.
-    pub(super) fn path(self, what: &str) -> String {
-        match (self, what) {
-            (Self::OpenAi, "chat") => "/chat/completions".to_owned(),
-            (Self::Responses, "chat") => "/responses".to_owned(),
-            (Self::Anthropic, "chat") => "/v1/messages".to_owned(),
-            (Self::OpenAi | Self::Responses, path) => format!("/{path}"),
-            (Self::Anthropic, path) => format!("/v1/{path}"),
+    /// Where a call is below the base URL of the endpoint.
+    pub(super) fn path(self, call: &str) -> String {
+        match self {
+            Self::OpenAi | Self::Responses => format!("/{call}"),
+            Self::Anthropic => format!("/v1/{call}"),
         }
     }
 
