@@ -11,10 +11,10 @@ mod pass;
 mod unknown;
 
 use axum::{
-    Router,
+    Json, Router,
     body::Body,
     extract::Request,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderMap, Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
     routing::any,
 };
@@ -122,9 +122,7 @@ fn about(dialect: Dialect, place: &Place) -> Response {
     let Place { session, agent, .. } = place;
     let about = format!("a base URL for clients of the API: the conversations of {agent} in the session {session}");
     let about = serde_json::json!({"about": about, "session": session, "agent": agent, "calls": dialect.calls()});
-    let mut response = Response::new(Body::from(about.to_string()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    Json(about).into_response()
 }
 
 /// What a client sent.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
-    body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    response::Response,
+    Json,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
+    response::{IntoResponse as _, Response},
 };
 use callboard_api as api;
 use callboard_core::{
@@ -132,10 +132,7 @@ impl Complaint {
             }
             Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": self.message}}),
         };
-        let mut response = Response::new(Body::from(body.to_string()));
-        *response.status_mut() = self.status;
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response
+        (self.status, Json(body)).into_response()
     }
 }
 
