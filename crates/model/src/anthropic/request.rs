@@ -61,21 +61,28 @@ pub(super) fn body(request: &ChatRequest, form: SchemaForm) -> Value {
     Value::Object(body)
 }
 
-/// The same body, of whose thoughts those are left out before which something has changed. Models that refuse these think as they do
-/// where nothing is said of it. Where they think no call can be forced, and the newest cannot but think.
+/// The same body, of whose thoughts those are left out before which something has changed; all of them, where it turns thinking off.
+/// Models that refuse these think as they do where nothing is said of it. Where they think no call can be forced, and the newest cannot
+/// but think.
 pub(super) fn without_unbound(mut body: Value) -> Value {
     let Some(fields) = body.as_object_mut() else { return body };
+    let is_kind = |value: &Value, kinds: &[&str]| kinds.iter().any(|kind| value.get("type") == Some(&json!(kind)));
+    if fields.get("thinking").is_some_and(|thinking| is_kind(thinking, &["disabled"])) {
+        let messages = fields.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
+        for blocks in messages.filter_map(|message| message.get_mut("content")?.as_array_mut()) {
+            blocks.retain(|block| !is_kind(block, &["thinking", "redacted_thinking"]));
+        }
+        return body;
+    }
     let thinking = fields.entry("thinking").or_insert(Value::Null);
     if !thinking.is_object() {
         *thinking = json!({"type": "adaptive"});
     }
-    let thinks = thinking.get("type") != Some(&json!("disabled"));
     if let Some(thinking) = thinking.as_object_mut() {
         thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
     }
-    if let Some(choice) = fields.get_mut("tool_choice").and_then(Value::as_object_mut)
-        && thinks
-        && choice.get("type").is_some_and(|kind| *kind == "any" || *kind == "tool")
+    if let Some(choice) = fields.get_mut("tool_choice").filter(|choice| is_kind(choice, &["any", "tool"]))
+        && let Some(choice) = choice.as_object_mut()
     {
         choice.insert("type".to_owned(), json!("auto"));
         choice.remove("name");
@@ -199,9 +206,14 @@ mod tests {
         let auto = json!({"type": "auto", "disable_parallel_tool_use": true});
         assert_eq!(again(Value::Null, named.clone()), auto);
         assert_eq!(again(json!({"type": "adaptive"}), json!({"type": "any"})), json!({"type": "auto"}));
-        for (thinking, choice) in [("disabled", named), ("enabled", json!({"type": "none"}))] {
-            assert_eq!(again(json!({"type": thinking}), choice.clone()), choice);
-        }
+        assert_eq!(again(json!({"type": "enabled"}), json!({"type": "none"})), json!({"type": "none"}));
+        // Where it does not think, all that it thought is left out.
+        let said = |content: Value| {
+            let messages = [json!({"role": "user", "content": "hi"}), json!({"role": "assistant", "content": content})];
+            json!({"thinking": {"type": "disabled"}, "tool_choice": named, "messages": messages})
+        };
+        let (thought, text) = (json!({"type": "thinking", "thinking": "Hm."}), json!({"type": "text", "text": "Hi."}));
+        assert_eq!(without_unbound(said(json!([thought, text]))), said(json!([text])));
     }
 
     #[test]
