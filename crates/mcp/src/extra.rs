@@ -11,8 +11,10 @@ pub(crate) struct Extra {
     pub(crate) description: &'static str,
     pub(crate) callers: Callers,
     pub(crate) effect: Effect,
-    /// The properties of its arguments, as JSON Schema, and which of them must be there.
-    pub(crate) arguments: fn() -> (Value, &'static [&'static str]),
+    /// The properties of its arguments, as JSON Schema.
+    pub(crate) arguments: fn() -> Value,
+    /// Those that must be there.
+    pub(crate) required: &'static [&'static str],
     /// The call that it makes.
     pub(crate) call: fn(&Asker, &Given) -> Result<ApiCall, Refusal>,
     /// The field of the answer with the text that the model reads; without one it reads all of it as JSON.
@@ -79,13 +81,10 @@ impl Given {
         }
     }
 
-    /// These of the arguments, as a body.
-    fn body(&self, names: &[&str]) -> Value {
-        names
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), self.0.get(*name)?.clone())))
-            .collect::<Map<_, _>>()
-            .into()
+    /// The arguments as a body, without that which is in the address.
+    fn body(&self, in_address: Option<&str>) -> Value {
+        let fields = self.0.iter().filter(|(name, _)| Some(name.as_str()) != in_address);
+        fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
     }
 }
 
@@ -122,14 +121,12 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::UserOfAll,
         effect: Effect::None,
         arguments: || {
-            (
-                json!({
-                    "q": {"type": "string", "description": "Only sessions whose id or title contains this"},
-                    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "The most sessions; 20 if absent"},
-                }),
-                &[],
-            )
+            json!({
+                "q": {"type": "string", "description": "Only sessions whose id or title contains this"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "The most sessions; 20 if absent"},
+            })
         },
+        required: &[],
         call: |_, given| {
             let limit = given.0.get("limit").map_or_else(|| "20".to_owned(), Value::to_string);
             let call = ApiCall::new(Method::GET, &["v1", "sessions"]).query("order", "recent").query("limit", &limit);
@@ -147,20 +144,16 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::UserOfAll,
         effect: Effect::Adds,
         arguments: || {
-            (
-                json!({
-                    "id": {"type": "string", "description": "Its id; a generated one if absent"},
-                    "title": {"type": "string", "description": "A title for people"},
-                    "agents": {"type": "array", "description": "The team; each agent has a name and a role",
-                        "items": {"type": "object", "required": ["name", "role"], "properties": {
-                            "name": {"type": "string"}, "role": {"enum": ["manager", "worker"]}}}},
-                }),
-                &[],
-            )
+            json!({
+                "id": {"type": "string", "description": "Its id; a generated one if absent"},
+                "title": {"type": "string", "description": "A title for people"},
+                "agents": {"type": "array", "description": "The team; each agent has a name and a role",
+                    "items": {"type": "object", "required": ["name", "role"], "properties": {
+                        "name": {"type": "string"}, "role": {"enum": ["manager", "worker"]}}}},
+            })
         },
-        call: |_, given| {
-            Ok(ApiCall::new(Method::POST, &["v1", "sessions"]).with(given.body(&["id", "title", "agents"])))
-        },
+        required: &[],
+        call: |_, given| Ok(ApiCall::new(Method::POST, &["v1", "sessions"]).with(given.body(None))),
         text: None,
         answer: session,
     },
@@ -170,15 +163,13 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::ManagerGranted("fork"),
         effect: Effect::Adds,
         arguments: || {
-            (
-                json!({
-                    "at": {"type": "integer", "minimum": 1, "description": "The last entry to copy; all of them if absent"},
-                    "id": {"type": "string", "description": "The id of the copy; a generated one if absent"},
-                }),
-                &[],
-            )
+            json!({
+                "at": {"type": "integer", "minimum": 1, "description": "The last entry to copy; all of them if absent"},
+                "id": {"type": "string", "description": "The id of the copy; a generated one if absent"},
+            })
         },
-        call: |asker, given| Ok(ApiCall::post(&asker.session, &["fork"], given.body(&["at", "id"]))),
+        required: &[],
+        call: |asker, given| Ok(ApiCall::post(&asker.session, &["fork"], given.body(None))),
         text: None,
         answer: session,
     },
@@ -188,19 +179,15 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::Everyone,
         effect: Effect::None,
         arguments: || {
-            (
-                json!({
-                    "agent": {"type": "string", "description": "Whose prompt; your own if absent"},
-                    "thread": {"type": "string", "description": "The conversation; the agent's own if absent"},
-                    "budget": {"type": "integer", "minimum": 1, "description": "The most tokens that it may have"},
-                    "query": {"type": "string", "description": "What to recall passages for; what was said last if absent"},
-                }),
-                &[],
-            )
+            json!({
+                "agent": {"type": "string", "description": "Whose prompt; your own if absent"},
+                "thread": {"type": "string", "description": "The conversation; the agent's own if absent"},
+                "budget": {"type": "integer", "minimum": 1, "description": "The most tokens that it may have"},
+                "query": {"type": "string", "description": "What to recall passages for; what was said last if absent"},
+            })
         },
-        call: |asker, given| {
-            Ok(ApiCall::post(&asker.session, &["prompt"], given.body(&["agent", "thread", "budget", "query"])))
-        },
+        required: &[],
+        call: |asker, given| Ok(ApiCall::post(&asker.session, &["prompt"], given.body(None))),
         text: Some("text"),
         answer: || whole(json!({"text": text(), "tokens": number(), "budget": number()})),
     },
@@ -209,7 +196,8 @@ pub(crate) static EXTRAS: &[Extra] = &[
         description: "List the context sets, the named texts that the team shares, as far as you may see them.",
         callers: Callers::Everyone,
         effect: Effect::None,
-        arguments: || (json!({}), &[]),
+        arguments: || json!({}),
+        required: &[],
         call: |asker, _| Ok(ApiCall::get(&asker.session, &["context-sets"])),
         text: None,
         answer: || {
@@ -221,7 +209,8 @@ pub(crate) static EXTRAS: &[Extra] = &[
         description: "List the conversations that you may see.",
         callers: Callers::Everyone,
         effect: Effect::None,
-        arguments: || (json!({}), &[]),
+        arguments: || json!({}),
+        required: &[],
         call: |asker, _| Ok(ApiCall::get(&asker.session, &["threads"])),
         text: None,
         answer: || list("threads", whole(json!({"name": text(), "messages": number(), "tokens": number()}))),
@@ -232,14 +221,12 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::Everyone,
         effect: Effect::Adds,
         arguments: || {
-            (
-                json!({
-                    "content": {"type": "string", "description": "What you say"},
-                    "thread": {"type": "string", "description": "The conversation, such as `main`. If absent: a worker's own, `agent:NAME`, else `main`"},
-                }),
-                &["content"],
-            )
+            json!({
+                "content": {"type": "string", "description": "What you say"},
+                "thread": {"type": "string", "description": "The conversation, such as `main`. If absent: a worker's own, `agent:NAME`, else `main`"},
+            })
         },
+        required: &["content"],
         call: |asker, given| {
             let own = asker.own_thread();
             let (content, thread) = (given.text("content")?, given.maybe("thread")?.unwrap_or(&own));
@@ -259,24 +246,18 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::Manager,
         effect: Effect::Replaces,
         arguments: || {
-            (
-                json!({
-                    "thread": {"type": "string", "description": "The conversation"},
-                    "target_tokens": {"type": "integer", "minimum": 500, "description": "The largest size of the history afterwards"},
-                    "keep_recent_tokens": {"type": "integer", "minimum": 0, "description": "How many tokens of the newest messages are kept word for word"},
-                    "method": {"enum": ["model", "extractive"], "description": "Who writes the summary; `extractive` makes it of excerpts"},
-                    "preview": {"type": "boolean", "description": "Only report what would be done"},
-                }),
-                &["thread"],
-            )
+            json!({
+                "thread": {"type": "string", "description": "The conversation"},
+                "target_tokens": {"type": "integer", "minimum": 500, "description": "The largest size of the history afterwards"},
+                "keep_recent_tokens": {"type": "integer", "minimum": 0, "description": "How many tokens of the newest messages are kept word for word"},
+                "method": {"enum": ["model", "extractive"], "description": "Who writes the summary; `extractive` makes it of excerpts"},
+                "preview": {"type": "boolean", "description": "Only report what would be done"},
+            })
         },
+        required: &["thread"],
         call: |asker, given| {
             let path = ["threads", given.text("thread")?, "compress"];
-            Ok(ApiCall::post(
-                &asker.session,
-                &path,
-                given.body(&["target_tokens", "keep_recent_tokens", "method", "preview"]),
-            ))
+            Ok(ApiCall::post(&asker.session, &path, given.body(Some("thread"))))
         },
         text: None,
         answer: || {
@@ -292,15 +273,13 @@ pub(crate) static EXTRAS: &[Extra] = &[
         callers: Callers::Everyone,
         effect: Effect::Replaces,
         arguments: || {
-            (
-                json!({
-                    "name": {"type": "string", "description": "Its name, such as `docs/guide.md`"},
-                    "text": {"type": "string", "description": "What it says"},
-                }),
-                &["name", "text"],
-            )
+            json!({
+                "name": {"type": "string", "description": "Its name, such as `docs/guide.md`"},
+                "text": {"type": "string", "description": "What it says"},
+            })
         },
-        call: |asker, given| Ok(ApiCall::post(&asker.session, &["documents"], given.body(&["name", "text"]))),
+        required: &["name", "text"],
+        call: |asker, given| Ok(ApiCall::post(&asker.session, &["documents"], given.body(None))),
         text: None,
         answer: || whole(json!({"name": text(), "tokens": number(), "outcome": text()})),
     },

@@ -140,7 +140,7 @@ impl Caller {
     }
 
     async fn call_extra(&self, extra: &Extra, asker: &Asker, arguments: JsonObject) -> Result<CallToolResult, Refusal> {
-        let (properties, _) = (extra.arguments)();
+        let properties = (extra.arguments)();
         if let Some(unknown) = arguments.keys().find(|name| properties.get(name.as_str()).is_none()) {
             let names = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>().join(", ");
             return Err(Refusal::invalid(format!("{} has no argument `{unknown}`; it takes: {names}", extra.name)));
@@ -174,7 +174,7 @@ fn own_as_tool(own: &OwnTool) -> Tool {
 }
 
 fn extra_as_tool(extra: &Extra) -> Tool {
-    let (properties, required) = (extra.arguments)();
+    let (properties, required) = ((extra.arguments)(), extra.required);
     let schema =
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let annotations = ToolAnnotations::new()
