@@ -103,7 +103,8 @@ pub(crate) fn whole(events: Vec<Value>) -> Option<Value> {
     }
     let Assembly { mut message, blocks, usage, has_ended, .. } = assembly;
     let blocks: Vec<_> = blocks.into_iter().map(|(_, block)| block).collect();
-    message.extend([("content".to_owned(), json!(blocks)), ("usage".to_owned(), usage.into())]);
+    let whole = [("role", json!("assistant")), ("content", json!(blocks)), ("usage", usage.into())];
+    message.extend(whole.map(|(name, value)| (name.to_owned(), value)));
     has_ended.then(|| message.into())
 }
 
@@ -171,7 +172,7 @@ impl Assembly {
             Event::MessageDelta(mut event) => {
                 self.note_usage(event.remove("usage"));
                 if let Some(Value::Object(delta)) = event.remove("delta") {
-                    self.message.extend(delta);
+                    self.message.extend(delta.into_iter().filter(|(_, value)| !value.is_null()));
                 }
                 let managed = event.remove_entry("context_management").filter(|(_, managed)| !managed.is_null());
                 self.message.extend(managed);
@@ -199,22 +200,24 @@ impl Assembly {
         self.blocks.push((index, block));
     }
 
-    /// Adds a piece to the block with this index. Some servers begin no block of text.
+    /// Adds a piece to the block with this index; without one, to the last. Some servers begin no block of text.
     fn go_on(&mut self, index: Option<u64>, delta: &Map<String, Value>, on_delta: &mut OnDelta<'_>) {
-        let is_text = delta.contains_key("text");
+        let is_text = delta.get("type").is_some_and(|kind| *kind == "text_delta");
         let is_its = |(at, block): &(Option<u64>, Map<String, Value>)| {
-            *at == index && (!is_text || block.get("type").is_some_and(|kind| *kind == "text"))
+            (index.is_none() || *at == index) && (!is_text || block.get("type").is_some_and(|kind| *kind == "text"))
         };
         let at = match self.blocks.iter().rposition(is_its) {
             Some(at) => at,
             None if is_text => {
-                self.blocks.push((index, Map::from_iter([("type".to_owned(), json!("text"))])));
+                let text = [("type", json!("text")), ("text", json!(""))];
+                self.blocks.push((index, text.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()));
                 self.blocks.len() - 1
             }
             None => return,
         };
         let Some((_, block)) = self.blocks.get_mut(at) else { return };
-        let piece = |name: &str| delta.get(name).and_then(Value::as_str);
+        // An empty piece takes nothing away from a call that began with its input.
+        let piece = |name: &str| delta.get(name).and_then(Value::as_str).filter(|piece| !piece.is_empty());
         for (name, field) in PIECES {
             match (block.get_mut(field), piece(name)) {
                 (Some(Value::String(so_far)), Some(piece)) => so_far.push_str(piece),

@@ -68,9 +68,13 @@ pub(super) fn without_unbound(mut body: Value) -> Value {
     let Some(fields) = body.as_object_mut() else { return body };
     let is_kind = |value: &Value, kinds: &[&str]| kinds.iter().any(|kind| value.get("type") == Some(&json!(kind)));
     if fields.get("thinking").is_some_and(|thinking| is_kind(thinking, &["disabled"])) {
-        let messages = fields.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
-        for blocks in messages.filter_map(|message| message.get_mut("content")?.as_array_mut()) {
-            blocks.retain(|block| !is_kind(block, &["thinking", "redacted_thinking"]));
+        // What has nothing else in it is no message.
+        if let Some(messages) = fields.get_mut("messages").and_then(Value::as_array_mut) {
+            messages.retain_mut(|message| {
+                let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) else { return true };
+                blocks.retain(|block| !is_kind(block, &["thinking", "redacted_thinking"]));
+                !blocks.is_empty()
+            });
         }
         return body;
     }
@@ -208,12 +212,13 @@ mod tests {
         assert_eq!(again(json!({"type": "adaptive"}), json!({"type": "any"})), json!({"type": "auto"}));
         assert_eq!(again(json!({"type": "enabled"}), json!({"type": "none"})), json!({"type": "none"}));
         // Where it does not think, all that it thought is left out.
-        let said = |content: Value| {
-            let messages = [json!({"role": "user", "content": "hi"}), json!({"role": "assistant", "content": content})];
+        let said = |contents: &[Value]| {
+            let answers = contents.iter().map(|content| json!({"role": "assistant", "content": content}));
+            let messages: Vec<_> = [json!({"role": "user", "content": "hi"})].into_iter().chain(answers).collect();
             json!({"thinking": {"type": "disabled"}, "tool_choice": named, "messages": messages})
         };
         let (thought, text) = (json!({"type": "thinking", "thinking": "Hm."}), json!({"type": "text", "text": "Hi."}));
-        assert_eq!(without_unbound(said(json!([thought, text]))), said(json!([text])));
+        assert_eq!(without_unbound(said(&[json!([thought]), json!([thought, text])])), said(&[json!([text])]));
     }
 
     #[test]

@@ -78,11 +78,9 @@ impl Assembly {
         self.others.extend(others.iter().filter_map(|choice| choice.index));
         let Some(Choice { delta, message, finish_reason, .. }) = first.into_iter().next() else { return };
         if let Some(said) = delta.or(message) {
-            for piece in ["content", "refusal"].iter().filter_map(|name| said.get(*name)?.as_str()) {
-                if !piece.is_empty() {
-                    on_delta(piece);
-                    self.text.push_str(piece);
-                }
+            for piece in texts(&said).filter(|piece| !piece.is_empty()) {
+                on_delta(piece);
+                self.text.push_str(piece);
             }
             grow(self.message.get_or_insert_default(), said);
         }
@@ -136,6 +134,16 @@ impl Assembly {
         let (model, pieces) = (self.model.unwrap_or_else(|| asked.to_owned()), Vec::new());
         ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish, model }
     }
+}
+
+/// What a message says: a text, or parts of which some have one, as models of Mistral's that think give it.
+fn texts(message: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let said = ["content", "refusal"].into_iter().filter_map(move |name| message.get(name));
+    let texts = said.flat_map(|said| {
+        let parts = said.as_array().into_iter().flatten().filter_map(|part| part.get("text"));
+        [said].into_iter().chain(parts)
+    });
+    texts.filter_map(Value::as_str)
 }
 
 /// Fields that a stream may repeat in its pieces.

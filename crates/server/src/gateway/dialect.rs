@@ -604,6 +604,9 @@ pub(super) const KEPT: [&str; 16] = [
     "action",
 ];
 
+/// Those that say something in every message that has a role.
+const SAID: [&str; 6] = ["type", "role", "content", "tool_calls", "tool_call_id", "name"];
+
 /// What of a message can be kept in a conversation: all of it, or what it says and calls, or nothing.
 fn keepable(message: Value) -> Option<Value> {
     let fits = |message: &Value| {
@@ -613,7 +616,7 @@ fn keepable(message: Value) -> Option<Value> {
     if fits(&message) {
         return Some(message);
     }
-    Some(only(&message, &KEPT)).filter(fits)
+    [only(&message, &KEPT), only(&message, &SAID)].into_iter().find(fits)
 }
 
 /// The texts of a content: a text, or parts of which some are texts.

@@ -84,6 +84,21 @@ fn the_pieces_of_calls_are_joined_by_index() {
 }
 
 #[test]
+fn empty_pieces_take_nothing_away() {
+    let whole_call = json!({"type": "tool_use", "id": "a", "name": "find", "input": {"q": 1}});
+    let thought = json!({"type": "thinking_delta", "thinking": "Hm.", "text": ""});
+    let events = [
+        begin(0, json!({"type": "thinking", "thinking": ""})),
+        json!({"type": "content_block_delta", "index": 0, "delta": thought}),
+        begin(1, whole_call),
+        input(1, ""),
+        end("max_tokens"),
+        json!({"type": "message_delta", "delta": {"stop_reason": null}}),
+    ];
+    assert_eq!(answer(None, events), "Length:  a:find{\"q\":1}");
+}
+
+#[test]
 fn what_the_tool_of_the_form_is_called_with_is_the_answer() {
     let events = [
         text("Here:"),
@@ -181,6 +196,7 @@ fn a_stream_makes_a_whole_message_with_all_that_came_if_it_ended() {
         {"type": "tool_use", "id": "a", "name": "find", "input": "{\"q\":1}"},
     ]);
     let usage = json!({"input_tokens": 4, "output_tokens": 3});
-    let expected = json!({"id": "m", "stop_reason": "tool_use", "content": content, "usage": usage});
+    let expected =
+        json!({"id": "m", "role": "assistant", "stop_reason": "tool_use", "content": content, "usage": usage});
     assert_eq!(whole(events), Some(expected));
 }

@@ -30,6 +30,14 @@ fn the_pieces_of_a_text_are_joined() {
 }
 
 #[test]
+fn parts_with_a_text_are_said_and_thoughts_are_not() {
+    let thought = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]});
+    let pieces = [json!({"content": [thought]}), json!({"content": [{"type": "text", "text": "Once "}]})];
+    let pieces = pieces.into_iter().chain([json!({"content": "more."})]);
+    assert_eq!(answer(pieces.map(|piece| delta(&piece))), "Stop: Once more.");
+}
+
+#[test]
 fn a_piece_counts_where_the_whole_so_far_is_beside_it() {
     let chunk =
         |piece: &str, so_far: &str| json!({"choices": [{"delta": {"content": piece}, "message": {"content": so_far}}]});
