@@ -2039,9 +2039,9 @@ async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
     let given = events.clone();
     let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
     let server = with(&endpoint).await;
-    // What is said is kept without a field that no message has.
+    // What is said is kept without a field that no message has, or not so.
     let body = r#"{ "stream": true,  "n": 2, "temperature": 1.0e0, "model": "gpt-4o", "messages": [
-        {"content": "One?", "role": "user", "spoken": true}] }"#;
+        {"id": 7, "content": "One?", "role": "user", "spoken": true}] }"#;
     assert_eq!(recorded(&server, OPENAI, body).await.raw, events);
     assert_eq!(endpoint.bodies(), [body]);
     kept(&server, "chat:writer", 2).await;
