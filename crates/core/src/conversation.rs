@@ -397,10 +397,17 @@ pub struct PutThread {
     pub patch: ThreadPatch,
 }
 
-/// The same for the thread of a program that asks models itself, with instructions and tools of its own: what its provider takes of
-/// them is not asked here.
+/// What a program that asks models itself sends of a conversation with an agent: what is new in it, and what of its own holds there. All
+/// or none.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PutClientThread(pub PutThread);
+pub struct AddClientMessages {
+    /// The agent. It says what models said and tools gave, and all of it where the program asks as the agent.
+    pub agent: AgentName,
+    /// What changes in the thread, with instructions and tools of the program's own: what its provider takes of them is not asked here.
+    pub patch: ThreadPatch,
+    /// The messages, of any number, and the thread. It is made if it is not there.
+    pub add: AddMessages,
+}
 
 impl PutThread {
     /// The change of who sees a thread, and of nothing else.

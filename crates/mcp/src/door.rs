@@ -10,7 +10,6 @@ use std::{
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body::Body;
 use http_body_util::{BodyExt as _, BodyStream, Full, StreamBody, combinators::UnsyncBoxBody};
 use rmcp::{
     ServerHandler,
@@ -59,17 +58,10 @@ type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 type Gate = tokio::sync::Mutex<()>;
 
 impl Door {
-    /// A door to `api` that takes bodies of at most `body` bytes and keeps at most `most` connections open, until `closing`. It goes on
-    /// with all those in `kept`.
-    pub fn new(
-        api: Arc<dyn Api>,
-        kept: Arc<dyn Connections>,
-        body: usize,
-        most: usize,
-        closing: CancellationToken,
-    ) -> Self {
+    /// A door to `api` that keeps at most `most` connections open, until `closing`. It goes on with all those in `kept`.
+    pub fn new(api: Arc<dyn Api>, kept: Arc<dyn Connections>, most: usize, closing: CancellationToken) -> Self {
         let token = closing.clone();
-        Self::with(move || Server::new(api.clone(), Scope::default(), token.clone()), kept, body, most, closing)
+        Self::with(move || Server::new(api.clone(), Scope::default(), token.clone()), kept, most, closing)
     }
 }
 
@@ -78,7 +70,6 @@ impl<S: ServerHandler> Door<S> {
     pub fn with(
         make: impl Fn() -> S + Send + Sync + 'static,
         kept: Arc<dyn Connections>,
-        body: usize,
         most: usize,
         closing: CancellationToken,
     ) -> Self {
@@ -88,9 +79,9 @@ impl<S: ServerHandler> Door<S> {
         let open = Arc::new(open);
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_retry(None)
-            // Hosts and origins are checked before.
+            // Hosts, origins and the size of bodies are checked before.
             .disable_allowed_hosts()
-            .with_max_request_body_bytes(body)
+            .with_max_request_body_bytes(usize::MAX)
             .with_cancellation_token(closing);
         config.session_store = Some(Arc::new(ConnectionStore(kept.clone())));
         let service = StreamableHttpService::new(move || Ok(make()), open.clone(), config);
@@ -98,12 +89,7 @@ impl<S: ServerHandler> Door<S> {
     }
 
     /// Answers a request of whoever `scope` says.
-    pub async fn answer<B>(&self, mut request: Request<B>, scope: Scope) -> Answer
-    where
-        B: Body + Send + 'static,
-        B::Error: std::fmt::Display,
-        B::Data: Send + 'static,
-    {
+    pub async fn answer(&self, mut request: Request<Bytes>, scope: Scope) -> Answer {
         let Some(id) = connection(request.headers()) else { return self.without_connection(request, scope).await };
         let gate = self.gate(&id);
         let held = gate.lock().await;
@@ -149,23 +135,13 @@ impl<S: ServerHandler> Door<S> {
         self.until_ended_elsewhere(answer, id, kept_as)
     }
 
-    async fn without_connection<B>(&self, request: Request<B>, scope: Scope) -> Answer
-    where
-        B: Body + Send + 'static,
-        B::Error: std::fmt::Display,
-        B::Data: Send + 'static,
-    {
+    async fn without_connection(&self, request: Request<Bytes>, scope: Scope) -> Answer {
         if self.is_full().await { too_many() } else { self.pass(request, scope).await }
     }
 
-    async fn pass<B>(&self, mut request: Request<B>, scope: Scope) -> Answer
-    where
-        B: Body + Send + 'static,
-        B::Error: std::fmt::Display,
-        B::Data: Send + 'static,
-    {
+    async fn pass(&self, mut request: Request<Bytes>, scope: Scope) -> Answer {
         request.extensions_mut().insert(scope.clone());
-        ASKING.scope(scope, self.service.handle(request)).await.map(|body| body.boxed_unsync())
+        ASKING.scope(scope, self.service.handle(request.map(Full::new))).await.map(|body| body.boxed_unsync())
     }
 
     async fn is_open(&self, id: &str) -> bool {

@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 use crate::{
     Scope,
     call::{ApiCall, Asker, Caller, Refusal, object},
-    extra::{EXTRAS, Effect, Extra, Given, Reads, named},
+    extra::{EXTRAS, Effect, Extra, Given, named},
     form,
+    resources::items,
 };
 
 /// The argument that names the session where the connection does not.
@@ -59,12 +60,12 @@ impl Caller {
             _ => Vec::new(),
         };
         // Where each call names its session, who may call it differs from session to session.
-        let is_for = |extra: &&Extra| match (extra.on_session, names_session) {
+        let is_for = |extra: &&Extra| match (extra.callers.are_on_session(), names_session) {
             (true, true) => true,
-            (true, false) => extra.callers.have(&asker, &grants),
-            (false, _) => names_session && asker.agent.is_none(),
+            (true, false) | (false, true) => extra.callers.have(&asker, &grants),
+            (false, false) => false,
         };
-        let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.on_session));
+        let extras = EXTRAS.iter().filter(is_for).map(|extra| (extra_as_tool(extra), extra.callers.are_on_session()));
         let forms = asker.agent.is_none().then(|| (form::tool(), true));
         let all = own.map(|tool| (tool, true)).chain(extras).chain(forms);
         let offered = all.filter(|(tool, _)| self.scope.offer.has(&tool.name));
@@ -76,15 +77,13 @@ impl Caller {
     /// The names of Callboard's own tools that the caller may use in this session.
     async fn own_tools(&self, session: &str) -> Result<Vec<String>, Refusal> {
         let list = self.ask(ApiCall::get(session, &["tools"]).query("format", "anthropic")).await?;
-        let tools = list.get("tools").and_then(Value::as_array).into_iter().flatten();
-        Ok(tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
+        Ok(items(&list, "tools").filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect())
     }
 
     /// What this session grants, as far as the caller may see it: a worker sees nothing of it.
     async fn grants(&self, session: &str) -> Result<Vec<String>, Refusal> {
         let known = self.ask(ApiCall::get(session, &[])).await?;
-        let grants = known.get("grant").and_then(Value::as_array).into_iter().flatten();
-        Ok(grants.filter_map(|grant| Some(grant.as_str()?.to_owned())).collect())
+        Ok(items(&known, "grant").filter_map(|grant| Some(grant.as_str()?.to_owned())).collect())
     }
 
     /// Whether there is a tool with this name.
@@ -95,7 +94,7 @@ impl Caller {
     /// Calls a tool.
     pub(crate) async fn call_tool(&self, name: &str, mut arguments: JsonObject) -> Result<CallToolResult, Refusal> {
         let extra = named(name);
-        if let Some(extra) = extra.filter(|extra| !extra.on_session) {
+        if let Some(extra) = extra.filter(|extra| !extra.callers.are_on_session()) {
             self.check_is_of_all(name)?;
             return self.call_extra(extra, &Asker::default(), arguments).await;
         }
@@ -141,21 +140,17 @@ impl Caller {
     }
 
     async fn call_extra(&self, extra: &Extra, asker: &Asker, arguments: JsonObject) -> Result<CallToolResult, Refusal> {
-        let (properties, _) = (extra.arguments)();
+        let properties = (extra.arguments)();
         if let Some(unknown) = arguments.keys().find(|name| properties.get(name.as_str()).is_none()) {
             let names = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>().join(", ");
             return Err(Refusal::invalid(format!("{} has no argument `{unknown}`; it takes: {names}", extra.name)));
         }
         let answer = self.ask((extra.call)(asker, &Given(arguments))?).await?;
-        Ok(match extra.reads {
-            Reads::Text(name) => {
-                let text = answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                result.structured_content = Some(declared(&answer, &(extra.answer)()));
-                result
-            }
-            Reads::Json => CallToolResult::structured(answer),
-        })
+        let Some(name) = extra.text else { return Ok(CallToolResult::structured(answer)) };
+        let text = answer.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(declared(&answer, &(extra.answer)()));
+        Ok(result)
     }
 }
 
@@ -179,7 +174,7 @@ fn own_as_tool(own: &OwnTool) -> Tool {
 }
 
 fn extra_as_tool(extra: &Extra) -> Tool {
-    let (properties, required) = (extra.arguments)();
+    let (properties, required) = ((extra.arguments)(), extra.required);
     let schema =
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let annotations = ToolAnnotations::new()

@@ -69,8 +69,6 @@ pub struct ChatRequest {
     pub max_tokens: Option<u64>,
     /// The sampling temperature; 0 for the least variation.
     pub temperature: Option<f64>,
-    /// If the endpoint supports it, the same seed gives the same answer.
-    pub seed: Option<u64>,
 }
 
 impl ChatRequest {
@@ -85,7 +83,6 @@ impl ChatRequest {
             response_schema: None,
             max_tokens: None,
             temperature: None,
-            seed: None,
         }
     }
 }
@@ -117,6 +114,15 @@ impl ResponseSchema {
         let schema = self.plain.clone()?;
         Some(Self { name: self.name.clone(), schema, strict: false, plain: None })
     }
+}
+
+/// How an answer with a schema is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaForm {
+    /// In the API's own way, by which the endpoint enforces it.
+    Enforced,
+    /// In words alone.
+    Words,
 }
 
 /// The schemas that an endpoint has refused to enforce, by the model and their name: so each is refused once and not each time.

@@ -1,12 +1,12 @@
 //! Vectors from an OpenAI-compatible endpoint for embeddings, `/v1/embeddings`.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::header::AUTHORIZATION;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::embed::normalise;
 use crate::http::{Address, Http};
@@ -44,7 +44,7 @@ pub struct Embeddings {
     model: String,
     /// That of the first vectors. A model has only one.
     dimension: OnceLock<usize>,
-    timeouts: Timeouts,
+    whole: Duration,
     retries: Retries,
 }
 
@@ -63,7 +63,8 @@ impl Embeddings {
             timeouts,
             max_bytes: MAX_ANSWER_BYTES,
         })?;
-        Ok(Self { http, model: settings.model.clone(), dimension: OnceLock::new(), timeouts, retries })
+        let (model, whole) = (settings.model.clone(), timeouts.whole);
+        Ok(Self { http, model, dimension: OnceLock::new(), whole, retries })
     }
 
     async fn persist(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
@@ -111,9 +112,7 @@ impl Embedder for Embeddings {
         let mut rest = &texts[..];
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(batch_size(rest));
-            let whole = self.timeouts.whole;
-            let answer = timeout(whole, self.persist(batch)).await;
-            vectors.extend(answer.unwrap_or_else(|_| Err(self.http.timed_out("to give vectors", whole)))?);
+            vectors.extend(self.http.within(self.whole, "to give vectors", self.persist(batch)).await?);
             rest = after;
         }
         Ok(vectors)

@@ -3,19 +3,16 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::timeout;
 
-use crate::anthropic::Anthropic;
 use crate::chat::{BytesOfAnswer, Forwarded};
 use crate::endpoint::Endpoint;
-use crate::openai::OpenAi;
 use crate::{ChatAnswer, ChatModel, ChatRequest, ModelError, OnDelta, Provider, Retries, Settings};
 
 /// All endpoints in the settings. The name of the model decides to which one a request goes. Requests are retried according to
 /// [`Retries`]. Create it once and share it, since it keeps connections open.
 pub struct Endpoints {
-    openai: Result<OpenAi, ModelError>,
-    anthropic: Result<Anthropic, ModelError>,
+    openai: Result<Endpoint, ModelError>,
+    anthropic: Result<Endpoint, ModelError>,
     retries: Retries,
     whole: Duration,
 }
@@ -23,7 +20,8 @@ pub struct Endpoints {
 impl From<Settings> for Endpoints {
     /// Sends nothing. An error in the settings of an endpoint is reported when the endpoint is used.
     fn from(settings: Settings) -> Self {
-        let (openai, anthropic) = (OpenAi::new(&settings), Anthropic::new(&settings));
+        let [openai, anthropic] =
+            [Provider::OpenAi, Provider::Anthropic].map(|provider| Endpoint::new(provider, &settings));
         Self { openai, anthropic, retries: settings.retries, whole: settings.timeouts.whole }
     }
 }
@@ -39,19 +37,17 @@ impl Endpoints {
         self.endpoint(provider)?.models().await
     }
 
-    fn endpoint(&self, provider: Provider) -> Result<&dyn Endpoint, ModelError> {
-        fn known<E: Endpoint>(endpoint: &Result<E, ModelError>) -> Result<&dyn Endpoint, ModelError> {
-            endpoint.as_ref().map(|endpoint| endpoint as &dyn Endpoint).map_err(Clone::clone)
-        }
-        match provider {
-            Provider::OpenAi => known(&self.openai),
-            Provider::Anthropic => known(&self.anthropic),
-        }
+    fn endpoint(&self, provider: Provider) -> Result<&Endpoint, ModelError> {
+        let endpoint = match provider {
+            Provider::OpenAi => &self.openai,
+            Provider::Anthropic => &self.anthropic,
+        };
+        endpoint.as_ref().map_err(Clone::clone)
     }
 
     async fn persist(
         &self,
-        endpoint: &dyn Endpoint,
+        endpoint: &Endpoint,
         request: &ChatRequest,
         on_delta: &mut OnDelta<'_>,
     ) -> Result<ChatAnswer, ModelError> {
@@ -78,12 +74,12 @@ impl Endpoints {
 #[async_trait]
 impl ChatModel for Endpoints {
     async fn forward(&self, request: Forwarded) -> Result<http::Response<BytesOfAnswer>, ModelError> {
-        self.endpoint(request.provider)?.http().forward(request).await
+        self.endpoint(request.provider)?.http.forward(request).await
     }
 
     async fn chat(&self, request: &ChatRequest, on_delta: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let endpoint = self.endpoint(request.model.provider())?;
-        let answer = timeout(self.whole, self.persist(endpoint, request, on_delta)).await;
-        answer.unwrap_or_else(|_| Err(endpoint.http().timed_out("for the whole answer", self.whole)))
+        let answer = self.persist(endpoint, request, on_delta);
+        endpoint.http.within(self.whole, "for the whole answer", answer).await
     }
 }

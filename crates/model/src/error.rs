@@ -99,17 +99,6 @@ impl ModelError {
             Self::BadName { .. } => "model_name_invalid",
         }
     }
-
-    /// Whether the same request may succeed later: neither it nor the settings are wrong.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::CutOff { .. } => true,
-            Self::Refused { status, .. } => *status == 429 || (500..600).contains(status),
-            Self::NotUnderstood { .. } | Self::NoVector { .. } | Self::NotConfigured { .. } | Self::BadName { .. } => {
-                false
-            }
-        }
-    }
 }
 
 /// What is wrong with the settings of an endpoint, or with a model in a folder: found before anything is asked.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use futures::{Stream, stream};
+use bytes::Bytes;
+use futures::{Stream, StreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
@@ -96,10 +97,7 @@ impl Http {
 
     /// Sends `request` and waits for an answer to begin; an answer with another status than 2xx is an error.
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<HttpAnswer<'_>, ModelError> {
-        let sent = timeout(self.timeouts.idle, request.send()).await;
-        let sent = sent.map_err(|_| self.timed_out("to begin its answer", self.timeouts.idle))?;
-        let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
-        let answer = HttpAnswer { http: self, response };
+        let answer = HttpAnswer { http: self, response: self.begin(request).await? };
         if answer.response.status().is_success() { Ok(answer) } else { Err(answer.refused().await) }
     }
 
@@ -111,24 +109,42 @@ impl Http {
             }
             None => self.get(&request.path),
         };
-        let sent = timeout(self.timeouts.idle, call.headers(request.headers).send()).await;
-        let sent = sent.map_err(|_| self.timed_out("to begin its answer", self.timeouts.idle))?;
-        let response = sent.map_err(|error| ModelError::Unreachable { url: self.shown(), reason: reason(error) })?;
+        let response = self.begin(call.headers(request.headers)).await?;
         let mut given = http::Response::new(());
         *given.status_mut() = response.status();
         given.headers_mut().clone_from(response.headers());
-        let (url, idle) = (self.shown(), self.timeouts.idle);
-        let pieces = stream::try_unfold(response, move |mut response| {
+        Ok(given.map(|()| -> BytesOfAnswer { Box::pin(self.pieces(response)) }))
+    }
+
+    async fn begin(&self, request: RequestBuilder) -> Result<Response, ModelError> {
+        let unreachable = |error| ModelError::Unreachable { url: self.shown(), reason: reason(error) };
+        let sent = async { request.send().await.map_err(unreachable) };
+        self.within(self.timeouts.idle, "to begin its answer", sent).await
+    }
+
+    /// The bytes of an answer as they come.
+    fn pieces(&self, response: Response) -> impl Stream<Item = Result<Bytes, ModelError>> + use<> {
+        let (url, limit) = (self.shown(), self.timeouts.idle);
+        stream::try_unfold(response, move |mut response| {
             let url = url.clone();
             async move {
                 let what = "to continue its answer";
-                let piece = timeout(idle, response.chunk()).await;
-                let piece = piece.map_err(|_| ModelError::TimedOut { url: url.clone(), what, limit: idle })?;
+                let piece = timeout(limit, response.chunk()).await;
+                let piece = piece.map_err(|_| ModelError::TimedOut { url: url.clone(), what, limit })?;
                 let piece = piece.map_err(|_| ModelError::CutOff { url, received_chars: 0 })?;
                 Ok(piece.map(|piece| (piece, response)))
             }
-        });
-        Ok(given.map(|()| -> BytesOfAnswer { Box::pin(pieces) }))
+        })
+    }
+
+    /// What `ask` comes to. `what` must not take longer than `limit`.
+    pub(crate) async fn within<T>(
+        &self,
+        limit: Duration,
+        what: &'static str,
+        ask: impl Future<Output = Result<T, ModelError>>,
+    ) -> Result<T, ModelError> {
+        timeout(limit, ask).await.unwrap_or_else(|_| Err(ModelError::TimedOut { url: self.shown(), what, limit }))
     }
 
     /// The names in the list of models that `request` returns.
@@ -144,11 +160,6 @@ impl Http {
         url.set_query(None);
         url.set_fragment(None);
         url.to_string()
-    }
-
-    /// `what` took longer than `limit`.
-    pub(crate) fn timed_out(&self, what: &'static str, limit: Duration) -> ModelError {
-        ModelError::TimedOut { url: self.shown(), what, limit }
     }
 
     /// The answer ended before it was finished.
@@ -193,25 +204,25 @@ impl<'a> HttpAnswer<'a> {
     }
 
     /// Its bytes as they come.
-    pub(crate) fn pieces(self) -> impl Stream<Item = Result<Vec<u8>, ModelError>> + 'a {
-        let http = self.http;
-        stream::try_unfold((self.response, 0), move |(mut response, mut size_bytes)| async move {
-            let piece = timeout(http.timeouts.idle, response.chunk()).await;
-            let piece = piece.map_err(|_| http.timed_out("to continue its answer", http.timeouts.idle))?;
-            let Some(piece) = piece.map_err(|_| http.cut_off(0))? else { return Ok(None) };
-            size_bytes += piece.len();
+    pub(crate) fn pieces(self) -> impl Stream<Item = Result<Bytes, ModelError>> + 'a {
+        let (http, mut size_bytes) = (self.http, 0);
+        http.pieces(self.response).map(move |piece| {
+            size_bytes += piece.as_ref().map_or(0, Bytes::len);
             if size_bytes > http.max_bytes {
                 return Err(http.not_understood(&format!("it does not end within {} bytes", http.max_bytes), ""));
             }
-            Ok(Some((piece.to_vec(), (response, size_bytes))))
+            piece
         })
     }
 
     /// The whole answer as text.
     pub(crate) async fn text(self) -> Result<String, ModelError> {
-        use futures::TryStreamExt;
-        let bytes = self.pieces().try_concat().await?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let mut pieces = std::pin::pin!(self.pieces());
+        let mut all = Vec::new();
+        while let Some(piece) = pieces.next().await {
+            all.extend_from_slice(&piece?);
+        }
+        Ok(String::from_utf8_lossy(&all).into_owned())
     }
 
     async fn refused(self) -> ModelError {
@@ -221,7 +232,7 @@ impl<'a> HttpAnswer<'a> {
         // If the reason cannot be read, the status is reported all the same.
         let mut body = Vec::new();
         let mut pieces = std::pin::pin!(self.pieces());
-        while let Some(Ok(piece)) = futures::StreamExt::next(&mut pieces).await
+        while let Some(Ok(piece)) = pieces.next().await
             && body.len() < MAX_COMPLAINT_BYTES
         {
             body.extend(piece);

@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`] or the model in a folder ([`open_folder`]). A
-//! [`PassageSource`] finds passages, such as [`HttpSource`].
+//! An [`Embedder`] gives texts their vectors, such as [`Embeddings`] or the model in a folder ([`open_folder`]). An
+//! [`HttpSource`] finds passages.
 //!
 //! A failed request is retried only if that can help and does no harm: see [`Retries`]. No error, log or `Debug` output
 //! contains an API key.
@@ -35,7 +35,6 @@ mod error;
 mod settings;
 
 mod endpoints;
-mod probe;
 
 mod anthropic;
 mod embeddings;
@@ -46,6 +45,7 @@ mod local;
 mod minilm;
 mod openai;
 mod source;
+mod whole;
 
 mod endpoint;
 mod http;
@@ -65,7 +65,7 @@ pub use endpoints::Endpoints;
 pub use error::{ModelError, SettingsError};
 pub use folder::open_folder;
 pub use name::{ModelName, Provider};
-pub use probe::{OLLAMA_BASE_URL, probe};
 pub use retry::Retries;
 pub use settings::{ApiKey, Proxy, Settings, Timeouts};
-pub use source::{HttpSource, Passage, PassageSource, SourceSettings};
+pub use source::{HttpSource, Passage, SourceSettings};
+pub use whole::whole_answer;

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::ModelError;
 
 const MAX_CHARS: usize = 256;
@@ -30,8 +28,7 @@ impl Provider {
 
 /// The name of a model: `openai:NAME` or `anthropic:NAME`, up to 256 characters. `NAME` alone is `openai:NAME`, even if it
 /// contains a colon, as in `qwen2.5:7b`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelName {
     provider: Provider,
     name: String,
@@ -69,20 +66,6 @@ impl FromStr for ModelName {
         };
         let shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
         Err(ModelError::BadName { name: shown, wrong })
-    }
-}
-
-impl TryFrom<String> for ModelName {
-    type Error = ModelError;
-
-    fn try_from(text: String) -> Result<Self, ModelError> {
-        text.parse()
-    }
-}
-
-impl From<ModelName> for String {
-    fn from(name: ModelName) -> Self {
-        name.to_string()
     }
 }
 

@@ -66,9 +66,15 @@ impl Retries {
 
 fn may_help(error: &ModelError) -> bool {
     match error {
-        ModelError::TimedOut { .. } => false,
-        ModelError::Refused { message, .. } => error.is_transient() && !message.contains("insufficient_quota"),
-        error => error.is_transient(),
+        ModelError::Unreachable { .. } | ModelError::CutOff { .. } => true,
+        ModelError::Refused { status, message, .. } => {
+            matches!(*status, 429 | 500..=599) && !message.contains("insufficient_quota")
+        }
+        ModelError::TimedOut { .. }
+        | ModelError::NotUnderstood { .. }
+        | ModelError::NoVector { .. }
+        | ModelError::NotConfigured { .. }
+        | ModelError::BadName { .. } => false,
     }
 }
 

@@ -2,24 +2,12 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::http::{Address, Http};
 use crate::{ApiKey, ModelError, Proxy, SettingsError, Timeouts};
-
-/// Finds passages for a query.
-#[async_trait]
-pub trait PassageSource: Send + Sync {
-    /// Its name, which every passage of it is shown with.
-    fn name(&self) -> &str;
-
-    /// At most `limit` passages for `query`, best first.
-    async fn passages(&self, query: &str, limit: usize) -> Result<Vec<Passage>, ModelError>;
-}
 
 /// What a source found. All of it is the text of somebody else.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -83,24 +71,22 @@ impl HttpSource {
         Ok(Self { name: settings.name.clone(), http, timeout })
     }
 
+    /// Its name, which every passage of it is shown with.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// At most `limit` passages for `query`, best first.
+    pub async fn passages(&self, query: &str, limit: usize) -> Result<Vec<Passage>, ModelError> {
+        self.http.within(self.timeout, "to give its passages", self.ask(query, limit)).await
+    }
+
     async fn ask(&self, query: &str, limit: usize) -> Result<Vec<Passage>, ModelError> {
         let body = json!({"query": query, "limit": limit});
         let text = self.http.send(self.http.post("", &body)).await?.text().await?;
         let mut passages = read(&text).map_err(|wrong| self.http.not_understood(&wrong, &text))?;
         passages.truncate(limit);
         Ok(passages)
-    }
-}
-
-#[async_trait]
-impl PassageSource for HttpSource {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    async fn passages(&self, query: &str, limit: usize) -> Result<Vec<Passage>, ModelError> {
-        let asked = timeout(self.timeout, self.ask(query, limit)).await;
-        asked.unwrap_or_else(|_| Err(self.http.timed_out("to give its passages", self.timeout)))
     }
 }
 

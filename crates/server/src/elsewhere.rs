@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use callboard_engine::{ForeignPassage, NoVectors};
-use callboard_model::{ModelError, Passage};
+use callboard_model::{HttpSource, ModelError, Passage};
 
 /// What a model of vectors wants before each text. Many want nothing.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,11 @@ pub fn embedder(model: Arc<dyn callboard_model::Embedder>, prefixes: Prefixes) -
 }
 
 /// A source of passages, as recall asks it.
-pub fn passage_source(source: Arc<dyn callboard_model::PassageSource>) -> Arc<dyn callboard_engine::PassageSource> {
+pub fn passage_source(source: HttpSource) -> Arc<dyn callboard_engine::PassageSource> {
     Arc::new(Elsewhere(source))
 }
 
-struct Elsewhere<T: ?Sized>(Arc<T>);
+struct Elsewhere(HttpSource);
 
 /// A model that is given each text with what it wants before it.
 struct Prefixed {
@@ -46,7 +46,7 @@ impl Prefixed {
     }
 }
 
-impl fmt::Debug for Elsewhere<dyn callboard_model::PassageSource> {
+impl fmt::Debug for Elsewhere {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PassageSource").field(&self.0.name()).finish()
     }
@@ -80,7 +80,7 @@ impl callboard_engine::Embedder for Prefixed {
 }
 
 #[async_trait]
-impl callboard_engine::PassageSource for Elsewhere<dyn callboard_model::PassageSource> {
+impl callboard_engine::PassageSource for Elsewhere {
     fn name(&self) -> &str {
         self.0.name()
     }

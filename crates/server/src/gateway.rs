@@ -11,10 +11,10 @@ mod pass;
 mod unknown;
 
 use axum::{
-    Router,
+    Json, Router,
     body::Body,
     extract::Request,
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderMap, Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
     routing::any,
 };
@@ -56,7 +56,7 @@ pub(crate) fn routes(app: &App) -> Router {
     let mut router = Router::new();
     for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
         for (before, names) in [("/gateway/{session}/{agent}", true), ("/gateway", false)] {
-            let begin = format!("{before}/{}", dialect.name());
+            let begin = format!("{before}/{}", dialect.provider().as_str());
             let app = app.clone();
             let answer = move |request: Request| {
                 let app = app.clone();
@@ -97,7 +97,7 @@ async fn answer(app: &App, dialect: Dialect, names: bool, request: Request) -> R
         (Dialect::OpenAi, &Method::POST, "chat/completions")
         | (Dialect::Responses, &Method::POST, "responses")
         | (Dialect::Anthropic, &Method::POST, "messages") => {
-            chat(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }).await
+            chat(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }, path).await
         }
         (Dialect::Anthropic, &Method::POST, "messages/count_tokens") => {
             count(app, place, Call { dialect, mode, body: read(app, &parts, body).await?, parts }, path).await
@@ -122,9 +122,7 @@ fn about(dialect: Dialect, place: &Place) -> Response {
     let Place { session, agent, .. } = place;
     let about = format!("a base URL for clients of the API: the conversations of {agent} in the session {session}");
     let about = serde_json::json!({"about": about, "session": session, "agent": agent, "calls": dialect.calls()});
-    let mut response = Response::new(Body::from(about.to_string()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    Json(about).into_response()
 }
 
 /// What a client sent.
@@ -250,7 +248,7 @@ async fn understood(
 }
 
 /// One request of a conversation.
-async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint> {
+async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { bytes, object } } = call;
     let options = write_options(&parts, &bytes)?;
     let mut asked = understood(app, &place, (dialect, mode), object).await?;
@@ -292,7 +290,7 @@ async fn chat(app: &App, place: Place, call: Call) -> Result<Response, Complaint
     };
     let request = Forwarded {
         provider: dialect.provider(),
-        path: dialect.path("chat"),
+        path: dialect.path(path),
         headers: dialect.headers(&parts.headers),
         body: Some(body),
     };

@@ -68,7 +68,7 @@ pub(crate) fn route(app: &App, routes: &Router) -> Router {
     let limits = &app.settings.limits;
     let api = Arc::new(Routes(routes.clone()));
     let kept = Arc::new(StoredConnections(app.board.clone()));
-    let door = Arc::new(Door::new(api, kept, limits.body_bytes, limits.connections, app.closing.clone()));
+    let door = Arc::new(Door::new(api, kept, limits.connections, app.closing.clone()));
     let app = app.clone();
     let answer = move |request: Request| {
         let (app, door) = (app.clone(), door.clone());
@@ -97,6 +97,6 @@ async fn answer(app: &App, door: &Door, request: Request) -> Result<Response, Ca
     // The door may have others wait until a request is answered.
     let limits = &app.settings.limits;
     let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
-    let response = door.answer(Request::from_parts(parts, Body::from(bytes)), scope).await;
+    let response = door.answer(http::Request::from_parts(parts, bytes), scope).await;
     Ok(response.map(Body::new))
 }

@@ -3,50 +3,17 @@
 /// Elements that say nothing, with all that is in them.
 const SILENT: [&str; 9] = ["script", "style", "template", "svg", "math", "iframe", "noembed", "noframes", "object"];
 
-/// Elements that begin and end lines of their own, with an empty line around them.
-const BLOCKS: [&str; 23] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "details",
-    "dl",
-    "fieldset",
-    "figure",
-    "footer",
-    "form",
-    "header",
-    "html",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "table",
-    "ul",
-    "h1",
-    "h2",
-];
-
-/// Elements that begin and end lines.
-const LINES: [&str; 14] = [
-    "br",
-    "caption",
-    "center",
-    "dd",
-    "div",
-    "dt",
-    "figcaption",
-    "hr",
-    "legend",
-    "li",
-    "option",
-    "summary",
-    "title",
-    "tr",
-];
+/// How many line ends are around an element: two where an empty line is, one where it begins and ends lines.
+fn line_ends(name: &str) -> usize {
+    match name {
+        "address" | "article" | "aside" | "blockquote" | "body" | "details" | "dl" | "fieldset" | "figure"
+        | "footer" | "form" | "h1" | "h2" | "header" | "html" | "main" | "nav" | "ol" | "p" | "pre" | "section"
+        | "table" | "ul" => 2,
+        "br" | "caption" | "center" | "dd" | "div" | "dt" | "figcaption" | "hr" | "legend" | "li" | "option"
+        | "summary" | "title" | "tr" => 1,
+        _ => 0,
+    }
+}
 
 /// What is written so far, and where in the page it is.
 #[derive(Default)]
@@ -231,10 +198,9 @@ impl Writer {
         if self.pre > 0 && name != "pre" || begins_item {
             return;
         }
-        if BLOCKS.contains(&name) && !is_inner_list {
-            self.lines(2);
-        } else if LINES.contains(&name) || is_inner_list {
-            self.lines(1);
+        match line_ends(name) {
+            0 => {}
+            count => self.lines(if is_inner_list { 1 } else { count }),
         }
     }
 

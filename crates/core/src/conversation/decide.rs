@@ -12,12 +12,12 @@ use crate::{
     conversation::facts::{AGENTS_THREAD, MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
-    conversation::settings::{ThreadSettings, Whose},
+    conversation::settings::{ThreadPatch, ThreadSettings, Whose},
     conversation::{
-        AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage, PutClientThread,
+        AddClientMessages, AddMessages, Content, MAX_MESSAGES, Message, MessageReceipt, NewContent, NewMessage,
         PutThread, Role,
     },
-    entry::{Entry, Hash},
+    entry::{Actor, Entry, Hash},
     error::{ConflictKind, Error, Fault},
     fact::{self, Fact},
     id::{AgentName, MessageId, Seq, ThreadId},
@@ -41,21 +41,6 @@ impl Command for PutThread {
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         visitor.name(format_args!("/thread"), self.thread.as_str());
         self.patch.input(visitor);
-    }
-}
-
-/// The same for the thread of a program that asks models itself.
-impl Command for PutClientThread {
-    type Answer = ();
-
-    const RIGHT: Right = PutThread::RIGHT;
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        self.0.put(decision, Whose::Clients)
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        self.0.input(visitor);
     }
 }
 
@@ -123,6 +108,48 @@ impl Command for AddMessages {
 
     fn items(&self) -> usize {
         self.messages.len()
+    }
+}
+
+impl Command for AddClientMessages {
+    type Answer = ();
+
+    const RIGHT: Right = AddMessages::RIGHT;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
+        let Self { agent, patch, add: AddMessages { thread, messages } } = self;
+        let by = decision.by.clone();
+        if *patch != ThreadPatch::default() {
+            // The caller was let in as this agent, and the thread is its own. What its program says, the user did not say.
+            decision.by = if by == Actor::User { Actor::User } else { Actor::System };
+            PutThread { thread: thread.clone(), patch: patch.clone() }.put(decision, Whose::Clients)?;
+        }
+        decision.state.team.agent(agent)?;
+        let is_users = |message: &NewMessage| by == Actor::User && matches!(message.role, Role::User | Role::System);
+        for said in messages.chunk_by(|one, next| is_users(one) == is_users(next)) {
+            let are_users = said.first().is_some_and(is_users);
+            decision.by = if are_users { Actor::User } else { Actor::Agent(agent.clone()) };
+            AddMessages { thread: thread.clone(), messages: said.to_vec() }.decide(decision)?;
+        }
+        decision.by = by;
+        Ok(())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        self.patch.input(visitor);
+        self.add.input(visitor);
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        self.add.texts()
+    }
+
+    fn entries(&self) -> Vec<Seq> {
+        self.add.entries()
+    }
+
+    fn items(&self) -> usize {
+        self.add.items()
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::NewMessage;
 use crate::{
     conversation::{
-        AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutClientThread, PutThread,
+        AddClientMessages, AddMessages, Message, MessageReceipt, MessageShape, MessageView, PutThread,
         facts::MessageAdded, settings::ThreadPatch, shape::in_shape,
     },
     count::Tokens,
@@ -348,15 +348,43 @@ fn the_tools_of_a_client_are_as_its_provider_takes_them() {
         description: "x".repeat(chars),
         ..crate::agent::Tool::default()
     };
-    let put = |patch| PutThread { thread: "notes".parse().unwrap(), patch };
+    let put = |patch| {
+        let (agent, add) = ("writer".parse().unwrap(), post("notes", &json!([])));
+        AddClientMessages { agent, patch, add }
+    };
     let tools = |chars| ThreadPatch { tools: Some(Some(vec![described(chars)])), ..ThreadPatch::default() };
-    board.user(PutClientThread(put(tools(100_000)))).unwrap();
+    board.user(put(tools(100_000))).unwrap();
     assert!(settle(&mut board, "user", tools(100_000)).starts_with("invalid: /tools"));
-    let refused = board.user(PutClientThread(put(tools(1 << 20)))).unwrap_err();
+    let refused = board.user(put(tools(1 << 20))).unwrap_err();
     assert_snapshot!(refused, @"/tools: describe them in at most 1048576 bytes altogether");
     // What else holds in the thread can be changed all the same.
     let short = ThreadPatch { history_tokens: Some(Some(Tokens(4000))), ..ThreadPatch::default() };
     assert!(settle(&mut board, "user", short).ends_with("entries"));
+}
+
+#[test]
+fn what_a_client_sends_is_said_by_the_user_and_the_agent_in_one_decision() {
+    let said = |by: &str| {
+        let mut board = Board::team("lead writer critic");
+        let visible_to = Some(serde_json::from_value(json!(["lead", "writer"])).unwrap());
+        let history = json!([
+            {"role": "user", "content": "One?"}, {"role": "assistant", "content": "Yes."},
+            {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Two?"},
+        ]);
+        let patch = ThreadPatch { visible_to, ..ThreadPatch::default() };
+        let (agent, add) = ("writer".parse().unwrap(), post("chat:writer", &history));
+        let (before, sends) = (board.entries.len(), AddClientMessages { agent, patch, add });
+        match by {
+            "user" => board.user(sends).unwrap(),
+            agent => board.by(agent, sends).unwrap(),
+        }
+        // Each decision is a second later than the one before.
+        let entries = &board.entries[before..];
+        assert!(entries.iter().all(|entry| entry.header.at == entries[0].header.at));
+        entries.iter().map(|entry| entry.header.by.called().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_snapshot!(said("user"), @"user user writer user user");
+    assert_snapshot!(said("writer"), @"system writer writer writer writer");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::reading::{self, ReadFault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, Piece, ToolCall, Usage};
@@ -14,74 +14,25 @@ use crate::{ChatAnswer, Finish, OnDelta, Piece, ToolCall, Usage};
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Event {
     MessageStart {
-        message: Message,
+        message: Map<String, Value>,
     },
     ContentBlockStart {
-        index: u64,
-        content_block: Block,
+        index: Option<u64>,
+        content_block: Map<String, Value>,
     },
     ContentBlockDelta {
-        index: u64,
-        delta: Delta,
+        index: Option<u64>,
+        delta: Map<String, Value>,
     },
-    MessageDelta {
-        delta: Option<End>,
-        usage: Option<WireUsage>,
-    },
+    MessageDelta(Map<String, Value>),
     MessageStop,
     Error {
         error: Option<Complaint>,
     },
     /// The whole answer, from a server that does not stream.
-    Message(Message),
+    Message(Map<String, Value>),
     #[serde(other)]
     Other,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    model: Option<String>,
-    content: Option<Vec<Block>>,
-    stop_reason: Option<String>,
-    usage: Option<WireUsage>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text {
-        text: Option<String>,
-    },
-    ToolUse {
-        id: Option<String>,
-        name: String,
-        /// Complete in a whole message; empty in a stream, where deltas follow.
-        input: Option<Value>,
-    },
-    Thinking(Map<String, Value>),
-    RedactedThinking(Map<String, Value>),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Delta {
-    #[serde(rename = "thinking_delta")]
-    Thinking { thinking: String },
-    #[serde(rename = "signature_delta")]
-    Signature { signature: String },
-    #[serde(rename = "text_delta")]
-    Text { text: String },
-    #[serde(rename = "input_json_delta")]
-    InputJson { partial_json: String },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct End {
-    stop_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -90,8 +41,7 @@ struct Complaint {
     kind: Option<String>,
 }
 
-/// The usage so far. Fields that a later event leaves out keep their values.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct WireUsage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
@@ -117,23 +67,45 @@ impl Complaint {
     }
 }
 
+/// The fields in which pieces of a block come, and those of the block to which they belong.
+const PIECES: [(&str, &str); 5] = [
+    ("text", "text"),
+    ("thinking", "thinking"),
+    ("signature", "signature"),
+    ("partial_json", "input"),
+    ("content", "content"),
+];
+
 /// An answer that is being put together.
 #[derive(Default)]
 pub(super) struct Assembly {
     /// The tool whose arguments are the answer, if the request has a schema.
     form: Option<String>,
-    /// The block with that call.
-    given: Option<u64>,
+    /// The place of the block with that call.
+    given: Option<usize>,
+    /// The message without its content and its usage.
+    message: Map<String, Value>,
+    /// The blocks of its content with their indexes. The input of a call that comes in pieces is a text.
+    blocks: Vec<(Option<u64>, Map<String, Value>)>,
+    usage: Map<String, Value>,
+    /// What was handed out.
     text: String,
-    /// The text outside of that call.
-    aside: String,
-    calls: Vec<(u64, ToolCall)>,
-    reasoning: Vec<(u64, Map<String, Value>)>,
-    /// What came, in its order; what is given in the form is not among it.
-    pieces: Vec<Piece>,
-    usage: Option<WireUsage>,
-    finish: Option<Finish>,
-    model: Option<String>,
+    has_ended: bool,
+}
+
+/// The whole message that the events of a stream make; `None` where it did not come to its end.
+pub(crate) fn whole(events: Vec<Value>) -> Option<Value> {
+    let mut assembly = Assembly::default();
+    for event in events.into_iter().filter_map(|event| serde_json::from_value(event).ok()) {
+        if assembly.add(event, &mut |_| {}).is_break() {
+            break;
+        }
+    }
+    let Assembly { mut message, blocks, usage, has_ended, .. } = assembly;
+    let blocks: Vec<_> = blocks.into_iter().map(|(_, block)| block).collect();
+    let whole = [("role", json!("assistant")), ("content", json!(blocks)), ("usage", usage.into())];
+    message.extend(whole.map(|(name, value)| (name.to_owned(), value)));
+    has_ended.then(|| message.into())
 }
 
 impl Assembly {
@@ -144,109 +116,131 @@ impl Assembly {
 
     /// The answer; `asked` is the requested model. If the model did not call the tool, the answer is its text.
     pub(super) fn answer(mut self, asked: &str, on_delta: &mut OnDelta<'_>) -> ChatAnswer {
-        if self.form.is_some() && self.text.is_empty() && !self.aside.is_empty() {
-            on_delta(&self.aside);
-            self.text = self.aside;
+        let (mut reasoning, mut calls, mut pieces, mut said) = (Vec::new(), Vec::new(), Vec::new(), String::new());
+        for (_, mut block) in std::mem::take(&mut self.blocks) {
+            let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            match text("type").as_str() {
+                "text" => {
+                    let begin = said.len();
+                    said.push_str(&text("text"));
+                    match pieces.last_mut() {
+                        _ if self.form.is_some() || said.len() == begin => {}
+                        Some(Piece::Text(range)) => range.end = said.len(),
+                        _ => pieces.push(Piece::Text(begin..said.len())),
+                    }
+                }
+                "tool_use" if self.form.as_deref() == Some(text("name").as_str()) => {}
+                "tool_use" => {
+                    let (id, name) = (text("id"), text("name"));
+                    let arguments = block.remove("input").map(arguments).unwrap_or_default();
+                    pieces.push(Piece::Call(calls.len()));
+                    calls.push(ToolCall { id, name, arguments });
+                }
+                "thinking" | "redacted_thinking" => {
+                    pieces.push(Piece::Thought(reasoning.len()));
+                    reasoning.push(block);
+                }
+                _ => {}
+            }
         }
-        let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
+        if self.form.is_some() && self.text.is_empty() && !said.is_empty() {
+            on_delta(&said);
+            self.text = said;
+        }
+        let tool_calls = complete(calls);
         let silent = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         // The call of the tool is the answer itself, so no result is expected.
-        let finish = self.finish.filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
-        let model = self.model.unwrap_or_else(|| asked.to_owned());
-        let reasoning = self.reasoning.into_iter().map(|(_, block)| block).collect();
-        let usage = self.usage.filter(WireUsage::is_told).map(Usage::from);
-        ChatAnswer { text: self.text, reasoning, tool_calls, pieces: self.pieces, usage, finish, model }
+        let finish = self.stop_reason().map(finish).filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
+        let model = self.message.get("model").and_then(Value::as_str).unwrap_or(asked).to_owned();
+        let usage = serde_json::from_value(self.usage.into()).ok().and_then(WireUsage::told);
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish, model }
     }
 
     fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {
         match event {
-            Event::MessageStart { message } | Event::Message(message) => self.message(message, on_delta),
+            Event::MessageStart { mut message } | Event::Message(mut message) => {
+                let content = message.remove("content");
+                self.note_usage(message.remove("usage"));
+                self.message.extend(message);
+                let blocks = content.as_ref().and_then(Value::as_array).into_iter().flatten();
+                for (index, block) in (0..).zip(blocks.filter_map(Value::as_object)) {
+                    self.begin(Some(index), block.clone(), on_delta);
+                }
+            }
             Event::ContentBlockStart { index, content_block } => self.begin(index, content_block, on_delta),
-            Event::ContentBlockDelta { delta: Delta::Text { text }, .. } => self.say(&text, on_delta),
-            Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
-                self.call_with(index, &partial_json, on_delta);
+            Event::ContentBlockDelta { index, delta } => self.go_on(index, &delta, on_delta),
+            Event::MessageDelta(mut event) => {
+                self.note_usage(event.remove("usage"));
+                if let Some(Value::Object(delta)) = event.remove("delta") {
+                    self.message.extend(delta.into_iter().filter(|(_, value)| !value.is_null()));
+                }
+                let managed = event.remove_entry("context_management").filter(|(_, managed)| !managed.is_null());
+                self.message.extend(managed);
             }
-            Event::ContentBlockDelta { index, delta: Delta::Thinking { thinking } } => {
-                self.think(index, "thinking", &thinking);
-            }
-            Event::ContentBlockDelta { index, delta: Delta::Signature { signature } } => {
-                self.think(index, "signature", &signature);
-            }
-            Event::MessageDelta { delta, usage } => self.end(delta.and_then(|delta| delta.stop_reason), usage),
             Event::MessageStop => {
-                self.finish.get_or_insert(Finish::Stop);
+                self.has_ended = true;
                 return ControlFlow::Break(());
             }
-            Event::ContentBlockDelta { delta: Delta::Other, .. } | Event::Error { .. } | Event::Other => {}
+            Event::Error { .. } | Event::Other => {}
         }
         ControlFlow::Continue(())
     }
 
-    fn message(&mut self, message: Message, on_delta: &mut OnDelta<'_>) {
-        self.model = message.model;
-        for (index, block) in (0..).zip(message.content.into_iter().flatten()) {
-            self.begin(index, block, on_delta);
-        }
-        self.end(message.stop_reason, message.usage);
-    }
-
-    fn begin(&mut self, index: u64, block: Block, on_delta: &mut OnDelta<'_>) {
-        match block {
-            Block::Text { text } => self.say(&text.unwrap_or_default(), on_delta),
-            Block::ToolUse { id, name, input } => {
-                let id = id.unwrap_or_default();
-                if self.form.as_ref() != Some(&name) {
-                    self.pieces.push(Piece::Call(self.calls.len()));
-                    self.calls.push((index, ToolCall { id, name, arguments: String::new() }));
-                } else if self.given.is_none() {
-                    self.given = Some(index);
-                }
-                let is_there =
-                    |input: &Value| input.as_object().is_none_or(|fields| !fields.is_empty()) && !input.is_null();
-                if let Some(input) = input.filter(is_there) {
-                    self.call_with(index, &input.to_string(), on_delta);
-                }
+    fn begin(&mut self, index: Option<u64>, block: Map<String, Value>, on_delta: &mut OnDelta<'_>) {
+        let text = |name: &str| block.get(name).and_then(Value::as_str);
+        match text("type") {
+            Some("text") => self.say(text("text").unwrap_or_default(), on_delta),
+            Some("tool_use") if self.given.is_none() && self.form.is_some() && self.form.as_deref() == text("name") => {
+                self.given = Some(self.blocks.len());
+                let input = block.get("input").cloned().map(arguments);
+                self.give(&input.unwrap_or_default(), on_delta);
             }
-            Block::Thinking(block) => self.begin_thought(index, "thinking", block),
-            Block::RedactedThinking(block) => self.begin_thought(index, "redacted_thinking", block),
-            Block::Other => {}
+            _ => {}
+        }
+        self.blocks.push((index, block));
+    }
+
+    /// Adds a piece to the block with this index; without one, to the last. Some servers begin no block of text.
+    fn go_on(&mut self, index: Option<u64>, delta: &Map<String, Value>, on_delta: &mut OnDelta<'_>) {
+        let is_text = delta.get("type").is_some_and(|kind| *kind == "text_delta");
+        let is_its = |(at, block): &(Option<u64>, Map<String, Value>)| {
+            (index.is_none() || *at == index) && (!is_text || block.get("type").is_some_and(|kind| *kind == "text"))
+        };
+        let at = match self.blocks.iter().rposition(is_its) {
+            Some(at) => at,
+            None if is_text => {
+                let text = [("type", json!("text")), ("text", json!(""))];
+                self.blocks.push((index, text.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()));
+                self.blocks.len() - 1
+            }
+            None => return,
+        };
+        let Some((_, block)) = self.blocks.get_mut(at) else { return };
+        // An empty piece takes nothing away from a call that began with its input.
+        let piece = |name: &str| delta.get(name).and_then(Value::as_str).filter(|piece| !piece.is_empty());
+        for (name, field) in PIECES {
+            match (block.get_mut(field), piece(name)) {
+                (Some(Value::String(so_far)), Some(piece)) => so_far.push_str(piece),
+                (_, Some(piece)) => drop(block.insert(field.to_owned(), piece.into())),
+                (_, None) => {}
+            }
+        }
+        if let Some(citation) = delta.get("citation") {
+            match block.get_mut("citations").and_then(Value::as_array_mut) {
+                Some(citations) => citations.push(citation.clone()),
+                None => drop(block.insert("citations".to_owned(), json!([citation]))),
+            }
+        }
+        self.say(piece("text").unwrap_or_default(), on_delta);
+        if self.given == Some(at) {
+            self.give(piece("partial_json").unwrap_or_default(), on_delta);
         }
     }
 
-    fn begin_thought(&mut self, index: u64, kind: &str, mut block: Map<String, Value>) {
-        block.insert("type".to_owned(), kind.into());
-        self.pieces.push(Piece::Thought(self.reasoning.len()));
-        self.reasoning.push((index, block));
-    }
-
-    /// Adds a piece to a field of a block of reasoning.
-    fn think(&mut self, index: u64, field: &str, piece: &str) {
-        if let Some((_, block)) = self.reasoning.iter_mut().find(|(at, _)| *at == index) {
-            let before = block.get(field).and_then(Value::as_str).unwrap_or_default();
-            let whole = format!("{before}{piece}");
-            block.insert(field.to_owned(), whole.into());
-        }
-    }
-
+    /// Hands out a text, unless the answer is what a tool is called with.
     fn say(&mut self, text: &str, on_delta: &mut OnDelta<'_>) {
-        if self.form.is_some() {
-            self.aside.push_str(text);
-            return;
-        }
-        let (begin, end) = (self.text.len(), self.text.len() + text.len());
-        match self.pieces.last_mut() {
-            _ if text.is_empty() => {}
-            Some(Piece::Text(range)) => range.end = end,
-            _ => self.pieces.push(Piece::Text(begin..end)),
-        }
-        self.give(text, on_delta);
-    }
-
-    fn call_with(&mut self, index: u64, json: &str, on_delta: &mut OnDelta<'_>) {
-        if self.given == Some(index) {
-            self.give(json, on_delta);
-        } else if let Some((_, call)) = self.calls.iter_mut().find(|(at, _)| *at == index) {
-            call.arguments.push_str(json);
+        if self.form.is_none() {
+            self.give(text, on_delta);
         }
     }
 
@@ -257,19 +251,15 @@ impl Assembly {
         }
     }
 
-    fn end(&mut self, reason: Option<String>, usage: Option<WireUsage>) {
-        if let Some(reason) = reason {
-            self.finish = Some(finish(&reason));
+    /// Fields that a later event leaves out keep their values.
+    fn note_usage(&mut self, usage: Option<Value>) {
+        if let Some(Value::Object(usage)) = usage {
+            self.usage.extend(usage.into_iter().filter(|(_, value)| !value.is_null()));
         }
-        if let Some(usage) = usage {
-            let before = self.usage.take().unwrap_or_default();
-            self.usage = Some(WireUsage {
-                input_tokens: usage.input_tokens.or(before.input_tokens),
-                cache_creation_input_tokens: usage.cache_creation_input_tokens.or(before.cache_creation_input_tokens),
-                cache_read_input_tokens: usage.cache_read_input_tokens.or(before.cache_read_input_tokens),
-                output_tokens: usage.output_tokens.or(before.output_tokens),
-            });
-        }
+    }
+
+    fn stop_reason(&self) -> Option<&str> {
+        self.message.get("stop_reason")?.as_str()
     }
 }
 
@@ -282,12 +272,11 @@ impl reading::Assembly for Assembly {
     }
 
     fn is_finished(&self) -> bool {
-        self.finish.is_some()
+        self.has_ended || self.stop_reason().is_some()
     }
 
     fn is_empty(&self) -> bool {
-        let nothing_said = self.text.is_empty() && self.aside.is_empty() && self.given.is_none();
-        nothing_said && self.calls.is_empty() && self.finish.is_none()
+        self.blocks.is_empty() && !self.is_finished()
     }
 
     fn received_chars(&self) -> usize {
@@ -295,22 +284,25 @@ impl reading::Assembly for Assembly {
     }
 }
 
-impl WireUsage {
-    /// Whether it says anything.
-    fn is_told(&self) -> bool {
-        let read = self.input_tokens.or(self.cache_creation_input_tokens).or(self.cache_read_input_tokens);
-        read.or(self.output_tokens).is_some()
+/// The arguments of a call as a text. Where they come in pieces, the call begins without any.
+fn arguments(input: Value) -> String {
+    match input {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        input => input.to_string(),
     }
 }
 
-impl From<WireUsage> for Usage {
-    /// Tokens that were read from a cache or written to one count as read.
-    fn from(usage: WireUsage) -> Self {
-        let read = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
-        Self {
+impl WireUsage {
+    /// What it says, if it says anything. Tokens that were read from a cache or written to one count as read.
+    fn told(self) -> Option<Usage> {
+        let read = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        let told = read.iter().chain([&self.output_tokens]).any(Option::is_some);
+        told.then(|| Usage {
             prompt_tokens: read.into_iter().flatten().fold(0, u64::saturating_add),
-            completion_tokens: usage.output_tokens.unwrap_or_default(),
-        }
+            completion_tokens: self.output_tokens.unwrap_or_default(),
+        })
     }
 }
 

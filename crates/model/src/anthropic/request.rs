@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::chat::SchemaForm;
 use crate::{ChatRequest, ResponseSchema};
 
 /// The default for the most tokens of an answer: the API requires a number, and all models in use can write so many.
@@ -12,27 +13,8 @@ const MAX_TOKENS: u64 = 8192;
 /// The option of what becomes of thoughts before which something has changed. An answer that refuses them names it.
 pub(super) const MISMATCH: &str = "prefix_mismatch_behavior";
 
-/// How a model is asked for an answer with a schema.
-#[derive(Clone, Copy)]
-pub(super) enum Form<'a> {
-    /// As the arguments of a tool.
-    Tool(&'a ResponseSchema),
-    /// In words.
-    Words(&'a ResponseSchema),
-}
-
-impl<'a> Form<'a> {
-    /// The tool that the model has to call, if any.
-    pub(super) fn tool(self) -> Option<&'a str> {
-        match self {
-            Self::Tool(schema) => Some(&schema.name),
-            Self::Words(_) => None,
-        }
-    }
-}
-
-/// The body for `request`. It has only the given options, and no seed, which the API does not support.
-pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
+/// The body for `request`. It has only the given options.
+pub(super) fn body(request: &ChatRequest, form: SchemaForm) -> Value {
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -42,8 +24,8 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     let mut system = request.system.clone();
     let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
     let mut choice = request.tool_choice.as_ref().and_then(chosen);
-    match form {
-        Some(Form::Tool(schema)) => {
+    match (&request.response_schema, form) {
+        (Some(schema), SchemaForm::Enforced) => {
             // No two tools may have the same name, and the form is what is asked for.
             tools.retain(|tool| tool.get("name").and_then(Value::as_str) != Some(schema.name.as_str()));
             tools.push(form_tool(schema));
@@ -53,12 +35,12 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
                 false => json!({"type": "any", "disable_parallel_tool_use": true}),
             });
         }
-        Some(Form::Words(ResponseSchema { schema, .. })) => {
+        (Some(ResponseSchema { schema, .. }), SchemaForm::Words) => {
             let words =
                 format!("Answer with one JSON object, and nothing else, that meets this JSON Schema:\n{schema}");
             system.push(json!({"type": "text", "text": words}));
         }
-        None => {}
+        (None, _) => {}
     }
     if tools.is_empty() {
         // The API requires tools if the conversation has calls. None of them is to be called now.
@@ -79,17 +61,35 @@ pub(super) fn body(request: &ChatRequest, form: Option<Form<'_>>) -> Value {
     Value::Object(body)
 }
 
-/// The same body, of whose thoughts those are left out before which something has changed. Models that refuse these think as they do
-/// where nothing is said of it.
+/// The same body, of whose thoughts those are left out before which something has changed; all of them, where it turns thinking off.
+/// Models that refuse these think as they do where nothing is said of it. Where they think no call can be forced, and the newest cannot
+/// but think.
 pub(super) fn without_unbound(mut body: Value) -> Value {
-    if let Some(fields) = body.as_object_mut() {
-        let thinking = fields.entry("thinking").or_insert(Value::Null);
-        if !thinking.is_object() {
-            *thinking = json!({"type": "adaptive"});
+    let Some(fields) = body.as_object_mut() else { return body };
+    let is_kind = |value: &Value, kinds: &[&str]| kinds.iter().any(|kind| value.get("type") == Some(&json!(kind)));
+    if fields.get("thinking").is_some_and(|thinking| is_kind(thinking, &["disabled"])) {
+        // What has nothing else in it is no message.
+        if let Some(messages) = fields.get_mut("messages").and_then(Value::as_array_mut) {
+            messages.retain_mut(|message| {
+                let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) else { return true };
+                blocks.retain(|block| !is_kind(block, &["thinking", "redacted_thinking"]));
+                !blocks.is_empty()
+            });
         }
-        if let Some(thinking) = thinking.as_object_mut() {
-            thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
-        }
+        return body;
+    }
+    let thinking = fields.entry("thinking").or_insert(Value::Null);
+    if !thinking.is_object() {
+        *thinking = json!({"type": "adaptive"});
+    }
+    if let Some(thinking) = thinking.as_object_mut() {
+        thinking.insert("block_binding".to_owned(), json!({MISMATCH: "drop_block"}));
+    }
+    if let Some(choice) = fields.get_mut("tool_choice").filter(|choice| is_kind(choice, &["any", "tool"]))
+        && let Some(choice) = choice.as_object_mut()
+    {
+        choice.insert("type".to_owned(), json!("auto"));
+        choice.remove("name");
     }
     body
 }
@@ -149,9 +149,8 @@ mod tests {
     #[test]
     fn a_body_holds_what_was_asked_for_and_the_longest_answer() {
         let mut request = request();
-        request.seed = Some(7);
         let bare = json!({"model": "small", "max_tokens": 8192, "messages": request.messages, "stream": true});
-        assert_eq!(body(&request, None), bare);
+        assert_eq!(body(&request, SchemaForm::Enforced), bare);
 
         request.max_tokens = Some(5);
         request.temperature = Some(0.0);
@@ -165,9 +164,9 @@ mod tests {
             (json!({"type": "function", "function": {"name": "look"}}), json!({"type": "tool", "name": "look"})),
         ] {
             request.tool_choice = Some(choice);
-            assert_eq!(body(&request, None)["tool_choice"], written);
+            assert_eq!(body(&request, SchemaForm::Enforced)["tool_choice"], written);
         }
-        let full = body(&request, None);
+        let full = body(&request, SchemaForm::Enforced);
         assert_eq!((&full["max_tokens"], &full["temperature"]), (&json!(5), &json!(0.0)));
         assert_eq!(full["system"], json!(request.system));
         assert_eq!(
@@ -178,9 +177,10 @@ mod tests {
 
     #[test]
     fn a_form_is_a_tool_that_has_to_be_called_or_is_told_in_words() {
-        let (request, schema) = (request(), json!({"type": "object"}));
-        let form = ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None };
-        let as_tool = body(&request, Some(Form::Tool(&form)));
+        let (mut request, schema) = (request(), json!({"type": "object"}));
+        request.response_schema =
+            Some(ResponseSchema { name: "form".to_owned(), schema: schema.clone(), strict: true, plain: None });
+        let as_tool = body(&request, SchemaForm::Enforced);
         assert_eq!((&as_tool["tools"][0]["input_schema"], &as_tool["tools"][0]["strict"]), (&schema, &json!(true)));
         assert_eq!(
             (&as_tool["tool_choice"]["type"], &as_tool["tool_choice"]["name"]),
@@ -189,16 +189,36 @@ mod tests {
         let function = json!({"name": "look", "description": "Looks.", "parameters": {}});
         let mut with_tools = request.clone();
         with_tools.tools = vec![json!({"type": "function", "function": function})];
-        let beside = body(&with_tools, Some(Form::Tool(&form)));
+        let beside = body(&with_tools, SchemaForm::Enforced);
         assert_eq!((&beside["tools"][1]["name"], &beside["tool_choice"]["type"]), (&json!("form"), &json!("any")));
         with_tools.tools = vec![json!({"type": "function", "function": {"name": "form", "parameters": {}}})];
-        assert_eq!(body(&with_tools, Some(Form::Tool(&form)))["tools"].as_array().unwrap().len(), 1);
-        let in_words = body(&request, Some(Form::Words(&form)));
+        assert_eq!(body(&with_tools, SchemaForm::Enforced)["tools"].as_array().unwrap().len(), 1);
+        let in_words = body(&request, SchemaForm::Words);
         assert!(in_words["system"][0]["text"].as_str().unwrap().ends_with(
             r#":
 {"type":"object"}"#
         ));
         assert_eq!(in_words.get("tools"), None);
+    }
+
+    #[test]
+    fn no_call_is_forced_where_a_model_thinks() {
+        let again = |thinking: Value, choice: Value| {
+            without_unbound(json!({"thinking": thinking, "tool_choice": choice}))["tool_choice"].clone()
+        };
+        let named = json!({"type": "tool", "name": "look", "disable_parallel_tool_use": true});
+        let auto = json!({"type": "auto", "disable_parallel_tool_use": true});
+        assert_eq!(again(Value::Null, named.clone()), auto);
+        assert_eq!(again(json!({"type": "adaptive"}), json!({"type": "any"})), json!({"type": "auto"}));
+        assert_eq!(again(json!({"type": "enabled"}), json!({"type": "none"})), json!({"type": "none"}));
+        // Where it does not think, all that it thought is left out.
+        let said = |contents: &[Value]| {
+            let answers = contents.iter().map(|content| json!({"role": "assistant", "content": content}));
+            let messages: Vec<_> = [json!({"role": "user", "content": "hi"})].into_iter().chain(answers).collect();
+            json!({"thinking": {"type": "disabled"}, "tool_choice": named, "messages": messages})
+        };
+        let (thought, text) = (json!({"type": "thinking", "thinking": "Hm."}), json!({"type": "text", "text": "Hi."}));
+        assert_eq!(without_unbound(said(&[json!([thought]), json!([thought, text])])), said(&[json!([text])]));
     }
 
     #[test]
@@ -219,7 +239,7 @@ mod tests {
         let mut request = request();
         let call = json!({"type": "tool_use", "id": "c1", "name": "look", "input": {}});
         request.messages.push(json!({"role": "assistant", "content": [call]}));
-        let body = body(&request, None);
+        let body = body(&request, SchemaForm::Enforced);
         assert_eq!(body["tools"], json!([{"name": "look", "input_schema": {"type": "object"}}]));
         assert_eq!(body["tool_choice"], json!({"type": "none"}));
     }

@@ -1,71 +1,30 @@
 //! Putting an answer together, from the pieces of a stream or from a whole answer.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::reading::{self, ReadFault, complete};
 use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 
-/// One piece of an answer, or the whole: both have the same form except for one name. In all of it, null is absent.
+/// One piece of an answer, or the whole: both have the same form except for one name, and some servers send the whole so far beside each
+/// piece. In all of it, null is absent.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
-    usage: Option<WireUsage>,
+    usage: Option<Map<String, Value>>,
     model: Option<String>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    #[serde(alias = "message")]
-    delta: Option<Delta>,
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    content: Option<String>,
-    refusal: Option<String>,
-    reasoning_content: Option<String>,
-    reasoning: Option<String>,
-    reasoning_details: Option<Vec<Map<String, Value>>>,
-    tool_calls: Option<Vec<CallDelta>>,
-}
-
-#[derive(Deserialize)]
-struct CallDelta {
     index: Option<u64>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-    /// What Gemini wants back with the call: the signature of what it thought.
-    extra_content: Option<Value>,
-}
-
-#[derive(Default, Deserialize)]
-struct FunctionDelta {
-    name: Option<String>,
-    /// A piece of JSON as text, or from some servers the JSON itself.
-    arguments: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct WireUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-}
-
-impl WireUsage {
-    /// What it says, if it says anything.
-    fn told(self) -> Option<Usage> {
-        let (prompt, completion) = (self.prompt_tokens, self.completion_tokens);
-        let told = prompt.is_some() || completion.is_some();
-        told.then(|| Usage {
-            prompt_tokens: prompt.unwrap_or_default(),
-            completion_tokens: completion.unwrap_or_default(),
-        })
-    }
+    delta: Option<Map<String, Value>>,
+    message: Option<Map<String, Value>>,
+    finish_reason: Option<String>,
 }
 
 impl Chunk {
@@ -77,140 +36,164 @@ impl Chunk {
     }
 }
 
-/// An answer that is being put together.
+/// An answer that is being put together: the first of several.
 #[derive(Default)]
 pub(super) struct Assembly {
+    message: Option<Map<String, Value>>,
+    /// What was handed out.
     text: String,
-    reasoning_content: String,
-    reasoning: String,
-    reasoning_details: Vec<Map<String, Value>>,
-    refused: bool,
-    calls: Vec<(Option<u64>, ToolCall)>,
-    /// What came beside calls, by their place.
-    beside: Vec<(usize, Value)>,
-    usage: Option<Usage>,
-    finish: Option<Finish>,
+    usage: Option<Map<String, Value>>,
+    finish: Option<String>,
     model: Option<String>,
+    has_ended: bool,
+    /// The indexes of the others.
+    others: BTreeSet<u64>,
+}
+
+/// The whole completion that the events of a stream make; `None` where nothing of a message is in them. Of others than the first choice it
+/// has the indexes.
+pub(crate) fn whole(events: Vec<Value>) -> Option<Value> {
+    let mut assembly = Assembly::default();
+    for event in events.into_iter().filter_map(|event| serde_json::from_value(event).ok()) {
+        assembly.add(event, &mut |_| {});
+    }
+    let Assembly { message, usage, finish, others, .. } = assembly;
+    let message = message?;
+    let first = json!({"message": message, "finish_reason": finish});
+    let others = others.iter().map(|index| json!({"index": index}));
+    let choices: Vec<_> = [first].into_iter().chain(others).collect();
+    Some(json!({"choices": choices, "usage": usage}))
 }
 
 impl Assembly {
     /// Adds a piece that is no error.
     fn add(&mut self, chunk: Chunk, on_delta: &mut OnDelta<'_>) {
-        if let Some(usage) = chunk.usage.and_then(WireUsage::told) {
-            self.usage = Some(usage);
+        if let Some(usage) = chunk.usage {
+            let told = usage.into_iter().filter(|(_, value)| !value.is_null());
+            self.usage.get_or_insert_default().extend(told);
         }
         self.model = self.model.take().or(chunk.model);
-        let Some(choice) = chunk.choices.into_iter().flatten().next() else { return };
-        if let Some(delta) = choice.delta {
-            self.refused |= delta.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
-            for piece in [delta.content, delta.refusal].into_iter().flatten().filter(|piece| !piece.is_empty()) {
-                on_delta(&piece);
-                self.text.push_str(&piece);
+        let is_first = |choice: &Choice| choice.index.unwrap_or_default() == 0;
+        let (first, others): (Vec<_>, Vec<_>) = chunk.choices.into_iter().flatten().partition(is_first);
+        self.others.extend(others.iter().filter_map(|choice| choice.index));
+        let Some(Choice { delta, message, finish_reason, .. }) = first.into_iter().next() else { return };
+        if let Some(said) = delta.or(message) {
+            for piece in texts(&said).filter(|piece| !piece.is_empty()) {
+                on_delta(piece);
+                self.text.push_str(piece);
             }
-            self.reasoning_content.push_str(&delta.reasoning_content.unwrap_or_default());
-            self.reasoning.push_str(&delta.reasoning.unwrap_or_default());
-            delta.reasoning_details.into_iter().flatten().for_each(|piece| self.take_thought(piece));
-            delta.tool_calls.into_iter().flatten().for_each(|call| self.take_call(call));
+            grow(self.message.get_or_insert_default(), said);
         }
-        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-            self.finish = Some(Finish::from(reason.as_str()));
-        }
+        self.finish = finish_reason.filter(|reason| !reason.is_empty()).or(self.finish.take());
     }
 
-    /// Adds a piece to the call with its index. Some servers send no index, or the same one for several calls: then a name or
-    /// another id begins a new call.
-    fn take_call(&mut self, piece: CallDelta) {
-        let function = piece.function.unwrap_or_default();
-        let extra_content = piece.extra_content.filter(|content| !content.is_null());
-        let id = piece.id.unwrap_or_default();
-        let known = match piece.index {
-            Some(_) => self.calls.iter_mut().rev().find(|(index, _)| *index == piece.index),
-            None if function.name.is_none() => self.calls.last_mut(),
-            None => None,
-        };
-        let known = known.filter(|(_, call)| id.is_empty() || call.id.is_empty() || call.id == id);
-        let arguments = match function.arguments {
-            Some(Value::String(text)) => text,
-            Some(Value::Null) | None => String::new(),
-            Some(json) => json.to_string(),
-        };
-        if let Some((_, call)) = known {
-            if !id.is_empty() {
-                call.id = id;
-            }
-            call.name.push_str(&function.name.unwrap_or_default());
-            call.arguments.push_str(&arguments);
-        } else {
-            let name = function.name.unwrap_or_default();
-            self.calls.push((piece.index, ToolCall { id, name, arguments }));
-        }
-        // A piece of a stream belongs to the call with its index; without one, to the last.
-        let its = |(index, _): &(Option<u64>, ToolCall)| piece.index.is_none() || *index == piece.index;
-        if let (Some(content), Some(at)) = (extra_content, self.calls.iter().rposition(its)) {
-            self.beside.push((at, content));
-        }
-    }
-
-    /// Adds a piece to the detail with its index and type.
-    fn take_thought(&mut self, piece: Map<String, Value>) {
-        let is_of = |one: &Map<String, Value>| ["index", "type"].iter().all(|name| one.get(*name) == piece.get(*name));
-        let known = self.reasoning_details.last_mut().filter(|last| piece.contains_key("index") && is_of(last));
-        let Some(known) = known else { return self.reasoning_details.push(piece) };
-        for (name, value) in piece {
-            match (known.get_mut(&name), &value) {
-                (Some(Value::String(before)), Value::String(more))
-                    if ["text", "summary", "data"].contains(&name.as_str()) =>
-                {
-                    before.push_str(more);
-                }
-                (_, Value::Null) => {}
-                _ => drop(known.insert(name, value)),
-            }
-        }
-    }
-
-    /// What the model thought, by the field in which it came.
-    fn thoughts(&mut self) -> Vec<Map<String, Value>> {
-        let texts = [
-            ("reasoning_content", std::mem::take(&mut self.reasoning_content)),
-            ("reasoning", std::mem::take(&mut self.reasoning)),
-        ];
-        let texts =
-            texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, Value::from(text)));
-        let details = std::mem::take(&mut self.reasoning_details);
-        let details = (!details.is_empty()).then(|| ("reasoning_details", Value::from(details)));
-        let block =
-            |(name, value): (&str, Value)| Map::from_iter([("type".to_owned(), name.into()), (name.to_owned(), value)]);
-        let beside = std::mem::take(&mut self.beside).into_iter();
-        let of_call = |(at, content): (usize, Value)| {
-            let fields = [("type", "extra_content".into()), ("call", at.into()), ("extra_content", content)];
-            fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect()
-        };
-        texts.chain(details).map(block).chain(beside.map(of_call)).collect()
-    }
-
-    /// The endpoint ends the answer without a reason.
-    fn end(&mut self) {
-        let silent = if self.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        self.finish.get_or_insert(silent);
+    fn calls(&self) -> &[Value] {
+        let calls = self.message.as_ref().and_then(|message| message.get("tool_calls")?.as_array());
+        calls.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The answer; `asked` is the requested model.
-    pub(super) fn answer(mut self, asked: &str) -> ChatAnswer {
-        self.end();
-        let reasoning = self.thoughts();
-        let finish = self.finish.filter(|_| !self.refused).unwrap_or(Finish::ContentFilter);
-        let tool_calls = complete(self.calls.into_iter().map(|(_, call)| call).collect());
-        let model = self.model.unwrap_or_else(|| asked.to_owned());
-        let pieces = Vec::new();
-        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage: self.usage, finish, model }
+    pub(super) fn answer(self, asked: &str) -> ChatAnswer {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let call = |call: &Value| {
+            // Some servers give the JSON itself.
+            let arguments = match call.pointer("/function/arguments") {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(json) => json.to_string(),
+            };
+            ToolCall { id: text(call.get("id")), name: text(call.pointer("/function/name")), arguments }
+        };
+        let tool_calls = complete(self.calls().iter().map(call).collect());
+        let message = self.message.as_ref();
+        // What the model thought, by the field in which it came.
+        let thoughts = ["reasoning_content", "reasoning", "reasoning_details"].into_iter().filter_map(|name| {
+            let thought = message?.get(name)?;
+            let is_empty = matches!(thought.as_str(), Some("")) || thought.as_array().is_some_and(Vec::is_empty);
+            (!is_empty).then(|| json!({"type": name, name: thought}))
+        });
+        // What Gemini wants back with a call: the signature of what it thought.
+        let beside = self.calls().iter().enumerate().filter_map(|(at, call)| {
+            let content = call.get("extra_content").filter(|content| !content.is_null())?;
+            Some(json!({"type": "extra_content", "call": at, "extra_content": content}))
+        });
+        let reasoning = thoughts.chain(beside).filter_map(|block| block.as_object().cloned()).collect();
+        let silent = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        let refused = message.and_then(|message| message.get("refusal")?.as_str()).is_some_and(|text| !text.is_empty());
+        let finish = match &self.finish {
+            _ if refused => Finish::ContentFilter,
+            Some(reason) => Finish::from(reason.as_str()),
+            None => silent,
+        };
+        let used = |name: &str| self.usage.as_ref()?.get(name)?.as_u64();
+        let (prompt, completion) = (used("prompt_tokens"), used("completion_tokens"));
+        let usage = (prompt.is_some() || completion.is_some()).then(|| Usage {
+            prompt_tokens: prompt.unwrap_or_default(),
+            completion_tokens: completion.unwrap_or_default(),
+        });
+        let (model, pieces) = (self.model.unwrap_or_else(|| asked.to_owned()), Vec::new());
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish, model }
+    }
+}
+
+/// What a message says: a text, or parts of which some have one, as models of Mistral's that think give it.
+fn texts(message: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let said = ["content", "refusal"].into_iter().filter_map(move |name| message.get(name));
+    let texts = said.flat_map(|said| {
+        let parts = said.as_array().into_iter().flatten().filter_map(|part| part.get("text"));
+        [said].into_iter().chain(parts)
+    });
+    texts.filter_map(Value::as_str)
+}
+
+/// Fields that a stream may repeat in its pieces.
+const REPEATED: [&str; 6] = ["id", "type", "role", "index", "format", "signature"];
+
+/// Adds a piece of a message: texts go on, and lists grow.
+fn grow(fields: &mut Map<String, Value>, piece: Map<String, Value>) {
+    for (name, piece) in piece.into_iter().filter(|(_, piece)| !piece.is_null()) {
+        let (is_repeated, are_calls) = (REPEATED.contains(&name.as_str()), name == "tool_calls");
+        match (fields.entry(name).or_insert(Value::Null), piece) {
+            (Value::String(text), Value::String(piece)) if !is_repeated => text.push_str(&piece),
+            (Value::String(_), Value::String(piece)) if piece.is_empty() => {}
+            (Value::Object(fields), Value::Object(piece)) => grow(fields, piece),
+            (Value::Array(list), Value::Array(pieces)) => grow_list(list, pieces, are_calls),
+            (known, Value::Array(pieces)) => {
+                let mut list = Vec::new();
+                grow_list(&mut list, pieces, are_calls);
+                *known = list.into();
+            }
+            (known, piece) => *known = piece,
+        }
+    }
+}
+
+/// Adds pieces to the items with their indexes. Some servers send no index, or the same one for several calls: then a name or another id
+/// begins a new call.
+fn grow_list(list: &mut Vec<Value>, pieces: Vec<Value>, are_calls: bool) {
+    for piece in pieces {
+        let differ = |known: &Value, name: &str| {
+            let text = |value: &Value| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (known, piece) = (text(known), text(&piece));
+            !known.is_empty() && !piece.is_empty() && known != piece
+        };
+        let index = piece.get("index").filter(|index| !index.is_null());
+        let known = match index {
+            Some(_) => list.iter_mut().rev().find(|known| known.get("index") == index && !differ(known, "type")),
+            None if are_calls && piece.pointer("/function/name").is_none_or(Value::is_null) => list.last_mut(),
+            None => None,
+        };
+        match (known.filter(|known| !differ(known, "id")).and_then(Value::as_object_mut), piece.as_object()) {
+            (Some(known), Some(piece)) => grow(known, piece.clone()),
+            _ => list.push(piece),
+        }
     }
 }
 
 impl reading::Assembly for Assembly {
     fn take(&mut self, data: &str, on_delta: &mut OnDelta<'_>) -> Result<ControlFlow<()>, ReadFault> {
         if data == "[DONE]" {
-            self.end();
+            self.has_ended = true;
             return Ok(ControlFlow::Break(()));
         }
         let chunk: Chunk = serde_json::from_str(data).map_err(ReadFault::NotUnderstood)?;
@@ -222,11 +205,11 @@ impl reading::Assembly for Assembly {
     }
 
     fn is_finished(&self) -> bool {
-        self.finish.is_some()
+        self.has_ended || self.finish.is_some()
     }
 
     fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.calls.is_empty() && self.finish.is_none()
+        self.text.is_empty() && self.calls().is_empty() && self.finish.is_none()
     }
 
     fn received_chars(&self) -> usize {

@@ -80,6 +80,13 @@ async fn thoughts_that_are_bound_to_what_has_changed_are_left_out() {
     let expected = json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}});
     assert_eq!(requests[1]["thinking"], expected);
     assert_eq!(requests[1]["messages"], requests[0]["messages"]);
+
+    // Where it thinks no call can be forced: the form is told in words.
+    assert_eq!(ask(settings(&endpoint), &structured()).await.0.unwrap().text, "High.");
+    let requests = endpoint.requests();
+    assert_eq!((requests.len(), &requests[2]["tool_choice"]["type"]), (4, &json!("tool")));
+    let words = requests[3]["system"][0]["text"].as_str().unwrap();
+    assert!(requests[3].get("tool_choice").is_none() && words.contains("JSON Schema"), "{words}");
 }
 
 #[tokio::test]

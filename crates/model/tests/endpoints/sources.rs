@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callboard_model::scripted::{Reply, Scripted};
-use callboard_model::{ApiKey, HttpSource, ModelError, Passage, PassageSource, SourceSettings};
+use callboard_model::{ApiKey, HttpSource, ModelError, Passage, SourceSettings};
 use serde_json::{Value, json};
 
 use crate::soon;

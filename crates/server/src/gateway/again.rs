@@ -117,9 +117,7 @@ impl Again {
         let mut delta = self.message();
         let calls = delta.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten();
         for (index, call) in calls.enumerate() {
-            if let Some(fields) = call.as_object_mut() {
-                fields.insert("index".to_owned(), index.into());
-            }
+            set(call, [("index", index.into())]);
         }
         let chunk = |choices: Value, usage: Value| self.completion("chat.completion.chunk", choices, usage);
         let end = json!([{"index": 0, "delta": {}, "finish_reason": self.finish_reason()}]);
@@ -287,9 +285,7 @@ impl Again {
         events.extend(items.iter().enumerate().flat_map(|(at, item)| item_events(at, item)));
         events.push(json!({"type": format!("response.{status}"), "response": self.response(status, items)}));
         for (number, event) in events.iter_mut().enumerate() {
-            if let Some(fields) = event.as_object_mut() {
-                fields.insert("sequence_number".to_owned(), number.into());
-            }
+            set(event, [("sequence_number", number.into())]);
         }
         events
     }

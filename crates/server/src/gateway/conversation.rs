@@ -6,7 +6,7 @@ use callboard_core::{
     agent::AgentRole,
     audience::Audience,
     conversation::{
-        self, AddMessages, MessageView, NewMessage, PutClientThread, PutThread, ToolCall, call_secrets, given, reading,
+        self, AddClientMessages, AddMessages, MessageView, NewMessage, ToolCall, call_secrets, given, reading,
         reasoning, settings::ThreadPatch, shape::in_shape, thoughts::split_thoughts,
     },
     entry::Actor,
@@ -82,20 +82,23 @@ impl Conversation<'_> {
     async fn append_at(&self, expected: Option<Seq>, state: &State, asked: &Asked) -> Result<Placed, Complaint> {
         match self.find(state, asked).await? {
             Found::There(placed) => {
-                let expected = self.settle(expected, state, &placed.thread, asked).await?;
-                let messages = self.read(asked.messages.get(self.raw_known(&placed)..).unwrap_or_default())?;
-                let new = messages.into_iter().skip(self.read_known(&placed)).collect();
-                self.add(expected, &placed.thread, new).await?;
+                // In items of the Responses API, what is known are messages.
+                let (objects, messages) = match self.dialect {
+                    Dialect::Responses => (0, placed.known),
+                    Dialect::OpenAi | Dialect::Anthropic => (placed.known, 0),
+                };
+                let mut new = self.read(asked.messages.get(objects..).unwrap_or_default())?;
+                let new = new.split_off(messages.min(new.len()));
+                self.add(expected, state, &placed.thread, asked, new).await?;
                 Ok(placed)
             }
             Found::New { free, parted } => {
-                let expected = self.settle(expected, state, &free, asked).await?;
                 let mut messages = self.read(&asked.messages)?;
                 if let (Some(first), Some((of, common))) = (messages.first_mut(), parted) {
                     let note = json!({"of": of, "common_messages": common});
                     first.metadata.get_or_insert_default().insert("branch".to_owned(), note);
                 }
-                self.add(expected, &free, messages).await?;
+                self.add(expected, state, &free, asked, messages).await?;
                 Ok(Placed { thread: free, before_answer: None, known: 0 })
             }
         }
@@ -108,15 +111,6 @@ impl Conversation<'_> {
             Found::There(placed) => Some(placed),
             Found::New { .. } => None,
         })
-    }
-
-    /// How many objects of a request are known; in items of the Responses API, messages are counted instead.
-    fn raw_known(&self, placed: &Placed) -> usize {
-        if self.dialect == Dialect::Responses { 0 } else { placed.known }
-    }
-
-    fn read_known(&self, placed: &Placed) -> usize {
-        if self.dialect == Dialect::Responses { placed.known } else { 0 }
     }
 
     /// Looks for the thread of which the client sends most; of several, for the one that was used last.
@@ -281,30 +275,31 @@ impl Conversation<'_> {
         patch
     }
 
-    /// Sees to it that the thread is for this agent and the managers, with the client's instructions and tools. Gives the head that is
-    /// expected then.
-    async fn settle(
+    /// Adds messages, and sees to it that the thread is for this agent and the managers, with the client's instructions and tools. What
+    /// the user said is added as the user's, and so is what the user's program says; what the agent said and was told by tools as the
+    /// agent's.
+    async fn add(
         &self,
         expected: Option<Seq>,
         state: &State,
         thread: &ThreadId,
         asked: &Asked,
-    ) -> Result<Option<Seq>, Complaint> {
-        let known = state.threads.get(thread);
+        messages: Vec<NewMessage>,
+    ) -> Result<(), Complaint> {
         let mut patch = self.patch(state, thread, asked);
-        patch.visible_to = known.is_none().then(|| {
+        patch.visible_to = state.threads.get(thread).is_none().then(|| {
             let managers =
                 state.team.agents().filter(|agent| agent.role == AgentRole::Manager).map(|agent| agent.name.clone());
             Audience::of(managers.chain([self.agent.clone()]))
         });
-        if patch == ThreadPatch::default() {
-            return Ok(expected);
+        if patch == ThreadPatch::default() && messages.is_empty() {
+            return Ok(());
         }
-        // The caller was let in as this agent, and the thread is its own. What its program says, the user did not say.
-        let by = if self.is_user { Actor::User } else { Actor::System };
-        let put = PutClientThread(PutThread { thread: thread.clone(), patch });
-        let receipt = self.session.execute_at(by, expected, put).await?;
-        Ok(expected.map(|_| receipt.head))
+        let agent = self.agent.clone();
+        let by = if self.is_user { Actor::User } else { Actor::Agent(agent.clone()) };
+        let add = AddMessages { thread: thread.clone(), messages };
+        self.session.execute_at(by, expected, AddClientMessages { agent, patch, add }).await?;
+        Ok(())
     }
 
     /// Reads messages of the client.
@@ -315,31 +310,6 @@ impl Conversation<'_> {
             .collect::<Result<Vec<given::GivenMessage>, _>>()
             .map_err(|error| Complaint::new(http::StatusCode::BAD_REQUEST, format!("{list}: {error}")))?;
         Ok(reading::read_at(&list, given)?)
-    }
-
-    /// Adds messages: what the user said as the user, and so what the user's program says; what the agent said and was told by tools as
-    /// the agent.
-    async fn add(&self, mut expected: Option<Seq>, thread: &ThreadId, new: Vec<NewMessage>) -> Result<(), Complaint> {
-        let mut new = new.into_iter().peekable();
-        while let Some(first) = new.next() {
-            let actor = self.actor(&first);
-            let mut messages = vec![first];
-            while let Some(next) = new.next_if(|next| self.actor(next) == actor) {
-                messages.push(next);
-            }
-            let add = AddMessages { thread: thread.clone(), messages };
-            let receipt = self.session.execute_at(actor, expected, add).await?;
-            expected = expected.map(|_| receipt.head);
-        }
-        Ok(())
-    }
-
-    fn actor(&self, message: &NewMessage) -> Actor {
-        let is_users = match message.role {
-            conversation::Role::User | conversation::Role::System => true,
-            conversation::Role::Ai | conversation::Role::Tool => false,
-        };
-        if self.is_user && is_users { Actor::User } else { Actor::Agent(self.agent.clone()) }
     }
 
     /// What counts of a message where it is compared: clients add and leave out fields that say nothing.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
-    body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
-    response::Response,
+    Json,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
+    response::{IntoResponse as _, Response},
 };
 use callboard_api as api;
 use callboard_core::{
@@ -94,12 +94,11 @@ pub(super) struct Complaint {
     status: StatusCode,
     code: String,
     message: String,
-    retry_after: Option<u64>,
 }
 
 impl Complaint {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: "invalid_request".to_owned(), message: message.into(), retry_after: None }
+        Self { status, code: "invalid_request".to_owned(), message: message.into() }
     }
 
     /// What was asked for was there and was erased.
@@ -133,13 +132,7 @@ impl Complaint {
             }
             Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": self.message}}),
         };
-        let mut response = Response::new(Body::from(body.to_string()));
-        *response.status_mut() = self.status;
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        response
+        (self.status, Json(body)).into_response()
     }
 }
 
@@ -152,7 +145,7 @@ impl From<CallError> for Complaint {
         if let Some(hint) = error.hint {
             message.push_str(&format!(" ({hint})"));
         }
-        Self { status, code: error.code.to_owned(), message, retry_after: None }
+        Self { status, code: error.code.to_owned(), message }
     }
 }
 
@@ -163,7 +156,7 @@ impl From<ModelError> for Complaint {
             ModelError::NotConfigured { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self { status, code: error.code().to_owned(), message: error.to_string(), retry_after: None }
+        Self { status, code: error.code().to_owned(), message: error.to_string() }
     }
 }
 
@@ -180,14 +173,7 @@ impl From<callboard_core::error::Error> for Complaint {
 }
 
 impl Dialect {
-    /// Its name in addresses.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi | Self::Responses => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
+    /// Whose API it is. Addresses name it.
     pub(super) fn provider(self) -> Provider {
         match self {
             Self::OpenAi | Self::Responses => Provider::OpenAi,
@@ -228,14 +214,11 @@ impl Dialect {
         }
     }
 
-    /// The path below the base URL of the endpoint.
-    pub(super) fn path(self, what: &str) -> String {
-        match (self, what) {
-            (Self::OpenAi, "chat") => "/chat/completions".to_owned(),
-            (Self::Responses, "chat") => "/responses".to_owned(),
-            (Self::Anthropic, "chat") => "/v1/messages".to_owned(),
-            (Self::OpenAi | Self::Responses, path) => format!("/{path}"),
-            (Self::Anthropic, path) => format!("/v1/{path}"),
+    /// Where a call is below the base URL of the endpoint.
+    pub(super) fn path(self, call: &str) -> String {
+        match self {
+            Self::OpenAi | Self::Responses => format!("/{call}"),
+            Self::Anthropic => format!("/v1/{call}"),
         }
     }
 
@@ -354,22 +337,18 @@ impl Dialect {
                 body.get("system").map(|system| texts(Some(system)))
             }
         };
+        let of_items = tool_items.iter().map(|(at, item)| (format!("/input/{at}/tools"), item.get("tools")));
+        let lists = [("/tools".to_owned(), body.get("tools"))].into_iter().chain(of_items);
+        let offered = lists.flat_map(|(pointer, list)| {
+            listed(list).enumerate().map(move |(at, tool)| (format!("{pointer}/{at}"), tool))
+        });
+        let at_once = listed(body.get("tools")).count();
         let mut tools: Vec<(usize, Tool)> = Vec::new();
-        for (at, tool) in body.get("tools").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            match self.tools(&format!("/tools/{at}"), tool) {
+        for (nth, (pointer, tool)) in offered.enumerate() {
+            let offer = if nth < at_once { 0 } else { nth };
+            match self.tools(&pointer, tool) {
                 Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                read => tools.extend(read.into_iter().flatten().map(|tool| (0, tool))),
-            }
-        }
-        let mut offer: usize = 0;
-        for (at, item) in &tool_items {
-            for (nth, tool) in listed(item.get("tools")).enumerate() {
-                let read = match self.tools(&format!("/input/{at}/tools/{nth}"), tool) {
-                    Err(complaint) if mode == Mode::Manage => return Err(complaint),
-                    read => read.unwrap_or_default(),
-                };
-                offer += 1;
-                tools.extend(read.into_iter().map(|tool| (offer, tool)));
+                read => tools.extend(read.into_iter().flatten().map(|tool| (offer, tool))),
             }
         }
         // What is offered again is offered anew.
@@ -397,13 +376,10 @@ impl Dialect {
 
     /// The name of a model at the provider of this API. One of the other API is not asked here.
     fn own_name(self, model: &str, mode: Mode) -> Result<&str, Complaint> {
-        let (own, other) = match self {
-            Self::OpenAi | Self::Responses => ("openai", "anthropic"),
-            Self::Anthropic => ("anthropic", "openai"),
-        };
+        let own = self.provider().as_str();
         match model.split_once(':') {
             Some((word, name)) if word == own => Ok(name),
-            Some((word, _)) if word == other && mode == Mode::Manage => {
+            Some((other @ ("openai" | "anthropic"), _)) if mode == Mode::Manage => {
                 let model: String = model.chars().take(80).collect();
                 let why = format!(
                     "`{model}` is asked at a base URL that ends with `/{other}`, in the form of that API: name another model, or say `{own}:{model}` if that is its name here"
@@ -608,6 +584,29 @@ pub(super) fn only(object: &Value, names: &[&str]) -> Value {
     Value::Object(fields.collect())
 }
 
+/// The fields of messages and items that say something. What has others is kept without them, if it cannot be kept with them.
+pub(super) const KEPT: [&str; 16] = [
+    "type",
+    "id",
+    "role",
+    "content",
+    "status",
+    "tool_calls",
+    "tool_call_id",
+    "call_id",
+    "namespace",
+    "name",
+    "arguments",
+    "input",
+    "output",
+    "summary",
+    "encrypted_content",
+    "action",
+];
+
+/// Those that say something in every message that has a role.
+const SAID: [&str; 6] = ["type", "role", "content", "tool_calls", "tool_call_id", "name"];
+
 /// What of a message can be kept in a conversation: all of it, or what it says and calls, or nothing.
 fn keepable(message: Value) -> Option<Value> {
     let fits = |message: &Value| {
@@ -617,20 +616,7 @@ fn keepable(message: Value) -> Option<Value> {
     if fits(&message) {
         return Some(message);
     }
-    let fields = [
-        "type",
-        "role",
-        "content",
-        "tool_calls",
-        "tool_call_id",
-        "call_id",
-        "namespace",
-        "name",
-        "arguments",
-        "input",
-        "output",
-    ];
-    Some(only(&message, &fields)).filter(fits)
+    [only(&message, &KEPT), only(&message, &SAID)].into_iter().find(fits)
 }
 
 /// The texts of a content: a text, or parts of which some are texts.

@@ -2,9 +2,8 @@
 //! model said is in the session's journal alone.
 
 use axum::{
-    body::Body,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
 };
 use callboard_core::{
     conversation::{MessageReceipt, facts::MessageAdded},
@@ -91,9 +90,7 @@ pub(super) async fn begin(
                 true => ("text/event-stream", again.stream(dialect, asked.wants_usage)),
                 false => ("application/json", again.whole(dialect).to_string()),
             };
-            let mut response = Response::new(Body::from(body));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-            Begun::Answered(response)
+            Begun::Answered(([(header::CONTENT_TYPE, media_type)], body).into_response())
         }
         KeyedRequest::Begun(claim) => {
             Begun::Open(Some(Keyed { app: app.clone(), session: session.clone(), claim: Some(claim), _open: open }))

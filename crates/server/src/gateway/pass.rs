@@ -1,6 +1,6 @@
 //! Answers that pass as they come, and are kept as what the agent said.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     body::Body,
@@ -15,14 +15,15 @@ use callboard_core::{
     id::Seq,
     run::own::AnswerTurn,
 };
-use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError};
+use callboard_model::{BytesOfAnswer, ChatModel, Forwarded, ModelError, whole_answer};
 use eventsource_stream::Eventsource as _;
 use futures::{StreamExt as _, stream};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    dialect::{Complaint, Dialect, only, texts},
+    dialect::{Complaint, Dialect, KEPT, only, texts},
     keyed::Keyed,
 };
 use crate::{
@@ -63,19 +64,18 @@ const OF_CONNECTION: &[HeaderName] = &[
 ];
 
 /// An answer without what its connection alone means.
-fn begun(answer: &http::Response<BytesOfAnswer>, body: Body) -> Response {
+fn begun(answer: &http::response::Parts, body: Body) -> Response {
     let mut response = Response::new(body);
-    *response.status_mut() = answer.status();
-    let kept = answer.headers().iter().filter(|(name, _)| !OF_CONNECTION.contains(name));
+    *response.status_mut() = answer.status;
+    let kept = answer.headers.iter().filter(|(name, _)| !OF_CONNECTION.contains(name));
     response.headers_mut().extend(kept.map(|(name, value)| (name.clone(), value.clone())).collect::<HeaderMap>());
     response
 }
 
 /// An answer that nobody keeps.
 pub(super) fn whole(answer: http::Response<BytesOfAnswer>) -> Response {
-    let response = begun(&answer, Body::empty());
-    let (parts, _) = response.into_parts();
-    Response::from_parts(parts, Body::from_stream(answer.into_body()))
+    let (begin, pieces) = answer.into_parts();
+    begun(&begin, Body::from_stream(pieces))
 }
 
 /// The most bytes that an answer may have. All of it is in memory until it is kept.
@@ -99,9 +99,10 @@ pub(super) async fn ask(
                 let body = Body::from_stream(stream::unfold(receiver, |mut receiver| async {
                     receiver.recv().await.map(|piece| (piece, receiver))
                 }));
+                let (begin, pieces) = answer.into_parts();
                 // Where the client is gone, so is the other end of the body.
-                drop(client.send(Ok(begun(&answer, body))));
-                read(answer, answered, sender).await;
+                drop(client.send(Ok(begun(&begin, body))));
+                read(begin.status, pieces, answered, sender).await;
             }
             Err(error) => {
                 answered.failed(error.to_string()).await;
@@ -147,24 +148,19 @@ async fn forward(
 /// Passes an answer on and keeps it. It ends for the client once it is kept, and so the last event of a stream passes, however long the
 /// stream stays open then: a client that goes on at once goes on with what is known.
 async fn read(
-    answer: http::Response<BytesOfAnswer>,
+    status: StatusCode,
+    mut pieces: BytesOfAnswer,
     mut answered: Answered,
     client: mpsc::Sender<Result<Bytes, ModelError>>,
 ) {
-    let status = answer.status();
-    let media_type = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    // A provider may answer with one object although a stream was asked for.
-    let hides_usage = answered.hides_usage && media_type.is_none_or(|kind| kind.starts_with("text/event-stream"));
-    let mut pieces = answer.into_body();
-    let mut all = BytesMut::new();
-    let mut held = hides_usage.then(BytesMut::new);
-    let mut end = EndOfStream::default();
+    let mut received = Incoming::default();
+    let mut is_kept = false;
     loop {
         let piece = tokio::select! {
             piece = pieces.next() => piece,
             // Whoever hangs up wants no more of it, and pays for no more.
             () = client.closed() => {
-                if !end.has_come {
+                if !is_kept {
                     answered.failed(HUNG_UP).await;
                 }
                 return;
@@ -173,7 +169,7 @@ async fn read(
         let mut piece = match piece {
             Some(Ok(piece)) => piece,
             Some(Err(error)) => {
-                if !end.has_come {
+                if !is_kept {
                     answered.failed(error.to_string()).await;
                 }
                 // The client sees that its answer broke off.
@@ -183,126 +179,126 @@ async fn read(
             None => break,
         };
         // What comes behind the last event says nothing.
-        if !end.has_come {
-            if all.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
+        if !is_kept {
+            if received.bytes.len().saturating_add(piece.len()) > MAX_ANSWER_BYTES {
                 let error = ModelError::NotUnderstood {
                     url: answered.dialect.provider().as_str().to_owned(),
-                    protocol: answered.dialect.name(),
+                    protocol: answered.dialect.provider().as_str(),
                     what: format!("it has more than {MAX_ANSWER_BYTES} bytes"),
                 };
                 answered.failed(error.to_string()).await;
                 let _ = client.send(Err(error)).await;
                 return;
             }
-            let begin = all.len();
-            all.extend_from_slice(&piece);
-            if answered.is_stream && end.comes(answered.dialect, &all) {
-                let before = end.last.unwrap_or_default().saturating_sub(begin).min(piece.len());
-                passes(&client, held.as_mut(), piece.split_to(before)).await;
-                answered.settle(status, std::mem::take(&mut all).freeze()).await;
+            received.bytes.extend_from_slice(&piece);
+            // A provider that gives one object although a stream was asked for has no events.
+            if answered.is_stream {
+                let (events, last) = received.take_events(answered.dialect, answered.hides_usage);
+                piece = events;
+                if let Some(last) = last {
+                    passes(&client, piece).await;
+                    answered.settle(status, std::mem::take(&mut received.bytes).freeze()).await;
+                    (piece, is_kept) = (last, true);
+                }
             }
         }
-        if !passes(&client, held.as_mut(), piece).await {
-            if !end.has_come {
+        if !passes(&client, piece).await {
+            if !is_kept {
                 answered.failed(HUNG_UP).await;
             }
             return;
         }
     }
-    if !end.has_come {
-        answered.settle(status, all.freeze()).await;
-    }
-    if let Some(held) = held.filter(|held| !held.is_empty()) {
-        let _ = client.send(Ok(held.freeze())).await;
+    if !is_kept {
+        let all = received.bytes.freeze();
+        answered.settle(status, all.clone()).await;
+        if answered.is_stream {
+            passes(&client, all.slice(received.event..)).await;
+        }
     }
 }
 
-/// Passes a piece on; with `held`, as far as it has whole events, and without the usage. Says whether the client is there.
-async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, held: Option<&mut BytesMut>, piece: Bytes) -> bool {
-    let piece = match held {
-        Some(held) => without_usage(held, &piece),
-        None => piece,
-    };
+/// Passes a piece on. Says whether the client is there.
+async fn passes(client: &mpsc::Sender<Result<Bytes, ModelError>>, piece: Bytes) -> bool {
     piece.is_empty() || client.send(Ok(piece)).await.is_ok()
 }
 
-/// Looks for the last event of a stream, as its bytes come. Some clients go on then, before the stream itself ends.
+/// What has come of an answer. A stream passes event by event.
 #[derive(Default)]
-struct EndOfStream {
-    /// Where the line begins that is not whole yet, and up to where its end was looked for.
-    line: usize,
+struct Incoming {
+    bytes: BytesMut,
+    /// Where the event begins that is not whole yet, and up to where its end was looked for.
+    event: usize,
     looked: usize,
-    /// Where the last event begins, if that is known.
-    last: Option<usize>,
-    /// Whether it is whole.
-    has_come: bool,
 }
 
-impl EndOfStream {
-    /// Whether the last event is whole in what there is of the stream.
-    fn comes(&mut self, dialect: Dialect, stream: &[u8]) -> bool {
-        let length = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
-        while let Some(length) = stream.get(self.looked..).and_then(length).filter(|_| !self.has_come) {
+impl Incoming {
+    /// The events that are whole by now and did not pass yet, without the one that has nothing but the usage if that is hidden; and
+    /// from the last event of an answer on, if that is there, all that came.
+    fn take_events(&mut self, dialect: Dialect, hides_usage: bool) -> (Bytes, Option<Bytes>) {
+        let mut events = BytesMut::new();
+        while let Some(begin) = self.next_event() {
+            let event = self.bytes.get(begin..self.event).unwrap_or_default();
+            if is_last(dialect, event) {
+                let rest = self.bytes.get(begin..).unwrap_or_default();
+                return (events.freeze(), Some(Bytes::copy_from_slice(rest)));
+            }
+            if !(hides_usage && is_usage(event)) {
+                events.extend_from_slice(event);
+            }
+        }
+        (events.freeze(), None)
+    }
+
+    /// Where the next event begins, if it is whole: it ends behind an empty line, whatever ends its lines.
+    fn next_event(&mut self) -> Option<usize> {
+        let is_end = |byte: &u8| *byte == b'\n';
+        while let Some(length) = self.bytes.get(self.looked..).and_then(|rest| rest.iter().position(is_end)) {
             let end = self.looked.saturating_add(length);
-            let line = stream.get(self.line..end).unwrap_or_default();
-            self.has_come = self.last.is_some() && line.trim_ascii().is_empty();
-            self.note(dialect, line);
-            (self.line, self.looked) = (end.saturating_add(1), end.saturating_add(1));
+            let before = self.bytes.get(self.event..end).unwrap_or_default();
+            self.looked = end.saturating_add(1);
+            let before = before.strip_suffix(b"\r").unwrap_or(before);
+            if before.is_empty() || before.ends_with(b"\n") {
+                return Some(std::mem::replace(&mut self.event, self.looked));
+            }
         }
-        self.looked = stream.len();
-        if dialect == Dialect::OpenAi {
-            // It says nothing besides.
-            self.note(dialect, stream.get(self.line..).unwrap_or_default());
-            self.has_come = self.last.is_some();
-        }
-        self.has_come
-    }
-
-    /// Notes where the last event begins, if this is its line.
-    fn note(&mut self, dialect: Dialect, line: &[u8]) {
-        if self.last.is_none() && is_of_last(dialect, line) {
-            self.last = Some(self.line);
-        }
+        self.looked = self.bytes.len();
+        None
     }
 }
 
-/// Whether a line is of the last event of a stream.
-fn is_of_last(dialect: Dialect, line: &[u8]) -> bool {
-    match (dialect, line.strip_prefix(b"data:"), line.strip_prefix(b"event:")) {
-        (Dialect::OpenAi, Some(data), _) => data.trim_ascii() == b"[DONE]",
-        (Dialect::Responses, _, Some(event)) => {
-            event.trim_ascii() == b"response.completed" || event.trim_ascii() == b"response.incomplete"
-        }
-        (Dialect::Anthropic, _, Some(event)) => event.trim_ascii() == b"message_stop",
-        _ => false,
+/// What an event says in lines with this name.
+fn lines<'a>(event: &'a [u8], name: &'static [u8]) -> impl Iterator<Item = &'a [u8]> {
+    event.split(|byte| *byte == b'\n').filter_map(move |line| line.strip_prefix(name)).map(<[u8]>::trim_ascii)
+}
+
+/// Whether an event is the last of an answer: its type, or where it has none its data, says so.
+fn is_last(dialect: Dialect, event: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Typed<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Cow<'a, str>,
     }
+    let ends: &[&str] = match dialect {
+        Dialect::OpenAi => &["[DONE]"],
+        Dialect::Responses => &["response.completed", "response.incomplete"],
+        Dialect::Anthropic => &["message_stop"],
+    };
+    let is_end = |text: &[u8]| ends.iter().any(|end| end.as_bytes() == text);
+    let typed =
+        |data: &[u8]| serde_json::from_slice::<Typed<'_>>(data).is_ok_and(|typed| is_end(typed.kind.as_bytes()));
+    lines(event, b"event:").any(is_end) || lines(event, b"data:").any(|data| is_end(data) || typed(data))
+}
+
+/// Whether an event has nothing but the usage.
+fn is_usage(event: &[u8]) -> bool {
+    lines(event, b"data:")
+        .filter_map(|data| serde_json::from_slice::<Value>(data).ok())
+        .any(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some())
 }
 
 /// Why a turn has no answer whose client is gone.
 const HUNG_UP: &str = "the client hung up before the answer ended";
-
-/// The whole events of a stream so far, without the one that has nothing but the usage.
-fn without_usage(held: &mut BytesMut, piece: &[u8]) -> Bytes {
-    held.extend_from_slice(piece);
-    let mut passed = BytesMut::new();
-    while let Some(end) = end_of_event(held) {
-        let event = held.split_to(end);
-        let data = event.strip_prefix(b"data:").and_then(|data| serde_json::from_slice::<Value>(data).ok());
-        let is_usage = data.is_some_and(|data| data.get("choices") == Some(&json!([])) && data.get("usage").is_some());
-        if !is_usage {
-            passed.extend_from_slice(&event);
-        }
-    }
-    passed.freeze()
-}
-
-/// Where the first event of a stream ends: behind an empty line, whatever ends its lines.
-fn end_of_event(stream: &[u8]) -> Option<usize> {
-    let end = |blank: &[u8]| {
-        stream.windows(blank.len()).position(|bytes| bytes == blank).map(|begin| begin.saturating_add(blank.len()))
-    };
-    [end(b"\n\n".as_slice()), end(b"\r\n\r\n".as_slice())].into_iter().flatten().min()
-}
 
 impl Answered {
     /// Notes that there is no answer.
@@ -411,28 +407,13 @@ fn answer(dialect: Dialect, mut said: Value) -> Result<Value, String> {
             kept.insert("choices".to_owned(), json!([{"message": reduced}]));
         }
         Dialect::Responses => {
-            let fields = [
-                "type",
-                "id",
-                "role",
-                "content",
-                "status",
-                "call_id",
-                "namespace",
-                "name",
-                "arguments",
-                "input",
-                "summary",
-                "encrypted_content",
-                "action",
-            ];
             let items = said.get("output").and_then(Value::as_array).into_iter().flatten();
             let items = items.filter(|item| {
                 let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
                 ["message", "function_call", "custom_tool_call", "reasoning", "web_search_call", "compaction"]
                     .contains(&kind)
             });
-            kept.insert("output".to_owned(), items.map(|item| only(item, &fields)).collect());
+            kept.insert("output".to_owned(), items.map(|item| only(item, &KEPT)).collect());
         }
         Dialect::Anthropic => {
             let blocks = said.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -476,92 +457,29 @@ async fn assembled(dialect: Dialect, bytes: Bytes) -> Result<Value, String> {
         let message = error.get("message").and_then(Value::as_str).unwrap_or("it gives no reason");
         return Err(format!("the model broke its answer off: {message}"));
     }
+    let broken_off = || "the model broke its answer off".to_owned();
     match dialect {
         // What has nothing of an answer in it is none.
-        Dialect::OpenAi if !events.iter().any(|event| first_choice(event, "delta").is_some()) => {
-            Err("the model's answer has no message".to_owned())
+        Dialect::OpenAi => {
+            let said = whole_answer(dialect.provider(), events).ok_or("the model's answer has no message")?;
+            Ok(completed(said))
         }
-        Dialect::OpenAi => Ok(assembled_openai(&events)),
         Dialect::Responses => {
             let whole = |event: &Value| {
                 let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
                 let is_end = ["response.completed", "response.incomplete"].contains(&kind);
                 event.get("response").filter(|_| is_end).cloned()
             };
-            events.iter().rev().find_map(whole).ok_or_else(|| "the model broke its answer off".to_owned())
+            events.iter().rev().find_map(whole).ok_or_else(broken_off)
         }
-        Dialect::Anthropic => {
-            // A connection may end as if nothing were amiss.
-            let has_ended = events.iter().any(|event| event.get("type") == Some(&json!("message_stop")));
-            has_ended.then(|| assembled_anthropic(&events)).ok_or_else(|| "the model broke its answer off".to_owned())
-        }
+        // A connection may end as if nothing were amiss.
+        Dialect::Anthropic => whole_answer(dialect.provider(), events).map(with_inputs).ok_or_else(broken_off),
     }
 }
 
-/// Adds a piece of a text to a field.
-fn push(fields: &mut Map<String, Value>, name: &str, piece: &str) {
-    match fields.get_mut(name) {
-        Some(Value::String(so_far)) => so_far.push_str(piece),
-        _ => drop(fields.insert(name.to_owned(), piece.into())),
-    }
-}
-
-/// Fields that a stream may repeat in its pieces.
-const REPEATED: [&str; 6] = ["id", "type", "role", "index", "format", "signature"];
-
-/// Adds a piece of a message: texts go on, lists grow, and what has an `index` goes on with what has the same.
-fn grow(fields: &mut Map<String, Value>, piece: &Map<String, Value>) {
-    for (name, piece) in piece {
-        match (fields.get_mut(name), piece) {
-            (_, Value::Null) => {}
-            (Some(Value::String(text)), Value::String(piece)) if !REPEATED.contains(&name.as_str()) => {
-                text.push_str(piece);
-            }
-            (Some(Value::String(_)), Value::String(piece)) if piece.is_empty() => {}
-            (Some(Value::Object(fields)), Value::Object(piece)) => grow(fields, piece),
-            (Some(Value::Array(list)), Value::Array(pieces)) => grow_list(list, pieces),
-            (_, Value::Array(pieces)) => {
-                let mut list = Vec::new();
-                grow_list(&mut list, pieces);
-                fields.insert(name.clone(), list.into());
-            }
-            (_, piece) => {
-                fields.insert(name.clone(), piece.clone());
-            }
-        }
-    }
-}
-
-fn grow_list(list: &mut Vec<Value>, pieces: &[Value]) {
-    for piece in pieces {
-        let index = piece.get("index");
-        let known = list.iter_mut().find(|known| index.is_some() && known.get("index") == index);
-        match (known.and_then(Value::as_object_mut), piece.as_object()) {
-            (Some(known), Some(piece)) => grow(known, piece),
-            _ => list.push(piece.clone()),
-        }
-    }
-}
-
-/// A field of the first choice in an event. Where several were asked for, their events come in any order.
-fn first_choice<'a>(event: &'a Value, field: &str) -> Option<&'a Value> {
-    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0;
-    event.get("choices")?.as_array()?.iter().find(is_first)?.get(field)
-}
-
-fn assembled_openai(events: &[Value]) -> Value {
-    let (mut message, mut usage, mut reason) = (Map::new(), Value::Null, Value::Null);
-    for event in events {
-        if let Some(given) = first_choice(event, "finish_reason").filter(|reason| !reason.is_null()) {
-            reason = given.clone();
-        }
-        if let Some(given) = event.get("usage").filter(|usage| !usage.is_null()) {
-            usage = given.clone();
-        }
-        if let Some(delta) = first_choice(event, "delta").and_then(Value::as_object) {
-            grow(&mut message, delta);
-        }
-    }
+/// A chat completion whose message is one of an assistant that says or calls something, with calls as they are without a stream.
+fn completed(mut said: Value) -> Value {
+    let Some(message) = said.pointer_mut("/choices/0/message").and_then(Value::as_object_mut) else { return said };
     message.insert("role".to_owned(), json!("assistant"));
     // The place of a call is that in the list.
     for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -574,91 +492,71 @@ fn assembled_openai(events: &[Value]) -> Value {
     if !says {
         message.insert("content".to_owned(), json!(""));
     }
-    let choices = events.iter().filter_map(|event| event.get("choices")?.as_array()).flatten();
-    let indexes: BTreeSet<u64> = choices.filter_map(|choice| choice.get("index")?.as_u64()).collect();
-    let mut choices = vec![json!({"message": message, "finish_reason": reason})];
-    // The others are only counted.
-    choices.extend(indexes.into_iter().filter(|index| *index > 0).map(|index| json!({"index": index})));
-    json!({"choices": choices, "usage": usage})
+    said
 }
 
-fn assembled_anthropic(events: &[Value]) -> Value {
-    let (mut whole, mut blocks, mut usage) = (Map::new(), Vec::<Map<String, Value>>::new(), Map::new());
-    for event in events {
-        for pointer in ["/message/usage", "/usage"] {
-            usage.extend(event.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default());
-        }
-        let object = |name: &str| event.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
-        match event.get("type").and_then(Value::as_str) {
-            Some("message_start") => whole.extend(object("message")),
-            Some("message_delta") => {
-                whole.extend(object("delta"));
-                let managed = event.get("context_management").filter(|managed| !managed.is_null());
-                whole.extend(managed.map(|managed| ("context_management".to_owned(), managed.clone())));
-            }
-            Some("content_block_start") => blocks.push(object("content_block")),
-            Some("content_block_delta") => {
-                let (Some(block), Some(delta)) = (blocks.last_mut(), event.get("delta")) else { continue };
-                let pieces = [
-                    ("text", "text"),
-                    ("thinking", "thinking"),
-                    ("signature", "signature"),
-                    ("partial_json", "input"),
-                    ("content", "content"),
-                ];
-                for (name, field) in pieces {
-                    if let Some(piece) = delta.get(name).and_then(Value::as_str) {
-                        push(block, field, piece);
-                    }
-                }
-                if let Some(citation) = delta.get("citation") {
-                    match block.get_mut("citations").and_then(Value::as_array_mut) {
-                        Some(citations) => citations.push(citation.clone()),
-                        None => drop(block.insert("citations".to_owned(), json!([citation]))),
-                    }
-                }
-            }
-            _ => {}
+/// A message of Anthropic whose calls have their inputs: they came in pieces of JSON.
+fn with_inputs(mut said: Value) -> Value {
+    for block in said.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(input) = block.get_mut("input").filter(|input| input.is_string()) {
+            let text = input.as_str().filter(|text| !text.is_empty()).unwrap_or("{}");
+            *input = read_quoted(text.as_bytes()).unwrap_or_else(|_| json!({}));
         }
     }
-    for block in &mut blocks {
-        // The input of a call came in pieces of its JSON.
-        if let Some(text) = block.get("input").and_then(Value::as_str) {
-            let input = if text.is_empty() { "{}" } else { text };
-            let input = read_quoted(input.as_bytes()).unwrap_or_else(|_| json!({}));
-            block.insert("input".to_owned(), input);
-        }
-    }
-    whole.extend([("content".to_owned(), json!(blocks)), ("usage".to_owned(), usage.into())]);
-    whole.insert("role".to_owned(), json!("assistant"));
-    whole.into()
+    said
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there.
+    /// Where the last event of a stream begins that comes byte by byte, and behind how many bytes it is there. All before it passes.
     fn end(dialect: Dialect, stream: &str) -> Option<(usize, usize)> {
-        let mut end = EndOfStream::default();
-        let whole = (1..=stream.len()).find(|count| end.comes(dialect, &stream.as_bytes()[..*count]))?;
-        Some((end.last.unwrap(), whole))
+        let (mut received, mut passed) = (Incoming::default(), BytesMut::new());
+        for (at, byte) in stream.bytes().enumerate() {
+            received.bytes.extend_from_slice(&[byte]);
+            let (events, last) = received.take_events(dialect, false);
+            passed.extend_from_slice(&events);
+            if let Some(last) = last {
+                assert_eq!([&passed[..], &last[..]].concat(), stream.as_bytes()[..=at]);
+                return Some((passed.len(), at + 1));
+            }
+        }
+        passed.extend_from_slice(&received.bytes[received.event..]);
+        assert_eq!(&passed[..], stream.as_bytes());
+        None
+    }
+
+    #[test]
+    fn an_event_with_the_usage_alone_is_found_whatever_it_is_called() {
+        let usage = r#"data: {"choices": [], "usage": {"prompt_tokens": 9}}"#;
+        assert!(is_usage(format!("{usage}\n\n").as_bytes()));
+        assert!(is_usage(format!("id: 7\nevent: chunk\n{usage}\n\n").as_bytes()));
+        assert!(!is_usage(b"data: {\"choices\": [{}], \"usage\": {}}\n\n"));
     }
 
     #[test]
     fn the_last_event_of_a_stream_is_there_once_it_is_whole() {
-        let openai = "data: {\"content\": \"data: [DONE]\"}\n\n";
-        assert_eq!(end(Dialect::OpenAi, openai), None);
-        let done = openai.to_owned() + "data: [DONE]";
-        assert_eq!(end(Dialect::OpenAi, &done), Some((openai.len(), done.len())));
-        for (dialect, last) in [(Dialect::Anthropic, "message_stop"), (Dialect::Responses, "response.completed")] {
+        let types = [
+            (Dialect::Anthropic, "message_stop"),
+            (Dialect::Responses, "response.completed"),
+            (Dialect::Responses, "response.incomplete"),
+        ];
+        let typed = types.iter().flat_map(|(dialect, last)| {
+            let data = format!("data: {{\"text\": \"\\ud83c\", \"type\": \"{last}\"}}");
+            let named = format!("event: {last}\ndata: {{}}");
+            [(*dialect, data), (*dialect, named)]
+        });
+        let ends: Vec<_> = typed.chain([(Dialect::OpenAi, "data: [DONE]".to_owned())]).collect();
+        for (dialect, last) in &ends {
             for line in ["\n", "\r\n"] {
-                let before = format!("event: ping{line}data: {{}}{line}{line}");
-                let begun = format!("{before}event: {last}{line}data: {{}}{line}");
-                assert_eq!(end(dialect, &begun), None, "{begun:?}");
+                let said = r#"data: {"type": "ping", "content": "data: [DONE] message_stop response.completed"}"#;
+                let before = format!(": begun{line}{line}event: ping{line}{said}{line}{line}");
+                let begun = format!("{before}{}{line}", last.replace('\n', line));
+                assert_eq!(end(*dialect, &begun), None, "{begun:?}");
                 let whole = format!("{begun}{line}");
                 assert_eq!(
-                    end(dialect, &format!("{whole}: more{line}")),
+                    end(*dialect, &format!("{whole}: more{line}")),
                     Some((before.len(), whole.len())),
                     "{whole:?}"
                 );

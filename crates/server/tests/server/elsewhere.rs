@@ -66,7 +66,7 @@ fn source_within(timeout: Duration, endpoint: &Scripted, name: &str) -> Arc<dyn 
         headers: vec![("authorization".to_owned(), ApiKey::new("sk-source").unwrap())],
         proxy: None,
     };
-    passage_source(Arc::new(HttpSource::new(&settings).unwrap()))
+    passage_source(HttpSource::new(&settings).unwrap())
 }
 
 /// A server with a session, and the addresses of that and of its recall.

@@ -139,6 +139,20 @@ async fn calls_with_secrets_that_the_client_sends_again_are_no_new_conversation(
 }
 
 #[tokio::test]
+async fn a_history_is_taken_whole_or_not_at_all() {
+    let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
+    let server = with(&endpoint).await;
+    let history = |answer: Value| json!([user("One?"), answer, user("Two?")]);
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let refused = history(json!({"role": "assistant", "content": "Yes.", "metadata": {"deep": deep}}));
+    let refused = chat(&server, refused).await;
+    assert!(refused.status.is_client_error() && refused.raw.contains("levels"), "{}", refused.raw);
+    server.get("/v1/sessions/s/threads/chat:writer/messages").await.is(404);
+    chat(&server, history(assistant("Yes."))).await.is(200);
+    assert_eq!(messages(&server, "chat:writer").await, ["One?", "Yes.", "Two?", "answer 0"]);
+}
+
+#[tokio::test]
 async fn fields_of_a_client_that_say_nothing_are_taken() {
     let endpoint = Scripted::start(|_, nth| Reply::text(format!("answer {nth}")));
     let server = with(&endpoint).await;
@@ -1513,10 +1527,19 @@ async fn an_answer_is_kept_before_the_client_has_the_last_event_of_its_stream() 
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
         json!({"type": "message_stop"}),
     ];
+    let completed = event(json!({"type": "response.completed", "response": whole}));
+    let stopped = blocks.map(event).concat();
+    // Some providers name the type of an event in its data alone.
+    let unnamed = |stream: &str| {
+        let lines = stream.split_inclusive('\n').filter(|line| !line.starts_with("event:"));
+        lines.collect::<String>()
+    };
     for (path, list, stream, last) in [
         (OPENAI, "messages", format!("data: {chunk}\n\ndata: [DONE]\n\n"), "[DONE]"),
-        (RESPONSES, "input", event(json!({"type": "response.completed", "response": whole})), "response.completed"),
-        (ANTHROPIC, "messages", blocks.map(event).concat(), "message_stop"),
+        (RESPONSES, "input", unnamed(&completed), "response.completed"),
+        (RESPONSES, "input", completed, "response.completed"),
+        (ANTHROPIC, "messages", unnamed(&stopped), "message_stop"),
+        (ANTHROPIC, "messages", stopped, "message_stop"),
     ] {
         let endpoint = Scripted::start(move |_, _| Reply::endless(stream.clone(), ": still here\n\n"));
         let server = with(&endpoint).await;
@@ -1896,6 +1919,13 @@ async fn thoughts_that_are_bound_to_what_has_changed_are_left_out() {
     let refused = Answer::of(ask).await.is(400);
     assert!(refused.raw.contains("prefix_mismatch_behavior"), "{}", refused.raw);
     assert_eq!(endpoint.requests().len(), 3);
+    // A model that thinks takes no forced call.
+    let mut forced = body("And then?");
+    forced["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    forced["tool_choice"] = json!({"type": "tool", "name": "look"});
+    server.send("POST", ANTHROPIC, forced).await.is(200);
+    let choices: Vec<_> = endpoint.requests()[3..].iter().map(|request| request["tool_choice"].clone()).collect();
+    assert_eq!(choices, [json!({"type": "tool", "name": "look"}), json!({"type": "auto"})]);
 
     let endpoint = Scripted::start(|_, _| Reply::error(400, "the prompt is too long"));
     let server = with(&endpoint).await;
@@ -2009,9 +2039,9 @@ async fn a_recorded_stream_passes_byte_for_byte_and_its_first_choice_is_kept() {
     let given = events.clone();
     let endpoint = Scripted::start(move |_, _| Reply::raw(200, "text/event-stream", given.clone()));
     let server = with(&endpoint).await;
-    // What is said is kept without a field that no message has.
+    // What is said is kept without a field that no message has, or not so.
     let body = r#"{ "stream": true,  "n": 2, "temperature": 1.0e0, "model": "gpt-4o", "messages": [
-        {"content": "One?", "role": "user", "spoken": true}] }"#;
+        {"id": 7, "content": "One?", "role": "user", "spoken": true}] }"#;
     assert_eq!(recorded(&server, OPENAI, body).await.raw, events);
     assert_eq!(endpoint.bodies(), [body]);
     kept(&server, "chat:writer", 2).await;

@@ -9,8 +9,8 @@ use std::{
 
 use callboard_engine::{RecallSettings, core::recall::Source};
 use callboard_model::{
-    ApiKey, Embedder, Embeddings, EmbeddingsSettings, HttpSource, PassageSource, Retries, SettingsError,
-    SourceSettings, Timeouts, open_folder,
+    ApiKey, Embedder, Embeddings, EmbeddingsSettings, HttpSource, Retries, SettingsError, SourceSettings, Timeouts,
+    open_folder,
 };
 use callboard_server::{Prefixes, embedder, passage_source};
 use serde::Deserialize;
@@ -26,7 +26,7 @@ const LONGEST_NAME: usize = 64;
 /// What recall asks elsewhere.
 #[derive(Default)]
 pub(crate) struct Elsewhere {
-    sources: Vec<Arc<dyn PassageSource>>,
+    sources: Vec<HttpSource>,
     embedder: Option<(Arc<dyn Embedder>, Prefixes)>,
 }
 
@@ -96,13 +96,13 @@ fn parse(text: &str, folder: &Path, secret: &dyn Fn(&str) -> Option<ApiKey>) -> 
     let embedder = file.embedder.map(|it| it.make(folder, secret)).transpose();
     let embedder = embedder.map_err(|wrong| format!("the embedder: {wrong}"))?;
     let mut names = BTreeSet::new();
-    let mut sources: Vec<Arc<dyn PassageSource>> = Vec::new();
+    let mut sources = Vec::new();
     for source in &file.sources {
         let wrong = |wrong: String| format!("the source `{}`: {wrong}", source.name);
         if !names.insert(&source.name) {
             return Err(wrong("two sources have this name".to_owned()));
         }
-        sources.push(Arc::new(source.make(secret).map_err(wrong)?));
+        sources.push(source.make(secret).map_err(wrong)?);
     }
     Ok(Elsewhere { sources, embedder })
 }
@@ -186,7 +186,7 @@ mod tests {
         let elsewhere = parsed(all).unwrap();
         let (embedder, prefixes) = elsewhere.embedder.unwrap();
         assert_eq!((embedder.model(), &*prefixes.question, &*prefixes.passage), ("small", "query: ", ""));
-        assert_eq!(elsewhere.sources.iter().map(|source| source.name()).collect::<Vec<_>>(), ["wiki", "tickets"]);
+        assert_eq!(elsewhere.sources.iter().map(HttpSource::name).collect::<Vec<_>>(), ["wiki", "tickets"]);
         let none = parsed("").unwrap();
         assert!(none.sources.is_empty() && none.embedder.is_none());
     }

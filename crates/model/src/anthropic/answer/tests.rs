@@ -84,6 +84,21 @@ fn the_pieces_of_calls_are_joined_by_index() {
 }
 
 #[test]
+fn empty_pieces_take_nothing_away() {
+    let whole_call = json!({"type": "tool_use", "id": "a", "name": "find", "input": {"q": 1}});
+    let thought = json!({"type": "thinking_delta", "thinking": "Hm.", "text": ""});
+    let events = [
+        begin(0, json!({"type": "thinking", "thinking": ""})),
+        json!({"type": "content_block_delta", "index": 0, "delta": thought}),
+        begin(1, whole_call),
+        input(1, ""),
+        end("max_tokens"),
+        json!({"type": "message_delta", "delta": {"stop_reason": null}}),
+    ];
+    assert_eq!(answer(None, events), "Length:  a:find{\"q\":1}");
+}
+
+#[test]
 fn what_the_tool_of_the_form_is_called_with_is_the_answer() {
     let events = [
         text("Here:"),
@@ -159,4 +174,29 @@ fn what_was_read_from_a_cache_was_read() {
     }
     let answer = assembly.answer("asked", &mut |_| {});
     assert_eq!(answer.usage, Some(Usage { prompt_tokens: 124, completion_tokens: 7 }));
+}
+
+#[test]
+fn a_stream_makes_a_whole_message_with_all_that_came_if_it_ended() {
+    let cited = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": 1}});
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 4}}}),
+        begin(0, json!({"type": "text", "text": ""})),
+        text("Hi."),
+        cited,
+        call(1, "a", "find"),
+        input(1, "{\"q\""),
+        input(1, ":1}"),
+        end("tool_use"),
+    ];
+    assert_eq!(whole(events.clone()), None);
+    events.push(json!({"type": "message_stop"}));
+    let content = json!([
+        {"type": "text", "text": "Hi.", "citations": [1]},
+        {"type": "tool_use", "id": "a", "name": "find", "input": "{\"q\":1}"},
+    ]);
+    let usage = json!({"input_tokens": 4, "output_tokens": 3});
+    let expected =
+        json!({"id": "m", "role": "assistant", "stop_reason": "tool_use", "content": content, "usage": usage});
+    assert_eq!(whole(events), Some(expected));
 }

@@ -30,6 +30,21 @@ fn the_pieces_of_a_text_are_joined() {
 }
 
 #[test]
+fn parts_with_a_text_are_said_and_thoughts_are_not() {
+    let thought = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]});
+    let pieces = [json!({"content": [thought]}), json!({"content": [{"type": "text", "text": "Once "}]})];
+    let pieces = pieces.into_iter().chain([json!({"content": "more."})]);
+    assert_eq!(answer(pieces.map(|piece| delta(&piece))), "Stop: Once more.");
+}
+
+#[test]
+fn a_piece_counts_where_the_whole_so_far_is_beside_it() {
+    let chunk =
+        |piece: &str, so_far: &str| json!({"choices": [{"delta": {"content": piece}, "message": {"content": so_far}}]});
+    assert_eq!(answer([chunk("Once ", "Once "), chunk("more.", "Once more.")]), "Stop: Once more.");
+}
+
+#[test]
 fn the_pieces_of_calls_are_joined_by_index() {
     let pieces = [
         json!({"index": 0, "id": "a", "function": {"name": "find", "arguments": ""}}),
@@ -88,4 +103,24 @@ fn a_refusal_is_the_text_of_a_filtered_answer() {
 #[test]
 fn a_reason_that_nobody_knows_is_kept() {
     assert_eq!(answer([json!({"choices": [{"delta": {}, "finish_reason": "tired"}]})]), "Other(\"tired\"): ");
+}
+
+#[test]
+fn a_stream_makes_a_whole_answer_with_all_that_came() {
+    let pieces = [
+        json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"n\""}}),
+        json!({"index": 0, "function": {"arguments": ":1}"}}),
+        json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}),
+    ];
+    let other = json!({"choices": [{"index": 1, "delta": {"content": "Or."}}]});
+    let end = json!({"choices": [{"delta": {"annotations": [1]}, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 3}});
+    let whole = whole(pieces.iter().map(call).chain([other, end]).collect()).unwrap();
+    let calls = [
+        json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"n\":1}"}}),
+        json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}),
+    ];
+    let message = json!({"tool_calls": calls, "annotations": [1]});
+    let choices = json!([{"message": message, "finish_reason": "tool_calls"}, {"index": 1}]);
+    assert_eq!(whole, json!({"choices": choices, "usage": {"prompt_tokens": 3}}));
+    assert_eq!(super::whole(vec![json!({"choices": []})]), None);
 }
