@@ -410,7 +410,7 @@ pub fn prompt_of(
 
 /// The headings of the parts of all layouts. A line of what was said that begins like one is marked.
 fn headings() -> impl Iterator<Item = &'static str> {
-    parts::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
+    parts::all().map(|part| part.heading).filter(|heading| !heading.is_empty())
 }
 
 /// The tools that the agent is offered with a prompt.

@@ -15,58 +15,42 @@ use callboard_core::{
 };
 
 use crate::{
-    Lacking,
     labels::marked,
     parts::{
-        Changes, Content, Part, Source,
+        Changes, Gathered, Part, Source,
         unsaid::{Origin, Shortens},
     },
 };
 
-pub(crate) struct Recall;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::RECALL, Shares { min: None, max: Some(Amount::Percent(15)), priority: Some(2) })),
+    ..Part::new("recall", Changes::Always, gather)
+};
 
 const HEADING: &str = "RECALLED PASSAGES:";
 const TAG: &str = "RECALLED_PASSAGES";
 
-impl Part for Recall {
-    fn name(&self) -> &'static str {
-        PartName::RECALL.as_str()
-    }
-
-    fn heading(&self) -> &'static str {
-        HEADING
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Always
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        let max = Some(Amount::Percent(15));
-        Some((PartName::RECALL, Shares { min: None, max, priority: Some(2) }))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let Observations { recall, recall_notes: notes, elsewhere, .. } = &from.spec.observed;
-        let passages = match recall {
-            Observed::Absent => return Ok(None),
-            Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
-            Observed::Seen(passages) if passages.is_empty() && elsewhere.is_empty() && notes.is_empty() => {
-                return Ok(None);
-            }
-            Observed::Seen(passages) => passages,
-        };
-        // What is not at hand does not say any more what was found.
-        let text = |passage: &Passage| from.values.get(&passage.sha256).cloned().unwrap_or_else(|| ERASED.into());
-        let found = passages.iter().map(|passage| (passage, text(passage))).collect();
-        Ok(from.bounded(Passages {
-            found,
-            elsewhere,
-            notes,
-            style: from.spec.style(),
-            fetch: from.renderer.by("ask for more", "recall"),
-        }))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let Observations { recall, recall_notes: notes, elsewhere, .. } = &from.spec.observed;
+    let passages = match recall {
+        Observed::Absent => return Ok(None),
+        Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
+        Observed::Seen(passages) if passages.is_empty() && elsewhere.is_empty() && notes.is_empty() => {
+            return Ok(None);
+        }
+        Observed::Seen(passages) => passages,
+    };
+    // What is not at hand does not say any more what was found.
+    let text = |passage: &Passage| from.values.get(&passage.sha256).cloned().unwrap_or_else(|| ERASED.into());
+    let found = passages.iter().map(|passage| (passage, text(passage))).collect();
+    Ok(from.bounded(Passages {
+        found,
+        elsewhere,
+        notes,
+        style: from.spec.style(),
+        fetch: from.renderer.by("ask for more", "recall"),
+    }))
 }
 
 /// The passages, the best first.

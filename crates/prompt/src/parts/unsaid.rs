@@ -31,6 +31,8 @@ enum Written {
     Above(String, Tokens),
     /// Behind what was said. In formats of messages it has a place of its own there.
     Behind(RenderedPiece),
+    /// Beside all that: it is no text of the prompt.
+    Beside(String, Tokens),
 }
 
 /// A text that can be shortened.
@@ -105,6 +107,12 @@ impl<'a> Source<'a> {
         Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
     }
 
+    /// What is no text of a prompt, and costs tokens all the same; nothing where it costs none.
+    pub(super) fn beside(&self, what: String, tokens: Tokens) -> Option<Box<dyn Content + 'a>> {
+        let content = || Whole { written: Written::Beside(what, tokens), omitted: Vec::new(), shows: Vec::new() };
+        (tokens > Tokens(0)).then(|| Box::new(content()) as Box<dyn Content>)
+    }
+
     /// As much of a text as fits in what its part gets of the budget.
     pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
         let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
@@ -168,7 +176,7 @@ impl Written {
 
     fn tokens(&self) -> Tokens {
         match self {
-            Self::Above(_, tokens) => *tokens,
+            Self::Above(_, tokens) | Self::Beside(_, tokens) => *tokens,
             Self::Behind(piece) => piece.tokens,
         }
     }
@@ -177,6 +185,7 @@ impl Written {
         match self {
             Self::Above(text, tokens) => prompt.text(text, *tokens),
             Self::Behind(piece) => prompt.add(piece),
+            Self::Beside(what, tokens) => prompt.beside(what, *tokens),
         }
     }
 
@@ -189,6 +198,7 @@ impl Written {
                 let spans = spans(text, piece.tokens, origins, count).into();
                 prompt.add(&RenderedPiece { spans, ..piece.clone() });
             }
+            Self::Beside(..) => self.put_into(prompt),
         }
     }
 }

@@ -8,47 +8,26 @@ use callboard_core::{
     workflow::{Snapshot, SnapshotPieces},
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source, unsaid::Shortens},
-};
+use crate::parts::{Changes, Gathered, Part, Source, unsaid::Shortens};
 
-pub(crate) struct WorkflowSnapshot;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE)),
+    ..Part::new("workflow_snapshot", Changes::Sometimes, gather)
+};
 
 const HEADING: &str = "WORKFLOW SNAPSHOT:";
 
-impl Part for WorkflowSnapshot {
-    fn name(&self) -> &'static str {
-        PartName::WORKFLOW_SNAPSHOT.as_str()
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    if !from.view.may_see(Share::Workflow) {
+        return Ok(None);
     }
-
-    fn heading(&self) -> &'static str {
-        HEADING
+    let workflow = &*from.view.state.workflow;
+    if workflow.version == 0 {
+        return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
     }
-
-    fn changes(&self) -> Changes {
-        Changes::Sometimes
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see(Share::Workflow) {
-            return Ok(None);
-        }
-        let workflow = &*from.view.state.workflow;
-        if workflow.version == 0 {
-            return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
-        }
-        let pieces = workflow.pieces(&from.view.state.session);
-        Ok(from.bounded(Nodes {
-            pieces,
-            number: workflow.nodes.len(),
-            fetch: from.renderer.by("read one", "get_node"),
-        }))
-    }
+    let pieces = workflow.pieces(&from.view.state.session);
+    Ok(from.bounded(Nodes { pieces, number: workflow.nodes.len(), fetch: from.renderer.by("read one", "get_node") }))
 }
 
 /// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that

@@ -11,53 +11,36 @@ use callboard_core::{
     variable::{Variable, is_cut},
 };
 
-use crate::{
-    Lacking,
-    parts::{
-        Changes, Content, Part, Source,
-        unsaid::{Origin, Shortens},
-    },
+use crate::parts::{
+    Changes, Gathered, Part, Source,
+    unsaid::{Origin, Shortens},
 };
 
-pub(crate) struct WorkflowVariables;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::WORKFLOW_VARIABLES, Shares::OF_STATE)),
+    ..Part::new("workflow_variables", Changes::Sometimes, gather)
+};
 
 const HEADING: &str = "WORKFLOW VARIABLES:";
 
-impl Part for WorkflowVariables {
-    fn name(&self) -> &'static str {
-        PartName::WORKFLOW_VARIABLES.as_str()
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    if !from.view.may_see(Share::Variables) {
+        return Ok(None);
     }
-
-    fn heading(&self) -> &'static str {
-        HEADING
+    let mut variables: Vec<_> = from.view.variables().collect();
+    if variables.is_empty() {
+        return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
     }
-
-    fn changes(&self) -> Changes {
-        Changes::Sometimes
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((PartName::WORKFLOW_VARIABLES, Shares::OF_STATE))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see(Share::Variables) {
-            return Ok(None);
-        }
-        let mut variables: Vec<_> = from.view.variables().collect();
-        if variables.is_empty() {
-            return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
-        }
-        variables.sort_by_key(|variable| variable.seq);
-        // What nodes found may be what a page says, so it stands in tags of its own, as data.
-        let line = |variable: &'a Variable| {
-            let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
-            let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
-            VariableLine { variable, text: format!("- {name} = {value}\n") }
-        };
-        let variables = variables.into_iter().map(line).collect();
-        Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
-    }
+    variables.sort_by_key(|variable| variable.seq);
+    // What nodes found may be what a page says, so it stands in tags of its own, as data.
+    let line = |variable: &'a Variable| {
+        let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
+        let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
+        VariableLine { variable, text: format!("- {name} = {value}\n") }
+    };
+    let variables = variables.into_iter().map(line).collect();
+    Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
 }
 
 /// A variable, and the line that shows it.
