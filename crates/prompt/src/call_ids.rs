@@ -47,7 +47,7 @@ impl IdForm {
             Self::Nine if id.len() == 9 && id.chars().all(|character| character.is_ascii_alphanumeric()) => {
                 id.to_owned()
             }
-            Self::Nine => hexadecimal(id),
+            Self::Nine => format!("{:.9}", Hash::of(id.as_bytes()).to_string()),
             Self::Plain(_) if id.is_empty() => "call".to_owned(),
             Self::Plain(longest) => {
                 id.chars().take(longest).map(|character| if is_allowed(character) { character } else { '_' }).collect()
@@ -63,11 +63,6 @@ impl IdForm {
             Self::Plain(longest) => id.chars().take(longest.saturating_sub(end.len())).collect::<String>() + &end,
         }
     }
-}
-
-/// Nine characters that stand for a text.
-fn hexadecimal(text: &str) -> String {
-    Hash::of(text.as_bytes()).0.iter().map(|byte| format!("{byte:02x}")).collect::<String>().chars().take(9).collect()
 }
 
 impl CallIds {

@@ -204,21 +204,7 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, model, .. } = &self.key;
-        let is_alone = self.key.names.len() == 1;
-        let reader = Reader {
-            name,
-            thread,
-            style: *style,
-            manager: manager.as_ref(),
-            is_alone,
-            reads: *reads,
-            format: *format,
-            provider: *provider,
-            media: *media,
-            model: model.as_deref(),
-            runs: &view.state.runs,
-        };
+        let reader = Reader { key: &self.key, runs: &view.state.runs };
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
@@ -673,5 +659,5 @@ fn may_answer_in(group: &Group, by: Option<&AgentName>, key: &HistoryKey) -> boo
         Some(Kind::Said { from: From::Agent(caller), .. }) => caller.as_ref(),
         _ => None,
     };
-    may_answer(by, caller, key.manager.as_ref(), key.names.len() == 1)
+    may_answer(by, caller, key.manager.as_ref(), key.is_alone())
 }

@@ -71,4 +71,9 @@ impl HistoryKey {
             vocabulary: count.vocabulary().to_owned(),
         })
     }
+
+    /// Whether the reader is the only agent.
+    pub(super) fn is_alone(&self) -> bool {
+        self.names.len() == 1
+    }
 }
