@@ -97,7 +97,6 @@ impl Assembly {
         }
         let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
-        self.reserve(shown.iter().map(|written| &written.body), open.len() + close.len());
         self.pieces.add(open, Tokens(0));
         self.put_text(open, &[Span::unsaid(size.open, open.len())]);
         shown.iter().for_each(|written| self.add(written));
@@ -150,19 +149,6 @@ impl Assembly {
             message,
             bytes: at..at + bytes,
         });
-    }
-
-    /// Makes room, so that a long history is moved once.
-    fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a PieceBody>, more: usize) {
-        let (mut bytes, mut messages) = (more, 1);
-        for form in forms {
-            match form {
-                PieceBody::Text(text) => bytes += text.len(),
-                PieceBody::Messages(written) => messages += written.len(),
-            }
-        }
-        self.text.reserve(bytes);
-        self.messages.reserve(messages);
     }
 
     /// What the model gets, and the pieces of it.

@@ -109,8 +109,11 @@ const SHORTENED: usize = 4;
 impl HistoryCache {
     /// An empty cache for the reader of a prompt. Refused where it does not see the thread.
     pub fn new(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let key = HistoryKey::of(view, spec, count)?;
-        Ok(Self {
+        HistoryKey::of(view, spec, count).map(Self::of)
+    }
+
+    fn of(key: HistoryKey) -> Self {
+        Self {
             key,
             pieces: Vec::new(),
             kept: 0,
@@ -125,7 +128,7 @@ impl HistoryCache {
             plans: Vec::new(),
             media: VecDeque::new(),
             media_bytes: 0,
-        })
+        }
     }
 
     /// Whether it can be used for this prompt: the same reader, who sees what it saw then, and the same format.
@@ -133,28 +136,15 @@ impl HistoryCache {
         HistoryKey::of(view, spec, count).is_ok_and(|key| key == self.key)
     }
 
-    /// Reads a tail in the place of what was read before. What it says again is not written again.
+    /// Reads a tail in the place of what was read before.
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
         let utterances = self.utterances(view, tail, values)?;
         let kept = self.read_items(view, tail.kept.iter().filter(|item| item.is_seen(view)), values)?;
-        let before = std::mem::take(&mut self.pieces);
-        (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
-        self.newest.clear();
-        self.plans.clear();
-        (self.media, self.media_bytes) = (VecDeque::new(), 0);
-        (self.kept, self.limits) = (0, limits(view, tail));
+        let (complete, limits, wanted) = (tail.complete, limits(view, tail), self.wanted);
+        *self = Self { complete, limits, wanted, ..Self::of(self.key.clone()) };
         kept.into_iter().for_each(|utterance| self.add(utterance));
         (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
         utterances.into_iter().for_each(|utterance| self.add(utterance));
-        let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
-        for piece in &mut self.pieces {
-            if let Some(same) =
-                before.remove(&piece.seq()).filter(|before| before.whole.is_none() && before.says_what(piece))
-            {
-                (piece.written, piece.shortened) = (same.written, same.shortened);
-            }
-        }
-        self.bytes = self.pieces.iter().map(Piece::bytes).sum();
         Ok(())
     }
 
@@ -518,12 +508,6 @@ impl Piece {
     /// Whether it is what somebody else said to the reader, and does not belong to the result before it.
     fn is_foreign(&self) -> bool {
         self.group.first().is_some_and(Utterance::is_asked)
-    }
-
-    fn says_what(&self, other: &Self) -> bool {
-        let one =
-            |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media(), utterance.is_in_loop);
-        self.group.iter().map(one).eq(other.group.iter().map(one))
     }
 
     fn bytes(&self) -> usize {

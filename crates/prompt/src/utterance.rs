@@ -57,8 +57,6 @@ pub(super) struct Utterance {
     pub(super) is_in_loop: bool,
     /// The pictures, audio and PDFs in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
-    /// Whether a note stands in the place of what it says.
-    pub(super) replaced: bool,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,
     /// Whether the store has lost its text.
@@ -173,7 +171,6 @@ impl Utterance {
             reasoning: Arc::default(),
             is_in_loop: false,
             media: Vec::new(),
-            replaced: false,
             shortened: matches!(kind, Kind::LeftOut(_)),
             is_damaged: false,
             kind,
@@ -185,7 +182,7 @@ impl Utterance {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[left out: {what}; {place}]").into();
             self.media.clear();
-            (self.replaced, self.shortened) = (true, true);
+            self.shortened = true;
         }
     }
 
@@ -193,8 +190,7 @@ impl Utterance {
     pub(super) fn leave_out_plan(&mut self, place: PlanPlace, is_meant: impl Fn(&ToolCall) -> bool) {
         if let Kind::Said { calls, .. } = &mut self.kind {
             for call in calls.iter_mut().filter(|call| is_meant(call)) {
-                self.replaced |= place.leave_out_of(call);
-                self.shortened |= self.replaced;
+                self.shortened |= place.leave_out_of(call);
             }
         }
     }
