@@ -131,8 +131,7 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
         let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            let name = claim.part.name.to_owned();
-            report_last(&mut parts, PartReport { name, tokens, shortened, omitted });
+            report(&mut parts, PartReport { name: claim.part.name.to_owned(), tokens, shortened, omitted });
         }
     }
     let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
@@ -156,26 +155,16 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
 }
 
-/// Adds a report; what follows under the same name is a part of it.
+/// Adds a report to that of the part that it belongs to, where there is one.
 fn report(parts: &mut Vec<PartReport>, more: PartReport) {
-    match parts.last_mut().filter(|last| last.name == more.name) {
-        Some(last) => join(last, more),
-        None => parts.push(more),
-    }
-}
-
-/// Adds a report of what stands behind all other parts to that of the part that it belongs to.
-fn report_last(parts: &mut Vec<PartReport>, more: PartReport) {
     match parts.iter_mut().find(|part| part.name == more.name) {
-        Some(part) => join(part, more),
+        Some(part) => {
+            part.tokens += more.tokens;
+            part.shortened |= more.shortened;
+            part.omitted.extend(more.omitted);
+        }
         None => parts.push(more),
     }
-}
-
-fn join(report: &mut PartReport, more: PartReport) {
-    report.tokens += more.tokens;
-    report.shortened |= more.shortened;
-    report.omitted.extend(more.omitted);
 }
 
 /// Sizes in tokens of the vocabulary become sizes in tokens of the model, which add up. Returns their sum.

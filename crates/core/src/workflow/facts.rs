@@ -128,6 +128,21 @@ impl Fact for Updated {
 const PLACED: &[TextField] =
     &[text("node.type"), json("node.config"), text("node.description"), text("reason"), sealed("sealed.sha256")];
 
+/// Implements what facts that place a node have in common.
+macro_rules! of_placed_node {
+    () => {
+        const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
+        fn subject(&self) -> String {
+            subject(self.0.node.id)
+        }
+
+        fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+            visible_node(view, subject, "node:")
+        }
+    };
+}
+
 impl Fact for NodeCreated {
     const TYPE: &'static str = "node.created";
 
@@ -135,21 +150,13 @@ impl Fact for NodeCreated {
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
-    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
-
-    fn subject(&self) -> String {
-        subject(self.0.node.id)
-    }
+    of_placed_node!();
 
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
         state.learn_of_node(sealed.as_ref(), header);
         let held = HeldNode { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
         change(state, version, header, |workflow| workflow.insert(position, held));
-    }
-
-    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        visible_node(view, subject, "node:")
     }
 }
 
@@ -161,11 +168,7 @@ impl Fact for NodeUpdated {
     const DESCRIPTION: Description =
         Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
 
-    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
-
-    fn subject(&self) -> String {
-        subject(self.0.node.id)
-    }
+    of_placed_node!();
 
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
@@ -175,10 +178,6 @@ impl Fact for NodeUpdated {
                 workflow.insert(position, HeldNode { node, seq: header.seq, ..before });
             }
         });
-    }
-
-    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        visible_node(view, subject, "node:")
     }
 }
 
