@@ -145,12 +145,14 @@ pub enum Outlook {
 /// A summary that is good, with what is listed after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    pub(super) text: Arc<str>,
+    /// What it says.
+    pub text: Arc<str>,
     pub(super) open_calls: Vec<OpenCall>,
     pub(super) more_open_calls: u64,
     pub(super) identifiers: Vec<Arc<str>>,
     pub(super) more_identifiers: u64,
-    pub(super) tokens_after: Tokens,
+    /// The size of the history that has it.
+    pub tokens_after: Tokens,
 }
 
 /// How a summary was written.
@@ -192,18 +194,6 @@ pub enum Shortcoming {
         /// The largest size.
         allowed: Tokens,
     },
-}
-
-impl Summary {
-    /// What it says.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The size of the history that has it.
-    pub fn tokens_after(&self) -> Tokens {
-        self.tokens_after
-    }
 }
 
 impl CompressionPlan {

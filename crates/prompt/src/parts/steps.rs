@@ -41,10 +41,10 @@ fn active(view: &View<'_>) -> Option<String> {
 }
 
 fn used(progress: &Progress) -> String {
-    let recent = progress.recently_used_tools();
+    let recent = progress.log.iter();
     let skipped = recent.len().saturating_sub(NAMED);
     let names: Vec<_> = recent.skip(skipped).map(|name| escape(name)).collect();
-    let more = progress.tools_used().saturating_sub(names.len() as u64);
+    let more = progress.used.saturating_sub(names.len() as u64);
     match (names.is_empty(), more) {
         (true, _) => "Tools used so far: none.".to_owned(),
         (false, 0) => format!("Tools used so far: {}.", names.join(", ")),
