@@ -8,7 +8,10 @@ use callboard_core::{
     workflow::{Snapshot, SnapshotPieces},
 };
 
-use crate::parts::{Changes, Gathered, Part, Source, unsaid::Shortens};
+use crate::parts::{
+    Changes, Gathered, Part, Source,
+    unsaid::{Shortens, TextPiece},
+};
 
 pub(crate) const PART: Part<'static> = Part {
     heading: HEADING,
@@ -53,8 +56,8 @@ impl Shortens for Nodes {
         self.number * 2
     }
 
-    fn write(&self, shown: usize, _: Tokens) -> String {
-        let Snapshot { json, without_config, left_out, .. } = self.snapshot(shown);
+    fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
+        let Snapshot { json, without_config, left_out, shows } = self.snapshot(shown);
         let fetch = &self.fetch;
         let note = |number: usize, one: &str, many: &str| match number {
             0 => String::new(),
@@ -65,7 +68,12 @@ impl Shortens for Nodes {
         };
         let nodes = note(left_out.len(), "1 node", "# nodes");
         let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");
-        format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json))
+        let text = format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json));
+        let seq = match *shows {
+            [seq] => Some(seq),
+            _ => None,
+        };
+        vec![TextPiece { text, seq, shortened: shown < self.whole() }]
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
