@@ -26,14 +26,9 @@ impl Duty {
     pub(super) fn turn(&self) -> Turn {
         match self {
             Self::Build => Turn {
-                who: Who::Manager,
-                thread: ThreadId::main(),
-                task: None,
-                output: None,
                 layout: Some(LayoutName::Director),
-                uses_tools: true,
                 bundle: Some(DIRECTOR),
-                purpose: "to go on",
+                ..Turn::of(Who::Manager, ThreadId::main(), "to go on")
             },
         }
     }
