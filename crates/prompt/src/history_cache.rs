@@ -223,12 +223,10 @@ impl HistoryCache {
     /// Names a picture instead of showing it.
     fn hide(&mut self, hidden: ShownMedium) {
         let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(hidden.piece)) else { return };
-        self.bytes = self.bytes.saturating_sub(piece.bytes());
-        piece.change(|group| {
+        piece.change(&mut self.bytes, |group| {
             let has_it = group.iter_mut().filter(|utterance| utterance.seq == hidden.seq);
             has_it.filter_map(|utterance| utterance.media.get_mut(hidden.at)).for_each(media::Medium::forget);
         });
-        self.bytes += piece.bytes();
     }
 
     /// A result joins its call, also where other things were said between them; what else is said stands alone. Returns the entry
@@ -259,9 +257,7 @@ impl HistoryCache {
                     }
                     Some(replaced::Result::UntilNext(key)) => utterance.is_done().then_some((key, utterance.seq)),
                 };
-                self.bytes = self.bytes.saturating_sub(calling.bytes());
-                calling.change(|group| group.push(utterance));
-                self.bytes += calling.bytes();
+                calling.change(&mut self.bytes, |group| group.push(utterance));
                 if let (Some((key, result)), Some(calling)) = (replaces, seq) {
                     self.replace(key, (calling, result));
                 }
@@ -314,12 +310,10 @@ impl HistoryCache {
         let before: Vec<_> = before;
         for piece in self.pieces.iter_mut().filter(|piece| piece.seq().is_some_and(|seq| before.contains(&seq))) {
             let is_newest = piece.seq() == Some(newest);
-            self.bytes = self.bytes.saturating_sub(piece.bytes());
-            piece.change(|group| {
+            piece.change(&mut self.bytes, |group| {
                 let calling = group.iter_mut().take(1);
                 calling.for_each(|calling| calling.leave_out_plan(place, |call| !is_newest || call.id == id));
             });
-            self.bytes += piece.bytes();
             // Another call of the same message may be refused.
             self.plans.extend(is_newest.then_some(newest));
         }
@@ -332,12 +326,10 @@ impl HistoryCache {
             return;
         };
         let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(calling)) else { return };
-        self.bytes = self.bytes.saturating_sub(piece.bytes());
-        piece.change(|group| {
+        piece.change(&mut self.bytes, |group| {
             let old = group.iter_mut().filter(|utterance| utterance.seq == result);
-            old.for_each(|old| old.replace_with_note(&format!("there is a newer one, entry {}", newest.1)));
+            old.for_each(|old| old.replace_with_note(&format!("left out: there is a newer one, entry {}", newest.1)));
         });
-        self.bytes += piece.bytes();
     }
 
     /// Where the task of a prompt begins: with what the reader has not answered, which is all from the last message
@@ -372,9 +364,9 @@ impl HistoryCache {
         for (at, piece) in self.pieces.iter_mut().enumerate() {
             let is_in_loop = in_loop.contains(&at);
             if piece.is_in_loop() != is_in_loop {
-                self.bytes = self.bytes.saturating_sub(piece.bytes());
-                piece.change(|group| group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop));
-                self.bytes += piece.bytes();
+                piece.change(&mut self.bytes, |group| {
+                    group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop);
+                });
             }
         }
         Ok(())
@@ -474,14 +466,16 @@ impl Piece {
         self.group.first().map(|utterance| utterance.seq)
     }
 
-    /// Changes what it says: what was written of it is of no use any more.
-    fn change(&mut self, change: impl FnOnce(&mut Group)) {
+    /// Changes what it says, and with that how many `bytes` there are: what was written of it is of no use any more.
+    fn change(&mut self, bytes: &mut usize, change: impl FnOnce(&mut Group)) {
+        *bytes = bytes.saturating_sub(self.bytes());
         if let Some(whole) = self.whole.take() {
             self.group = whole;
         }
         change(Arc::make_mut(&mut self.group));
         self.written = None;
         self.shortened.clear();
+        *bytes += self.bytes();
     }
 
     /// What begins it, also where that is left out to keep to its limit.
@@ -588,7 +582,7 @@ fn cleared(view: &View<'_>, item: &TailItem, mut utterance: Utterance) -> Uttera
     if let Said::Message(message) = &item.said
         && view.is_cleared(&message.thread_id, utterance.seq, utterance.size)
     {
-        utterance.clear();
+        utterance.replace_with_note(&format!("a result of {} tokens is not shown any more", utterance.size));
     }
     utterance
 }

@@ -123,19 +123,16 @@ impl Renderer<'_> {
     pub(super) fn envelope(&self) -> Tokens {
         let most =
             Around { has_system: true, is_opened: self.provider.is_strict(), is_closed: self.provider.is_strict() };
-        match self.format {
-            Format::Text => Tokens(0),
-            Format::OpenAi | Format::Responses => self.chat_envelope(most),
-            Format::Anthropic => anthropic::envelope(self.count),
-        }
+        self.envelope_of(most)
     }
 
     /// What they cost in a prompt that has these around it.
     pub(super) fn envelope_of(&self, around: Around) -> Tokens {
         match self.format {
+            Format::Text => Tokens(0),
             Format::OpenAi | Format::Responses => self.chat_envelope(around),
             // What is allowed for Anthropic is generous in any case.
-            Format::Text | Format::Anthropic => self.envelope(),
+            Format::Anthropic => anthropic::envelope(self.count),
         }
     }
 

@@ -195,9 +195,8 @@ fn whole_words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> 
 
 /// What of `text` stands around a place, in whole words.
 fn around(text: &str, place: usize) -> Range<usize> {
-    let border = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let start = border(place.saturating_sub(AROUND));
-    let end = border(place.saturating_add(2 * AROUND));
+    let start = text.floor_char_boundary(place.saturating_sub(AROUND));
+    let end = text.floor_char_boundary(place.saturating_add(2 * AROUND));
     let blank = |range: Range<usize>| text.get(range).and_then(|piece| piece.find(char::is_whitespace));
     let start = if start == 0 { 0 } else { blank(start..place).map_or(start, |blank| start + blank) };
     let cut = || text.get(place..end).and_then(|piece| piece.rfind(char::is_whitespace));

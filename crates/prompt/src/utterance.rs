@@ -180,7 +180,7 @@ impl Utterance {
     /// Puts a note in the place of what a result says.
     pub(super) fn replace_with_note(&mut self, what: &str) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
-            *text = format!("[left out: {what}; {place}]").into();
+            *text = format!("[{what}; {place}]").into();
             self.media.clear();
             self.shortened = true;
         }
@@ -217,15 +217,6 @@ impl Utterance {
                 Some((text, place))
             }
             Kind::Verdict { .. } | Kind::Outcomes(_) | Kind::LeftOut(_) => None,
-        }
-    }
-
-    /// Names a result instead of showing it.
-    pub(super) fn clear(&mut self) {
-        if let Kind::Result { text, place, .. } = &mut self.kind {
-            *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
-            self.media.clear();
-            self.shortened = true;
         }
     }
 
