@@ -112,15 +112,11 @@ impl Wanted {
         };
         let standing = held.compression.standing.iter().filter(stands_for_all);
         let earlier = standing.min_by_key(|head| (head.from, Reverse(head.through))).cloned();
-        let pins = |head: &StandingSummary| {
-            held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect()
-        };
         let each = earlier.iter().flat_map(|head| {
-            let shown: BTreeSet<Seq> = pins(head);
-            shown.into_iter().chain(head.kept.iter().copied()).chain([head.seq])
+            let pins = held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq);
+            pins.chain(head.kept.iter().copied()).chain([head.seq])
         });
-        let each: BTreeSet<Seq> = each.collect();
-        let each = each.into_iter().collect();
+        let each = Vec::from_iter(each.collect::<BTreeSet<Seq>>());
         let begins = held.sight.since.previous().max(scope.behind);
         let after = earlier.as_ref().map_or(begins, |head| head.through);
         Ok(Self { thread: thread.clone(), each, after, scope, earlier, base: Base::of(state, held) })
@@ -188,9 +184,7 @@ impl Material {
         let hides_system = layout.style() == Style::Labelled;
         Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, hides_system, cleared })
     }
-}
 
-impl Material {
     /// The results of tools of more than `over` tokens that are older than the newest messages of `keep_recent` tokens;
     /// none where there are none that are not cleared yet.
     pub fn clearable(&self, over: Tokens, keep_recent: Tokens) -> Option<ClearToolResults> {

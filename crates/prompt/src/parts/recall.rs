@@ -18,7 +18,7 @@ use crate::{
     labels::marked,
     parts::{
         Changes, Gathered, Part, Source,
-        unsaid::{Shortens, TextPiece},
+        unsaid::{Shortens, TextPiece, left_out_note},
     },
 };
 
@@ -108,12 +108,7 @@ impl Shortens for Passages<'_> {
             best.into_iter().map(|found| TextPiece { text: self.line(found), seq: entry(found.0), shortened: false });
         let foreign = self.elsewhere.iter().take(foreign).map(|passage| self.foreign(passage));
         let notes = self.notes.iter().map(|note| format!("{}\n", one_line(note)));
-        let fetch = &self.fetch;
-        let left = match left_out {
-            0 => String::new(),
-            1 => format!("[left out: 1 passage that fits less{fetch}]\n"),
-            many => format!("[left out: {many} passages that fit less{fetch}]\n"),
-        };
+        let left = left_out_note(left_out, "1 passage that fits less", "# passages that fit less", &self.fetch);
         let head = "Said earlier, and found by what is asked now; the oldest first.";
         let (open, close) = match self.style {
             Style::Tagged => (format!("<{TAG}>\n{head}\n"), format!("{left}</{TAG}>\n")),

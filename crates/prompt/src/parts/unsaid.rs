@@ -60,6 +60,15 @@ pub(super) struct TextPiece {
     pub(super) shortened: bool,
 }
 
+/// A line that says that so many things are left out, and how to get them: `one`, or `many` with `#` for the number.
+pub(super) fn left_out_note(number: usize, one: &str, many: &str, fetch: &str) -> String {
+    match number {
+        0 => String::new(),
+        1 => format!("[left out: {one}{fetch}]\n"),
+        _ => format!("[left out: {}{fetch}]\n", many.replace('#', &number.to_string())),
+    }
+}
+
 /// The text that pieces make.
 fn joined(pieces: &[TextPiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()

@@ -10,7 +10,7 @@ use callboard_core::{
 
 use crate::parts::{
     Changes, Gathered, Part, Source,
-    unsaid::{Shortens, TextPiece},
+    unsaid::{Shortens, TextPiece, left_out_note},
 };
 
 pub(crate) const PART: Part<'static> = Part {
@@ -58,16 +58,10 @@ impl Shortens for Nodes {
 
     fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
         let Snapshot { json, without_config, left_out, shows } = self.snapshot(shown);
-        let fetch = &self.fetch;
-        let note = |number: usize, one: &str, many: &str| match number {
-            0 => String::new(),
-            1 => format!("[left out: {one} that was changed longer ago{fetch}]\n"),
-            _ => {
-                format!("[left out: {} that were changed longer ago{fetch}]\n", many.replace('#', &number.to_string()))
-            }
-        };
-        let nodes = note(left_out.len(), "1 node", "# nodes");
-        let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");
+        let [one, many] = ["1 node that was changed longer ago", "# nodes that were changed longer ago"];
+        let nodes = left_out_note(left_out.len(), one, many, &self.fetch);
+        let [one, many] = [one, many].map(|nodes| format!("the configuration of {nodes}"));
+        let configs = left_out_note(without_config.len(), &one, &many, &self.fetch);
         let text = format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json));
         let seq = match *shows {
             [seq] => Some(seq),

@@ -13,7 +13,7 @@ use callboard_core::{
 
 use crate::parts::{
     Changes, Gathered, Part, Source,
-    unsaid::{Shortens, TextPiece},
+    unsaid::{Shortens, TextPiece, left_out_note},
 };
 
 pub(crate) const PART: Part<'static> = Part {
@@ -71,12 +71,8 @@ impl Shortens for Lines<'_> {
 
     fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
         let (left_out, shown) = self.split(shown);
-        let fetch = &self.fetch;
-        let older = match left_out.len() {
-            0 => String::new(),
-            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
-            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
-        };
+        let [one, many] = ["1 variable that was set longer ago", "# variables that were set longer ago"];
+        let older = left_out_note(left_out.len(), one, many, &self.fetch);
         let head = TextPiece { text: format!("{HEADING}\n{older}"), seq: None, shortened: !left_out.is_empty() };
         let is_cut = |line: &VariableLine<'_>| is_cut(&line.variable.display);
         let lines = shown.iter().map(|line| TextPiece {
@@ -86,7 +82,7 @@ impl Shortens for Lines<'_> {
         });
         let mut pieces: Vec<_> = [head].into_iter().chain(lines).collect();
         let cut = match shown.iter().any(is_cut) {
-            true => format!("[what ends with ... is shortened{fetch}]\n"),
+            true => format!("[what ends with ... is shortened{}]\n", self.fetch),
             false => String::new(),
         };
         if let Some(last) = pieces.last_mut() {
