@@ -51,7 +51,6 @@ pub(super) struct Assembled {
 impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(by: &Renderer<'_>) -> Self {
-        let (text, messages, placed, marks) = Default::default();
         let Renderer { format, provider, signs_calls, offered, .. } = *by;
         let offered = offered.iter().map(|tool| tool.name.clone()).collect();
         Self {
@@ -59,12 +58,12 @@ impl Assembly {
             provider,
             signs_calls,
             offered,
-            text,
-            messages,
+            text: String::new(),
+            messages: Vec::new(),
             pieces: PromptPieces::new(format),
             part: "".into(),
-            placed,
-            marks,
+            placed: Vec::new(),
+            marks: Vec::new(),
         }
     }
 

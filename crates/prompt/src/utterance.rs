@@ -88,7 +88,7 @@ pub(super) enum Kind {
     /// An answer was held against what was expected.
     Verdict { valid: Option<bool>, reason: Arc<str> },
     /// What came of a directive.
-    Outcomes(String),
+    Outcomes(Arc<str>),
     /// Something is left out here.
     LeftOut(String),
     /// What a summary says of what was said before.
@@ -150,10 +150,11 @@ impl Utterance {
             Said::Message(message) => Some(said(seq, message, reader, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
             Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.key.reads, values)? }),
-            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
-            Said::Form(name) => aside(Kind::Outcomes(format!(
-                "- form {name}: the user has answered it; the answer is in the context set of that name"
-            ))),
+            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text.into()))),
+            Said::Form(name) => {
+                let told = "the user has answered it; the answer is in the context set of that name";
+                aside(Kind::Outcomes(format!("- form {name}: {told}").into()))
+            }
         })
     }
 
@@ -239,8 +240,8 @@ impl Utterance {
                 text.len() + place.len() + of_calls + expected.as_deref().map_or(0, str::len)
             }
             Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => text.len() + place.len(),
-            Kind::Verdict { reason, .. } => reason.len(),
-            Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
+            Kind::Verdict { reason: text, .. } | Kind::Outcomes(text) => text.len(),
+            Kind::LeftOut(words) => words.len(),
         };
         let of_reasoning = reasoning::size_bytes(&self.reasoning);
         let of_media: usize = self.media.iter().map(Medium::bytes).sum();

@@ -213,9 +213,10 @@ impl CompressionPlan {
             .filter(|spoken| pins.contains_key(&spoken.seq))
             .map(|spoken| (spoken.seq, spoken.size))
             .collect();
+        let pinned_tokens =
+            |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
         let of_earlier = earlier.as_ref().map_or(Tokens(0), |earlier| {
-            let pinned = pins.range(earlier.head.from..=earlier.head.through).map(|(_, tokens)| *tokens).sum();
-            earlier.compressed.summary_tokens + pinned
+            earlier.compressed.summary_tokens + pinned_tokens(earlier.head.from, earlier.head.through)
         });
         let said: Tokens = messages.iter().take(task).map(|spoken| shown_size(spoken, earlier.as_ref())).sum();
         let tokens_before = said + of_earlier + answered;
@@ -223,8 +224,6 @@ impl CompressionPlan {
             return Ok(Outlook::Enough(tokens_before));
         }
         let target = aim.target.minus(answered);
-        let pinned_tokens =
-            |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
         let all_pins = pinned_tokens(from, Seq(u64::MAX));
         if all_pins.0 > target.0 / 2 {
             let problem = format!("{all_pins} tokens are pinned, and the target is to be twice as much at the least");
