@@ -28,21 +28,17 @@ pub struct Plan {
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]
     pub overall_goal: Arc<str>,
     /// The name of the phase that is being worked on.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub current_phase: Arc<str>,
     /// The phases, in order.
     pub phases: Vec<Phase>,
     /// The next actions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub next_actions: Option<Vec<Arc<str>>>,
     /// The blockers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<String>>))]
     pub blockers: Option<Vec<Arc<str>>>,
     /// Notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
 }
 
@@ -103,7 +99,6 @@ pub struct Task {
     pub status: Status,
     /// Notes about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
     /// The nodes of the workflow that were built for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +127,6 @@ words! {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PlanDocument))]
 pub struct PlanDocument {
     /// The id of the session's workflow: a UUID that was made with the session.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub workflow_id: Arc<str>,
     /// Its version, from 1 without gaps.
     pub plan_version: u64,
@@ -215,7 +209,6 @@ pub struct TaskPatch {
     pub status: Option<Status>,
     /// The notes. A blank text removes them. If absent: as before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub notes: Option<Arc<str>>,
     /// The reason for the change.
     #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Saying))]

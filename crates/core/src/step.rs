@@ -36,7 +36,6 @@ pub struct Step {
     pub name: StepName,
     /// What the step is about, for the agents.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub description: Arc<str>,
     /// Whether it is active when no other step is. At most one step is the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -157,7 +157,6 @@ pub struct CreateNode {
     pub config: Value,
     /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
     /// Its place among the nodes, from 1. The nodes from there on move back by one. If absent: the last place.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
@@ -165,7 +164,6 @@ pub struct CreateNode {
     pub position: Option<u64>,
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<Arc<str>>,
     /// The version of the workflow to change. If absent: any.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
@@ -200,7 +198,6 @@ pub struct NodePatch {
     pub config: Option<Value>,
     /// Its purpose. A blank text removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
     /// Its new place among the nodes, from 1. The nodes between its old and its new place move by one.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
@@ -208,7 +205,6 @@ pub struct NodePatch {
     pub position: Option<u64>,
     /// The reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<Arc<str>>,
     /// The version of the workflow to change. If absent: any.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]
@@ -237,11 +233,9 @@ pub struct PatchWorkflow {
     pub name: Option<Arc<str>>,
     /// Its purpose. A blank text removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
     /// The reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<Arc<str>>,
     /// The version to change. If absent: any version.
     #[serde(default, deserialize_with = "number::whole_or_none", skip_serializing_if = "Option::is_none")]

@@ -38,10 +38,8 @@ pub struct Finding {
     pub by: Actor,
     /// Its type.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
     /// What it is about.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub subject: Arc<str>,
     /// The text, with what stands around it.
     pub excerpt: String,

@@ -16,7 +16,6 @@ pub struct Change {
     pub task_id: Option<u64>,
     /// The name of the phase. For a task: the phase that it is in, or was in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub phase: Option<Arc<str>>,
     /// The outcome.
     pub change: How,

@@ -25,15 +25,12 @@ pub struct Document {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AboutWorkflow))]
 pub struct About {
     /// Its id: a UUID, created together with the session.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: Arc<str>,
     /// Its name, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub name: Option<Arc<str>>,
     /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub description: Option<Arc<str>>,
     /// How many times it was changed. This is its version.
     pub version: u64,
@@ -55,7 +52,6 @@ pub struct Shown {
     pub position: u64,
     /// The kind of its work.
     #[serde(rename = "type")]
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub kind: Arc<str>,
     /// Its configuration, with `[hidden]` in the place of each secret.
     #[cfg_attr(feature = "schema", schema(value_type = Object))]

@@ -36,7 +36,6 @@ pub struct Execution {
     pub status: ExecutionStatus,
     /// Why it ended as it did, where it was not completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<Arc<str>>,
     /// The node from which on the workflow is executed. If absent: the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
