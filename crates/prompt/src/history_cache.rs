@@ -42,7 +42,7 @@ pub struct HistoryCache {
     key: HistoryKey,
     pieces: Vec<Piece>,
     /// How many pieces, from the oldest on, are summaries and what is shown beside them. Every prompt has these.
-    kept: usize,
+    pub(super) kept: usize,
     /// How many tokens what is kept of old messages is shown with at the most, by the entry; pinned messages are shown
     /// word for word.
     limits: HashMap<Seq, Tokens>,
@@ -52,7 +52,7 @@ pub struct HistoryCache {
     /// whose call may be older than what was read.
     unsettled: usize,
     /// Whether there is nothing before it.
-    complete: bool,
+    pub(super) complete: bool,
     /// The most pieces that a prompt looked at since the oldest ones were last forgotten.
     wanted: usize,
     bytes: usize,
@@ -88,7 +88,8 @@ pub(super) struct Piece {
     whole: Option<Arc<Group>>,
     /// How many things had been said before it.
     place: usize,
-    written: Option<RenderedPiece>,
+    /// What was written of it, and its size; nothing where no prompt wanted it yet.
+    pub(super) written: Option<RenderedPiece>,
     /// What of it was shown in prompts that had no room for the whole, the newest last.
     shortened: VecDeque<Shortened>,
 }
@@ -416,16 +417,6 @@ impl HistoryCache {
         &self.pieces
     }
 
-    /// How many pieces, from the oldest on, every prompt has: summaries, and what is shown beside them.
-    pub(super) fn kept(&self) -> usize {
-        self.kept
-    }
-
-    /// Whether everything there is was read.
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
     /// How many pieces, from the oldest on, may be others when older entries are read.
     pub(super) fn unsettled(&self) -> usize {
         if self.complete { 0 } else { self.unsettled }
@@ -438,11 +429,6 @@ impl Piece {
         let written = Some(renderer.write(&group));
         let group = Arc::new(group);
         Self { group, whole: None, place: 0, written, shortened: VecDeque::new() }
-    }
-
-    /// What was written of it, and its size; nothing where no prompt wanted it yet.
-    pub(super) fn written(&self) -> Option<&RenderedPiece> {
-        self.written.as_ref()
     }
 
     /// What is shown of it where it may have at most `allowed` tokens, as far as that was written.

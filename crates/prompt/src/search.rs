@@ -21,7 +21,7 @@ const AROUND: usize = 160;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Search {
     /// Words and phrases in lower case. All of them must be there.
-    words: Vec<String>,
+    pub words: Vec<String>,
     from: Option<String>,
     thread: Option<String>,
     before: Option<Timestamp>,
@@ -62,11 +62,6 @@ impl Search {
             return Err(Error::invalid("/q", "say which words are searched for"));
         }
         Ok(search)
-    }
-
-    /// What is searched for, for people.
-    pub fn words(&self) -> &[String] {
-        &self.words
     }
 
     /// Whether the data of an entry may hold what is searched for. It is a quick look: long texts are not in the data.

@@ -149,7 +149,7 @@ impl Content for Task<'_> {
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written().cloned()).collect();
+        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written.clone()).collect();
         let tokens = prompt.section(self.frame, self.frame_size, &shown);
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
