@@ -63,7 +63,7 @@ impl HistoryKey {
             erased: view.state.erased,
             format: spec.format,
             provider: spec.provider,
-            style: spec.style(),
+            style: spec.layout.style(),
             plan: PlanPlace::of(view, spec),
             names: view.state.team.names().cloned().collect(),
             manager: view.state.team.manager().map(|manager| manager.name.clone()),

@@ -349,7 +349,7 @@ pub fn prompt_of(
         format: spec.format,
         provider: spec.provider,
         signs_calls: spec.format == Format::OpenAi && provider::wants_signatures(spec.model.as_deref()),
-        style: spec.style(),
+        style: spec.layout.style(),
         count,
     };
     let task = history.task(spec)?;

@@ -48,7 +48,7 @@ fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
         found,
         elsewhere,
         notes,
-        style: from.spec.style(),
+        style: from.spec.layout.style(),
         fetch: from.renderer.by("ask for more", "recall"),
     }))
 }
