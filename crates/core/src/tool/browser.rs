@@ -29,11 +29,11 @@ pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
         match is_picture {
             // It is kept as a file, and brings the tab to the front.
             true => used(view, call),
-            false if may_see(view) => Ok(Read::Browser(call)),
+            false if view.may_see(Share::Browser) => Ok(Read::Browser(call)),
             false => Err(forbidden(view, "see the browser")),
         }
     }),
-    is_for: may_see,
+    is_for: |view| view.may_see(Share::Browser),
     arguments: || {
         let kinds = ["lightweight_exploration", "dom_snapshot", "screenshot"];
         let properties = json!({
@@ -52,7 +52,7 @@ pub(crate) static DEBUG_NAVIGATE: OwnTool = OwnTool {
     description: "Shows another page in a tab of the browser. It is no part of the workflow.",
     idempotent: true,
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Navigate(parse(arguments)?))),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
         let properties = json!({"url": url(), "tabName": tab(), "reason": reason()});
         (properties, json!(["url", "tabName", "reason"]))
@@ -70,7 +70,7 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
         act.steps("/arguments")?;
         used(view, BrowserCall::Act(act))
     }),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
         let kinds = ["click", "type", "press", "select", "wait", "scroll"];
         let action = json!({"type": "string", "enum": kinds, "description": "What is done."});
@@ -93,7 +93,7 @@ pub(crate) static DEBUG_OPEN_TAB: OwnTool = OwnTool {
     description: "Opens a page in a new tab of the browser.",
     idempotent: false,
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Open(parse(arguments)?))),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || (json!({"url": url(), "tabName": tab()}), json!(["url", "tabName"])),
 };
 
@@ -109,7 +109,7 @@ pub(crate) static DEBUG_CLOSE_TAB: OwnTool = OwnTool {
         }
         used(view, BrowserCall::Close(close))
     }),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || (json!({"tabName": tab()}), json!(["tabName"])),
 };
 
@@ -124,9 +124,9 @@ pub(crate) static DEPLOY_SCOUT: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| {
         let scout: DeployScout = parse(arguments)?;
         scout.check()?;
-        if may_use(view) { Ok(Read::Scout(scout)) } else { Err(forbidden(view, "send a scout")) }
+        if view.is_in_charge() { Ok(Read::Scout(scout)) } else { Err(forbidden(view, "send a scout")) }
     }),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
         let instruction = json!({"type": "string", "description": "What the scout is to find out."});
         let tab = json!({"type": "string", "description": "The tab that it works in; a new one where it is left out."});
@@ -161,15 +161,7 @@ pub fn opens_page(tool: &str) -> bool {
 
 /// A call that changes what the browser shows: it is for the user and the manager.
 fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
-    if may_use(view) { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
-}
-
-fn may_use(view: &View<'_>) -> bool {
-    view.is_in_charge()
-}
-
-fn may_see(view: &View<'_>) -> bool {
-    view.may_see(Share::Browser)
+    if view.is_in_charge() { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
 }
 
 fn tab() -> Value {
