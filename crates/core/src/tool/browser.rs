@@ -1,7 +1,7 @@
 //! The tools of models for the browser. Their names and arguments are those that directors know. The browser is outside of
 //! the journal, so a tool only says what is to be done there.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::browser::{
     Act, BrowserCall, CloseTab, Inspect, Inspection,
@@ -11,9 +11,14 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     rights::Share,
-    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse, text},
     view::View,
 };
+
+/// What arguments are that several of the tools have.
+const TAB: &str = "The name of the tab.";
+const URL: &str = "The address of the page, with http:// or https://.";
+const REASON: &str = "Why.";
 
 /// Looks at the page in a tab.
 pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
@@ -37,10 +42,10 @@ pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
     arguments: || {
         let kinds = ["lightweight_exploration", "dom_snapshot", "screenshot"];
         let properties = json!({
-            "tabName": tab(),
+            "tabName": text(TAB),
             "inspectionType": {"type": "string", "enum": kinds, "description": "How closely."},
-            "instruction": {"type": "string", "description": "What to look for."},
-            "selector": {"type": "string", "description": "Which part of the page a snapshot shows, where the whole did not fit."},
+            "instruction": text("What to look for."),
+            "selector": text("Which part of the page a snapshot shows, where the whole did not fit."),
         });
         (properties, json!(["tabName", "inspectionType"]))
     },
@@ -54,7 +59,7 @@ pub(crate) static DEBUG_NAVIGATE: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Navigate(parse(arguments)?))),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let properties = json!({"url": url(), "tabName": tab(), "reason": reason()});
+        let properties = json!({"url": text(URL), "tabName": text(TAB), "reason": text(REASON)});
         (properties, json!(["url", "tabName", "reason"]))
     },
 };
@@ -82,7 +87,7 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
         let several = json!({"type": "array", "description": "Several actions in the place of one.",
             "items": {"type": "object", "properties": one, "required": ["action"], "additionalProperties": false}});
         let properties = json!({"action": action, "selector": selector, "value": value, "actions": several,
-            "tabName": tab(), "reason": reason()});
+            "tabName": text(TAB), "reason": text(REASON)});
         (properties, json!(["tabName", "reason"]))
     },
 };
@@ -94,7 +99,7 @@ pub(crate) static DEBUG_OPEN_TAB: OwnTool = OwnTool {
     idempotent: false,
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Open(parse(arguments)?))),
     is_for: |view| view.is_in_charge(),
-    arguments: || (json!({"url": url(), "tabName": tab()}), json!(["url", "tabName"])),
+    arguments: || (json!({"url": text(URL), "tabName": text(TAB)}), json!(["url", "tabName"])),
 };
 
 /// Closes a tab.
@@ -110,7 +115,7 @@ pub(crate) static DEBUG_CLOSE_TAB: OwnTool = OwnTool {
         used(view, BrowserCall::Close(close))
     }),
     is_for: |view| view.is_in_charge(),
-    arguments: || (json!({"tabName": tab()}), json!(["tabName"])),
+    arguments: || (json!({"tabName": text(TAB)}), json!(["tabName"])),
 };
 
 /// Sends a scout.
@@ -128,11 +133,11 @@ pub(crate) static DEPLOY_SCOUT: OwnTool = OwnTool {
     }),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let instruction = json!({"type": "string", "description": "What the scout is to find out."});
-        let tab = json!({"type": "string", "description": "The tab that it works in; a new one where it is left out."});
+        let instruction = text("What the scout is to find out.");
+        let tab = text("The tab that it works in; a new one where it is left out.");
         let shape = json!({"type": "object", "description": "The JSON Schema of its report. Left out, it reports a \
             `summary`, `selectors` with `name` and `selector`, and `notes`."});
-        (json!({"instruction": instruction, "url": url(), "tabName": tab, "shape": shape}), json!(["instruction"]))
+        (json!({"instruction": instruction, "url": text(URL), "tabName": tab, "shape": shape}), json!(["instruction"]))
     },
 };
 
@@ -162,16 +167,4 @@ pub fn opens_page(tool: &str) -> bool {
 /// A call that changes what the browser shows: it is for the user and the manager.
 fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
     if view.is_in_charge() { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
-}
-
-fn tab() -> Value {
-    json!({"type": "string", "description": "The name of the tab."})
-}
-
-fn url() -> Value {
-    json!({"type": "string", "description": "The address of the page, with http:// or https://."})
-}
-
-fn reason() -> Value {
-    json!({"type": "string", "description": "Why."})
 }
