@@ -179,7 +179,7 @@ impl Assembly {
                 anthropic::body(&self.text, messages, &self.marks)
             }
         };
-        let around = Around { has_system, is_opened: joined.is_opened, is_closed: joined.is_closed };
+        let around = Around { has_system, ..joined.around };
         joined.place(&mut placed);
         if has_system && self.format == Format::OpenAi {
             placed.iter_mut().for_each(put_behind_system);
