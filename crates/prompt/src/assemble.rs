@@ -98,6 +98,12 @@ impl Assembly {
         let (open, close) = (tag(frame.0), tag(frame.1));
         self.pieces.add(open, Tokens(0));
         self.put_text(open, &[Span::unsaid(size.open, open.len())]);
+        // A long history is moved once.
+        let texts = shown.iter().filter_map(|written| match &written.body {
+            PieceBody::Text(text) => Some(text.len()),
+            PieceBody::Messages(_) => None,
+        });
+        self.text.reserve(texts.sum());
         shown.iter().for_each(|written| self.add(written));
         self.pieces.add(close, size.both());
         self.put_text(close, &[Span::unsaid(size.close, close.len())]);

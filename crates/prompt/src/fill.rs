@@ -118,7 +118,8 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
         let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            report(&mut parts, PartReport { name: claim.part.name.to_owned(), tokens, shortened, omitted });
+            let name = claim.part.name.to_owned();
+            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
             is_kept &= !passes && changes != Changes::Always;
         }
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes == changes);
@@ -131,15 +132,18 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
         let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            report(&mut parts, PartReport { name: claim.part.name.to_owned(), tokens, shortened, omitted });
+            let name = claim.part.name.to_owned();
+            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
         }
     }
     let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
     let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
-    let of_parts = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
-    let of_pieces = placed.iter_mut().filter(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
-    of_parts
-        .chain(of_pieces.map(|piece| &mut piece.tokens))
+    // It stands before any text of the session's own that has its name.
+    let of_part = parts.iter_mut().find(|part| part.name == AROUND).map(|part| &mut part.tokens);
+    let of_piece = placed.iter_mut().find(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
+    of_part
+        .into_iter()
+        .chain(of_piece.map(|piece| &mut piece.tokens))
         .for_each(|tokens| *tokens = (*tokens + cost).minus(allowed));
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
     if tokens > spec.room() {
@@ -155,13 +159,14 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
 }
 
-/// Adds a report to that of the part that it belongs to, where there is one.
-fn report(parts: &mut Vec<PartReport>, more: PartReport) {
-    match parts.iter_mut().find(|part| part.name == more.name) {
-        Some(part) => {
-            part.tokens += more.tokens;
-            part.shortened |= more.shortened;
-            part.omitted.extend(more.omitted);
+/// Adds a report of a part to what is reported under its name, where there is some. A text of the session's own has a report of its
+/// own, whatever it is called.
+fn report(parts: &mut Vec<PartReport>, part: &Part<'_>, more: PartReport) {
+    match parts.iter_mut().find(|known| known.name == more.name && !part.is_text()) {
+        Some(known) => {
+            known.tokens += more.tokens;
+            known.shortened |= more.shortened;
+            known.omitted.extend(more.omitted);
         }
         None => parts.push(more),
     }

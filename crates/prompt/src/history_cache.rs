@@ -137,15 +137,24 @@ impl HistoryCache {
         HistoryKey::of(view, spec, count).is_ok_and(|key| key == self.key)
     }
 
-    /// Reads a tail in the place of what was read before.
+    /// Reads a tail in the place of what was read before. What it says again is not written again.
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
         let utterances = self.utterances(view, tail, values)?;
         let kept = self.read_items(view, tail.kept.iter().filter(|item| item.is_seen(view)), values)?;
         let (complete, limits, wanted) = (tail.complete, limits(view, tail), self.wanted);
+        let before = std::mem::take(&mut self.pieces);
         *self = Self { complete, limits, wanted, ..Self::of(self.key.clone()) };
         kept.into_iter().for_each(|utterance| self.add(utterance));
         (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
         utterances.into_iter().for_each(|utterance| self.add(utterance));
+        let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
+        for piece in &mut self.pieces {
+            let same = before.remove(&piece.seq()).filter(|before| before.whole.is_none() && before.says_what(piece));
+            if let Some(same) = same {
+                (piece.written, piece.shortened) = (same.written, same.shortened);
+            }
+        }
+        self.bytes = self.pieces.iter().map(Piece::bytes).sum();
         Ok(())
     }
 
@@ -488,6 +497,13 @@ impl Piece {
     /// Whether it is what somebody else said to the reader, and does not belong to the result before it.
     fn is_foreign(&self) -> bool {
         self.group.first().is_some_and(Utterance::is_asked)
+    }
+
+    /// Whether it says what another one does that begins with the same entry.
+    fn says_what(&self, other: &Self) -> bool {
+        let one =
+            |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media(), utterance.is_in_loop);
+        self.group.iter().map(one).eq(other.group.iter().map(one))
     }
 
     fn bytes(&self) -> usize {

@@ -52,6 +52,11 @@ impl<'p> Part<'p> {
         Self { name, heading: "", changes, shares: None, subjects: |_, _| Vec::new(), says: Says::Gathered(gather) }
     }
 
+    /// Whether it is a text of the session's own layout.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.says, Says::Text(_))
+    }
+
     /// What it has to say in a prompt.
     pub(super) fn gather<'a>(&self, from: &mut Source<'a>) -> Gathered<'a> {
         match self.says {

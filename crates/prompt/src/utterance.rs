@@ -57,6 +57,8 @@ pub(super) struct Utterance {
     pub(super) is_in_loop: bool,
     /// The pictures, audio and PDFs in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
+    /// How often a note was put in the place of something that it says.
+    pub(super) replaced: usize,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,
     /// Whether the store has lost its text.
@@ -172,6 +174,7 @@ impl Utterance {
             reasoning: Arc::default(),
             is_in_loop: false,
             media: Vec::new(),
+            replaced: 0,
             shortened: matches!(kind, Kind::LeftOut(_)),
             is_damaged: false,
             kind,
@@ -183,6 +186,7 @@ impl Utterance {
         if let Kind::Result { text, place, .. } = &mut self.kind {
             *text = format!("[{what}; {place}]").into();
             self.media.clear();
+            self.replaced += 1;
             self.shortened = true;
         }
     }
@@ -191,7 +195,9 @@ impl Utterance {
     pub(super) fn leave_out_plan(&mut self, place: PlanPlace, is_meant: impl Fn(&ToolCall) -> bool) {
         if let Kind::Said { calls, .. } = &mut self.kind {
             for call in calls.iter_mut().filter(|call| is_meant(call)) {
-                self.shortened |= place.leave_out_of(call);
+                let had_plan = place.leave_out_of(call);
+                self.replaced += usize::from(had_plan);
+                self.shortened |= had_plan;
             }
         }
     }

@@ -103,7 +103,7 @@ struct Bounded<'a, T> {
 impl<'a> Source<'a> {
     /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
     /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
-    pub(super) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
+    pub(crate) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
         self.whole_of(text, Vec::new())
     }
 
