@@ -37,7 +37,7 @@ impl Orchestration {
             return Err(Error::NoSteps);
         }
         let progress: &Progress = &view.state.steps;
-        let usage = progress.usage();
+        let usage = progress.usage;
         let usage = TokenUsage {
             prompt_tokens: usage.prompt_tokens,
             completion_tokens: usage.completion_tokens,
@@ -45,8 +45,8 @@ impl Orchestration {
         };
         Ok(Self {
             active_step: progress.active(&settings.steps).map(|step| step.name.clone()),
-            recently_used_tools: progress.recently_used_tools().cloned().collect(),
-            sequence_index: progress.sequence_index(),
+            recently_used_tools: progress.log.iter().cloned().collect(),
+            sequence_index: progress.index,
             cumulative_token_usage: view.is_in_charge().then_some(usage),
             last_accessed,
             ttl_seconds: settings.ttl_seconds,

@@ -166,7 +166,7 @@ async fn compression(board: &Board, scale: Scale, report: &mut Report) -> anyhow
         let summary = plan.extract(sizes())?;
         times.push(start.elapsed());
         before = plan.tokens_before;
-        anyhow::ensure!(summary.tokens_after() <= aim.target, "the summary is too long");
+        anyhow::ensure!(summary.tokens_after <= aim.target, "the summary is too long");
     }
     promised(report, format!("compressing {before} tokens without a model, in ms"), &times, 300.0);
     Ok(())

@@ -117,7 +117,7 @@ fn index(indexes: &Indexes, turns: usize, report: &mut Report) -> anyhow::Result
     for (number, text) in (1..).zip(&texts) {
         lock(&shared).add(&item(number, text));
     }
-    lock(&shared).advance(Head { seq: Seq(turns as u64), ..Head::default() });
+    lock(&shared).cursor = Head { seq: Seq(turns as u64), ..Head::default() };
     indexes.save(JOURNAL)?;
     let rate = turns as f64 / start.elapsed().as_secs_f64();
     report.promised(

@@ -113,6 +113,14 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> 
     read.map_err(|error| Error::invalid("/arguments", in_words(&error.to_string())))
 }
 
+/// The schema of an argument that is a text.
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+/// What the argument is that says why something is done.
+const REASON: &str = "Why, in a few words.";
+
 /// The refusal of the agent that looks, which may not do this.
 fn forbidden(view: &View<'_>, what: &'static str) -> Error {
     let who = view.agent().map(ToString::to_string).unwrap_or_default();

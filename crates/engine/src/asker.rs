@@ -9,6 +9,7 @@ use callboard_core::{
     run::own::AnswerTurn,
     state::State,
 };
+use serde_json::Value;
 
 use crate::{board::Board, error::Error, record::append_to, session::Session, upkeep::expiry};
 
@@ -27,7 +28,7 @@ impl Board {
         if store.touch(&record, until).await?.is_some() {
             return Ok(());
         }
-        let begun = Begun::asking(name)?;
+        let begun = Begun::without_request(name, Value::Null)?;
         match append_to(store, settings, &record, Head::default(), &Actor::System, &begun, until).await {
             // The same server has just noted it.
             Err(error) if error.is_conflict() => Ok(()),

@@ -12,9 +12,12 @@ use callboard_core::{
     state::State,
     text::Values,
 };
-use callboard_prompt::compression::{
-    material::{CompressionScope, Material, Unread, Wanted},
-    plan::{Aim, Outlook},
+use callboard_prompt::{
+    Lacking,
+    compression::{
+        material::{CompressionScope, Material, Wanted},
+        plan::{Aim, Outlook},
+    },
 };
 use callboard_store::{Order, Query};
 
@@ -61,13 +64,13 @@ impl Session {
         self.live.confirm(&state).await?;
         let read = Reading { state, wanted, entries, values: Values::new() };
         let (mut read, mut material) = read.go_on().await?;
-        while let Err(Unread::Values(texts)) = material {
+        while let Err(Lacking::Values(texts)) = material {
             read.values.extend(self.values_or_notes(texts, erased).await?);
             (read, material) = read.go_on().await?;
         }
-        let material = material.map_err(|unread| match unread {
-            Unread::Refused(error) => error.into(),
-            Unread::Values(_) => Error::Closed,
+        let material = material.map_err(|lacking| match lacking {
+            Lacking::Refused(error) => error.into(),
+            Lacking::Values(_) | Lacking::Older => Error::Closed,
         })?;
         off_runtime(move || look(material)).await
     }
@@ -106,7 +109,7 @@ struct Reading {
 }
 
 impl Reading {
-    async fn go_on(self) -> Result<(Self, Result<Material, Unread>), Error> {
+    async fn go_on(self) -> Result<(Self, Result<Material, Lacking>), Error> {
         let read = move || {
             let material = Material::read(&self.state, &self.wanted, &self.entries, &self.values);
             (self, material)

@@ -21,7 +21,7 @@ impl Board {
     pub async fn keep_connection(&self, name: &str, said: Value) -> Result<(), Error> {
         let (store, settings, record) = (self.store(), self.settings(), record::place_of_connection(name)?);
         let until = expiry::now(&**store, &*settings.clock).await?.plus_seconds(KEPT_SECONDS);
-        let begun = Begun::connecting(said)?;
+        let begun = Begun::without_request("connection", said)?;
         append_to(store, settings, &record, Head::default(), &Actor::System, &begun, Some(until)).await.map(drop)
     }
 

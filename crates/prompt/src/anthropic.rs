@@ -262,24 +262,17 @@ fn pair_up(messages: &mut [Value]) {
 pub(super) fn settle(messages: &mut [Value], names: &ToolNames) {
     pair_up(messages);
     let mut ids = CallIds::new(IdForm::ANTHROPIC);
-    let blocks = |message: &mut Value| message.get_mut("content").and_then(Value::as_array_mut).map(std::mem::take);
-    for message in messages {
-        let Some(mut blocks) = blocks(message) else { continue };
-        for block in &mut blocks {
-            if is_of_server(block) {
-                continue;
-            }
-            if let Some(wanted) = block.get("id").and_then(Value::as_str) {
-                let own = ids.call(wanted);
-                put(block, "id", own);
-                names.write(block);
-            } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str)
-                && let Some(own) = ids.result(wanted)
-            {
-                put(block, "tool_use_id", own);
-            }
+    let blocks = messages.iter_mut().filter_map(|message| message.get_mut("content")?.as_array_mut()).flatten();
+    for block in blocks.filter(|block| !is_of_server(block)) {
+        if let Some(wanted) = block.get("id").and_then(Value::as_str) {
+            let own = ids.call(wanted);
+            put(block, "id", own);
+            names.write(block);
+        } else if let Some(wanted) = block.get("tool_use_id").and_then(Value::as_str)
+            && let Some(own) = ids.result(wanted)
+        {
+            put(block, "tool_use_id", own);
         }
-        put(message, "content", blocks);
     }
 }
 

@@ -51,7 +51,6 @@ pub(super) struct Assembled {
 impl Assembly {
     /// A prompt with nothing in it.
     pub(super) fn new(by: &Renderer<'_>) -> Self {
-        let (text, messages, placed, marks) = Default::default();
         let Renderer { format, provider, signs_calls, offered, .. } = *by;
         let offered = offered.iter().map(|tool| tool.name.clone()).collect();
         Self {
@@ -59,12 +58,12 @@ impl Assembly {
             provider,
             signs_calls,
             offered,
-            text,
-            messages,
+            text: String::new(),
+            messages: Vec::new(),
             pieces: PromptPieces::new(format),
             part: "".into(),
-            placed,
-            marks,
+            placed: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -97,9 +96,14 @@ impl Assembly {
         }
         let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
         let (open, close) = (tag(frame.0), tag(frame.1));
-        self.reserve(shown.iter().map(|written| &written.body), open.len() + close.len());
         self.pieces.add(open, Tokens(0));
         self.put_text(open, &[Span::unsaid(size.open, open.len())]);
+        // A long history is moved once.
+        let texts = shown.iter().filter_map(|written| match &written.body {
+            PieceBody::Text(text) => Some(text.len()),
+            PieceBody::Messages(_) => None,
+        });
+        self.text.reserve(texts.sum());
         shown.iter().for_each(|written| self.add(written));
         self.pieces.add(close, size.both());
         self.put_text(close, &[Span::unsaid(size.close, close.len())]);
@@ -152,19 +156,6 @@ impl Assembly {
         });
     }
 
-    /// Makes room, so that a long history is moved once.
-    fn reserve<'a>(&mut self, forms: impl Iterator<Item = &'a PieceBody>, more: usize) {
-        let (mut bytes, mut messages) = (more, 1);
-        for form in forms {
-            match form {
-                PieceBody::Text(text) => bytes += text.len(),
-                PieceBody::Messages(written) => messages += written.len(),
-            }
-        }
-        self.text.reserve(bytes);
-        self.messages.reserve(messages);
-    }
-
     /// What the model gets, and the pieces of it.
     pub(super) fn finish(mut self) -> Assembled {
         media::settle(&mut self.messages);
@@ -194,7 +185,7 @@ impl Assembly {
                 anthropic::body(&self.text, messages, &self.marks)
             }
         };
-        let around = Around { has_system, is_opened: joined.is_opened, is_closed: joined.is_closed };
+        let around = Around { has_system, ..joined.around };
         joined.place(&mut placed);
         if has_system && self.format == Format::OpenAi {
             placed.iter_mut().for_each(put_behind_system);

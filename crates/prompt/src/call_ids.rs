@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use callboard_core::entry::Hash;
 
-use crate::provider::Provider;
+use crate::{provider::Provider, tool_names::cleaned};
 
 /// Which ids a provider takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +42,13 @@ impl IdForm {
 
     /// An id in this form, the same for the same id.
     pub(super) fn fit(self, id: &str) -> String {
-        let is_allowed = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
         match self {
             Self::Nine if id.len() == 9 && id.chars().all(|character| character.is_ascii_alphanumeric()) => {
                 id.to_owned()
             }
-            Self::Nine => hexadecimal(id),
+            Self::Nine => format!("{:.9}", Hash::of(id.as_bytes()).to_string()),
             Self::Plain(_) if id.is_empty() => "call".to_owned(),
-            Self::Plain(longest) => {
-                id.chars().take(longest).map(|character| if is_allowed(character) { character } else { '_' }).collect()
-            }
+            Self::Plain(longest) => cleaned(id, longest),
         }
     }
 
@@ -63,11 +60,6 @@ impl IdForm {
             Self::Plain(longest) => id.chars().take(longest.saturating_sub(end.len())).collect::<String>() + &end,
         }
     }
-}
-
-/// Nine characters that stand for a text.
-fn hexadecimal(text: &str) -> String {
-    Hash::of(text.as_bytes()).0.iter().map(|byte| format!("{byte:02x}")).collect::<String>().chars().take(9).collect()
 }
 
 impl CallIds {

@@ -79,7 +79,7 @@ impl<'a> History<'a> {
         let threads = Source::of(view, thread).threads;
         let threads = threads.iter().filter_map(|name| view.thread(name).ok());
         let all = threads.map(|thread| view.size(thread).tokens).sum::<Tokens>().0;
-        let kept = cache.kept().min(task);
+        let kept = cache.kept.min(task);
         Self { cache, kept, task, renderer, head: view.state.head.seq, all }
     }
 
@@ -185,7 +185,7 @@ impl<'a> History<'a> {
             }
             sizes.push((Tokens(0), size));
         }
-        if !self.cache.is_complete() {
+        if !self.cache.complete {
             return Err(Lacking::Older);
         }
         if sizes.iter().map(|(_, size)| *size).sum::<Tokens>() <= allowed {
@@ -213,7 +213,7 @@ impl<'a> History<'a> {
             }
             (used, cut) = (more, cut - 1);
         }
-        if cut <= self.cache.unsettled() && !self.cache.is_complete() {
+        if cut <= self.cache.unsettled() && !self.cache.complete {
             return Err(Lacking::Older);
         }
         if cut == self.kept {

@@ -2,11 +2,6 @@
 
 use callboard_core::{agent::Tool, conversation::Message, id::Seq, tool::own_tool};
 
-/// The end of a note that says how to get more with one of Callboard's own tools; blank where that is not on offer.
-pub(super) fn by(offered: &[Tool], how: &str, tool: &str) -> String {
-    if is_offered(offered, tool) { format!("; {how} with `{tool}`") } else { String::new() }
-}
-
 /// Whether Callboard's own tool of this name is on offer.
 pub(super) fn is_offered(offered: &[Tool], tool: &str) -> bool {
     // One of the agent's own may have the same name.

@@ -33,7 +33,7 @@ pub(super) struct Filled {
 
 /// A part that has something to say.
 struct Claim<'a> {
-    part: &'a dyn Part,
+    part: Part<'a>,
     content: Box<dyn Content + 'a>,
     /// How it shares the budget; none where it is always there in full.
     allowed: Option<Allowed>,
@@ -47,22 +47,22 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
     let mut claims = Vec::new();
     for part in in_order(parts::of(&spec.layout), profile.changing_parts_last) {
         let content = match part.gather(from) {
-            Err(Lacking::Refused(error)) if stands_alone(part) => from.failed(part.heading(), &error.to_string()),
+            Err(Lacking::Refused(error)) if stands_alone(&part) => from.failed(part.heading, &error.to_string()),
             gathered => gathered?,
         };
-        from.is_behind_history |= part.changes() == Changes::Grows;
+        from.is_behind_history |= part.changes == Changes::Grows;
         let Some(mut content) = content else { continue };
-        let allowed = part.shares().map(|(name, shares)| {
+        let allowed = part.shares.map(|(name, shares)| {
             profile.allowed(name, shares, spec.room(), spec.factor()).at_most(most_of(name, from))
         });
         let least = content.least(allowed.map_or(Tokens(0), |allowed| allowed.min))?;
         claims.push(Claim { part, content, allowed, least });
     }
     grant(spec, &mut claims)?;
-    let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name());
+    let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name);
     let mut filled = put_together(from, &claims)?;
     let subjects = claims.iter().filter(|claim| shown(claim, &filled));
-    filled.subjects = subjects.flat_map(|claim| claim.part.subjects(from.view, from.agent)).collect();
+    filled.subjects = subjects.flat_map(|claim| (claim.part.subjects)(from.view, from.agent)).collect();
     Ok(filled)
 }
 
@@ -74,16 +74,16 @@ fn most_of(part: PartName, from: &Source<'_>) -> Option<Tokens> {
 }
 
 /// The parts in the order in which they are shown. Where what changes stands last, a provider's cache keeps what was said.
-fn in_order(parts: Vec<&dyn Part>, changing_last: bool) -> Vec<&dyn Part> {
-    let changes = |part: &&dyn Part| matches!(part.changes(), Changes::Sometimes | Changes::Always);
-    let is_last = |part: &&dyn Part| changing_last && changes(part) && stands_alone(*part);
+fn in_order(parts: Vec<Part<'_>>, changing_last: bool) -> Vec<Part<'_>> {
+    let changes = |part: &Part<'_>| matches!(part.changes, Changes::Sometimes | Changes::Always);
+    let is_last = |part: &Part<'_>| changing_last && changes(part) && stands_alone(part);
     let (last, first): (Vec<_>, Vec<_>) = parts.into_iter().partition(is_last);
     first.into_iter().chain(last).collect()
 }
 
 /// Whether a part can stand anywhere, and a prompt can do without it: one under a heading, and one that shares no budget.
-fn stands_alone(part: &dyn Part) -> bool {
-    !part.heading().is_empty() || part.shares().is_none()
+fn stands_alone(part: &Part<'_>) -> bool {
+    !part.heading.is_empty() || part.shares.is_none()
 }
 
 /// Gives every part its least, and then, in the order of their priorities, what they have use for and may have of what
@@ -93,7 +93,7 @@ fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
     let least: Tokens = claims.iter().map(|claim| claim.least).sum();
     if least > budget {
         let (elastic, always): (Vec<_>, Vec<_>) = claims.iter().partition(|claim| claim.allowed.is_some());
-        let named = |claim: &Claim<'_>| (claim.part.name().to_owned(), claim.least);
+        let named = |claim: &Claim<'_>| (claim.part.name.to_owned(), claim.least);
         return Err(exceeded(spec, always.into_iter().chain(elastic).map(named)));
     }
     let mut rest = budget.minus(least);
@@ -113,34 +113,37 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     let mut body = Assembly::new(&from.renderer);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
-        let changes = claim.part.changes();
-        body.begin(claim.part.name());
+        let changes = claim.part.changes;
+        body.begin(claim.part.name);
         let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            report(&mut parts, PartReport { name: claim.part.name().to_owned(), tokens, shortened, omitted });
+            let name = claim.part.name.to_owned();
+            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
             is_kept &= !passes && changes != Changes::Always;
         }
-        let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes() == changes);
+        let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes == changes);
         if is_kept && (!is_next_alike || changes == Changes::Grows) {
             body.mark();
         }
     }
     for claim in claims {
-        body.begin(claim.part.name());
+        body.begin(claim.part.name);
         let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
         shows.extend(shown);
         if tokens > Tokens(0) {
-            let name = claim.part.name().to_owned();
-            report_last(&mut parts, PartReport { name, tokens, shortened, omitted });
+            let name = claim.part.name.to_owned();
+            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
         }
     }
     let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
     let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
-    let of_parts = parts.iter_mut().filter(|part| part.name == AROUND).map(|part| &mut part.tokens);
-    let of_pieces = placed.iter_mut().filter(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
-    of_parts
-        .chain(of_pieces.map(|piece| &mut piece.tokens))
+    // It stands before any text of the session's own that has its name.
+    let of_part = parts.iter_mut().find(|part| part.name == AROUND).map(|part| &mut part.tokens);
+    let of_piece = placed.iter_mut().find(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
+    of_part
+        .into_iter()
+        .chain(of_piece.map(|piece| &mut piece.tokens))
         .for_each(|tokens| *tokens = (*tokens + cost).minus(allowed));
     let tokens: Tokens = parts.iter().map(|part: &PartReport| part.tokens).sum();
     if tokens > spec.room() {
@@ -156,26 +159,17 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
 }
 
-/// Adds a report; what follows under the same name is a part of it.
-fn report(parts: &mut Vec<PartReport>, more: PartReport) {
-    match parts.last_mut().filter(|last| last.name == more.name) {
-        Some(last) => join(last, more),
+/// Adds a report of a part to what is reported under its name, where there is some. A text of the session's own has a report of its
+/// own, whatever it is called.
+fn report(parts: &mut Vec<PartReport>, part: &Part<'_>, more: PartReport) {
+    match parts.iter_mut().find(|known| known.name == more.name && !part.is_text()) {
+        Some(known) => {
+            known.tokens += more.tokens;
+            known.shortened |= more.shortened;
+            known.omitted.extend(more.omitted);
+        }
         None => parts.push(more),
     }
-}
-
-/// Adds a report of what stands behind all other parts to that of the part that it belongs to.
-fn report_last(parts: &mut Vec<PartReport>, more: PartReport) {
-    match parts.iter_mut().find(|part| part.name == more.name) {
-        Some(part) => join(part, more),
-        None => parts.push(more),
-    }
-}
-
-fn join(report: &mut PartReport, more: PartReport) {
-    report.tokens += more.tokens;
-    report.shortened |= more.shortened;
-    report.omitted.extend(more.omitted);
 }
 
 /// Sizes in tokens of the vocabulary become sizes in tokens of the model, which add up. Returns their sum.

@@ -42,7 +42,7 @@ pub struct HistoryCache {
     key: HistoryKey,
     pieces: Vec<Piece>,
     /// How many pieces, from the oldest on, are summaries and what is shown beside them. Every prompt has these.
-    kept: usize,
+    pub(super) kept: usize,
     /// How many tokens what is kept of old messages is shown with at the most, by the entry; pinned messages are shown
     /// word for word.
     limits: HashMap<Seq, Tokens>,
@@ -52,7 +52,7 @@ pub struct HistoryCache {
     /// whose call may be older than what was read.
     unsettled: usize,
     /// Whether there is nothing before it.
-    complete: bool,
+    pub(super) complete: bool,
     /// The most pieces that a prompt looked at since the oldest ones were last forgotten.
     wanted: usize,
     bytes: usize,
@@ -88,7 +88,8 @@ pub(super) struct Piece {
     whole: Option<Arc<Group>>,
     /// How many things had been said before it.
     place: usize,
-    written: Option<RenderedPiece>,
+    /// What was written of it, and its size; nothing where no prompt wanted it yet.
+    pub(super) written: Option<RenderedPiece>,
     /// What of it was shown in prompts that had no room for the whole, the newest last.
     shortened: VecDeque<Shortened>,
 }
@@ -109,8 +110,11 @@ const SHORTENED: usize = 4;
 impl HistoryCache {
     /// An empty cache for the reader of a prompt. Refused where it does not see the thread.
     pub fn new(view: &View<'_>, spec: &ResolvedSpec, count: &dyn TokenCounter) -> Result<Self, Error> {
-        let key = HistoryKey::of(view, spec, count)?;
-        Ok(Self {
+        HistoryKey::of(view, spec, count).map(Self::of)
+    }
+
+    fn of(key: HistoryKey) -> Self {
+        Self {
             key,
             pieces: Vec::new(),
             kept: 0,
@@ -125,7 +129,7 @@ impl HistoryCache {
             plans: Vec::new(),
             media: VecDeque::new(),
             media_bytes: 0,
-        })
+        }
     }
 
     /// Whether it can be used for this prompt: the same reader, who sees what it saw then, and the same format.
@@ -137,20 +141,16 @@ impl HistoryCache {
     pub fn read(&mut self, view: &View<'_>, tail: &Tail, values: &Values) -> Result<(), Lacking> {
         let utterances = self.utterances(view, tail, values)?;
         let kept = self.read_items(view, tail.kept.iter().filter(|item| item.is_seen(view)), values)?;
+        let (complete, limits, wanted) = (tail.complete, limits(view, tail), self.wanted);
         let before = std::mem::take(&mut self.pieces);
-        (self.said, self.unsettled, self.complete, self.longest_bytes) = (0, 0, tail.complete, 0);
-        self.newest.clear();
-        self.plans.clear();
-        (self.media, self.media_bytes) = (VecDeque::new(), 0);
-        (self.kept, self.limits) = (0, limits(view, tail));
+        *self = Self { complete, limits, wanted, ..Self::of(self.key.clone()) };
         kept.into_iter().for_each(|utterance| self.add(utterance));
         (self.kept, self.said, self.unsettled) = (self.pieces.len(), 0, 0);
         utterances.into_iter().for_each(|utterance| self.add(utterance));
         let mut before: HashMap<_, _> = before.into_iter().map(|piece| (piece.seq(), piece)).collect();
         for piece in &mut self.pieces {
-            if let Some(same) =
-                before.remove(&piece.seq()).filter(|before| before.whole.is_none() && before.says_what(piece))
-            {
+            let same = before.remove(&piece.seq()).filter(|before| before.whole.is_none() && before.says_what(piece));
+            if let Some(same) = same {
                 (piece.written, piece.shortened) = (same.written, same.shortened);
             }
         }
@@ -204,21 +204,7 @@ impl HistoryCache {
         values: &Values,
     ) -> Result<Vec<Utterance>, Lacking> {
         let (mut utterances, mut lacking) = (Vec::new(), Vec::new());
-        let HistoryKey { reader: name, thread, style, manager, reads, format, provider, media, model, .. } = &self.key;
-        let is_alone = self.key.names.len() == 1;
-        let reader = Reader {
-            name,
-            thread,
-            style: *style,
-            manager: manager.as_ref(),
-            is_alone,
-            reads: *reads,
-            format: *format,
-            provider: *provider,
-            media: *media,
-            model: model.as_deref(),
-            runs: &view.state.runs,
-        };
+        let reader = Reader { key: &self.key, runs: &view.state.runs };
         for item in items {
             match Utterance::of(item, &reader, values) {
                 Ok(utterance) => utterances.extend(utterance.map(|utterance| cleared(view, item, utterance))),
@@ -247,12 +233,10 @@ impl HistoryCache {
     /// Names a picture instead of showing it.
     fn hide(&mut self, hidden: ShownMedium) {
         let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(hidden.piece)) else { return };
-        self.bytes = self.bytes.saturating_sub(piece.bytes());
-        piece.change(|group| {
+        piece.change(&mut self.bytes, |group| {
             let has_it = group.iter_mut().filter(|utterance| utterance.seq == hidden.seq);
             has_it.filter_map(|utterance| utterance.media.get_mut(hidden.at)).for_each(media::Medium::forget);
         });
-        self.bytes += piece.bytes();
     }
 
     /// A result joins its call, also where other things were said between them; what else is said stands alone. Returns the entry
@@ -283,9 +267,7 @@ impl HistoryCache {
                     }
                     Some(replaced::Result::UntilNext(key)) => utterance.is_done().then_some((key, utterance.seq)),
                 };
-                self.bytes = self.bytes.saturating_sub(calling.bytes());
-                calling.change(|group| group.push(utterance));
-                self.bytes += calling.bytes();
+                calling.change(&mut self.bytes, |group| group.push(utterance));
                 if let (Some((key, result)), Some(calling)) = (replaces, seq) {
                     self.replace(key, (calling, result));
                 }
@@ -338,12 +320,10 @@ impl HistoryCache {
         let before: Vec<_> = before;
         for piece in self.pieces.iter_mut().filter(|piece| piece.seq().is_some_and(|seq| before.contains(&seq))) {
             let is_newest = piece.seq() == Some(newest);
-            self.bytes = self.bytes.saturating_sub(piece.bytes());
-            piece.change(|group| {
+            piece.change(&mut self.bytes, |group| {
                 let calling = group.iter_mut().take(1);
                 calling.for_each(|calling| calling.leave_out_plan(place, |call| !is_newest || call.id == id));
             });
-            self.bytes += piece.bytes();
             // Another call of the same message may be refused.
             self.plans.extend(is_newest.then_some(newest));
         }
@@ -356,12 +336,10 @@ impl HistoryCache {
             return;
         };
         let Some(piece) = self.pieces.iter_mut().rev().find(|piece| piece.seq() == Some(calling)) else { return };
-        self.bytes = self.bytes.saturating_sub(piece.bytes());
-        piece.change(|group| {
+        piece.change(&mut self.bytes, |group| {
             let old = group.iter_mut().filter(|utterance| utterance.seq == result);
-            old.for_each(|old| old.replace_with_note(&format!("there is a newer one, entry {}", newest.1)));
+            old.for_each(|old| old.replace_with_note(&format!("left out: there is a newer one, entry {}", newest.1)));
         });
-        self.bytes += piece.bytes();
     }
 
     /// Where the task of a prompt begins: with what the reader has not answered, which is all from the last message
@@ -396,9 +374,9 @@ impl HistoryCache {
         for (at, piece) in self.pieces.iter_mut().enumerate() {
             let is_in_loop = in_loop.contains(&at);
             if piece.is_in_loop() != is_in_loop {
-                self.bytes = self.bytes.saturating_sub(piece.bytes());
-                piece.change(|group| group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop));
-                self.bytes += piece.bytes();
+                piece.change(&mut self.bytes, |group| {
+                    group.iter_mut().take(1).for_each(|first| first.is_in_loop = is_in_loop);
+                });
             }
         }
         Ok(())
@@ -448,16 +426,6 @@ impl HistoryCache {
         &self.pieces
     }
 
-    /// How many pieces, from the oldest on, every prompt has: summaries, and what is shown beside them.
-    pub(super) fn kept(&self) -> usize {
-        self.kept
-    }
-
-    /// Whether everything there is was read.
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
     /// How many pieces, from the oldest on, may be others when older entries are read.
     pub(super) fn unsettled(&self) -> usize {
         if self.complete { 0 } else { self.unsettled }
@@ -470,11 +438,6 @@ impl Piece {
         let written = Some(renderer.write(&group));
         let group = Arc::new(group);
         Self { group, whole: None, place: 0, written, shortened: VecDeque::new() }
-    }
-
-    /// What was written of it, and its size; nothing where no prompt wanted it yet.
-    pub(super) fn written(&self) -> Option<&RenderedPiece> {
-        self.written.as_ref()
     }
 
     /// What is shown of it where it may have at most `allowed` tokens, as far as that was written.
@@ -498,14 +461,16 @@ impl Piece {
         self.group.first().map(|utterance| utterance.seq)
     }
 
-    /// Changes what it says: what was written of it is of no use any more.
-    fn change(&mut self, change: impl FnOnce(&mut Group)) {
+    /// Changes what it says, and with that how many `bytes` there are: what was written of it is of no use any more.
+    fn change(&mut self, bytes: &mut usize, change: impl FnOnce(&mut Group)) {
+        *bytes = bytes.saturating_sub(self.bytes());
         if let Some(whole) = self.whole.take() {
             self.group = whole;
         }
         change(Arc::make_mut(&mut self.group));
         self.written = None;
         self.shortened.clear();
+        *bytes += self.bytes();
     }
 
     /// What begins it, also where that is left out to keep to its limit.
@@ -534,6 +499,7 @@ impl Piece {
         self.group.first().is_some_and(Utterance::is_asked)
     }
 
+    /// Whether it says what another one does that begins with the same entry.
     fn says_what(&self, other: &Self) -> bool {
         let one =
             |utterance: &Utterance| (utterance.seq, utterance.replaced, utterance.shown_media(), utterance.is_in_loop);
@@ -618,7 +584,7 @@ fn cleared(view: &View<'_>, item: &TailItem, mut utterance: Utterance) -> Uttera
     if let Said::Message(message) = &item.said
         && view.is_cleared(&message.thread_id, utterance.seq, utterance.size)
     {
-        utterance.clear();
+        utterance.replace_with_note(&format!("a result of {} tokens is not shown any more", utterance.size));
     }
     utterance
 }
@@ -673,5 +639,5 @@ fn may_answer_in(group: &Group, by: Option<&AgentName>, key: &HistoryKey) -> boo
         Some(Kind::Said { from: From::Agent(caller), .. }) => caller.as_ref(),
         _ => None,
     };
-    may_answer(by, caller, key.manager.as_ref(), key.names.len() == 1)
+    may_answer(by, caller, key.manager.as_ref(), key.is_alone())
 }

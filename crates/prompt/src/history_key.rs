@@ -63,12 +63,17 @@ impl HistoryKey {
             erased: view.state.erased,
             format: spec.format,
             provider: spec.provider,
-            style: spec.style(),
+            style: spec.layout.style(),
             plan: PlanPlace::of(view, spec),
             names: view.state.team.names().cloned().collect(),
             manager: view.state.team.manager().map(|manager| manager.name.clone()),
             media: media::most(spec, view.state),
             vocabulary: count.vocabulary().to_owned(),
         })
+    }
+
+    /// Whether the reader is the only agent.
+    pub(super) fn is_alone(&self) -> bool {
+        self.names.len() == 1
     }
 }

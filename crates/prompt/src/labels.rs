@@ -27,9 +27,6 @@ const SYSTEM: &str = "System:";
 const USER: &str = "User";
 const DIRECTOR: &str = "Director";
 
-/// The tool that sends a scout, and what its result begins with.
-const SCOUT: (&str, &str) = (DEPLOY_SCOUT, DEPLOYED);
-
 /// Writes things that were said together: a call with its results, or one thing alone.
 pub(super) fn pieces(group: &[Utterance], reader: &Agent, team: &Team) -> Vec<String> {
     let calls = group.first().map(Utterance::calls).unwrap_or_default();
@@ -56,10 +53,11 @@ fn piece(group: &[Utterance], utterance: &Utterance, calls: &[ToolCall], reader:
         }
         Kind::Result { call, text, .. } => {
             let of = calls.iter().find(|one| Some(&one.id) == call.as_ref());
-            let report = text.strip_prefix(SCOUT.1).filter(|_| of.is_some_and(|of| of.name == SCOUT.0)).map(str::trim);
+            let is_of_scout = of.is_some_and(|of| of.name == DEPLOY_SCOUT);
+            let report = text.strip_prefix(DEPLOYED).filter(|_| is_of_scout).map(str::trim);
             let report = report.map(|report| report.strip_prefix(REPORT).map_or(report, str::trim));
             match report.filter(|report| !report.is_empty()) {
-                Some(report) => labelled(RESPONSE, SCOUT.1) + &labelled(REPORT, &format!("\"{report}\"")),
+                Some(report) => labelled(RESPONSE, DEPLOYED) + &labelled(REPORT, &format!("\"{report}\"")),
                 None => match (caller(group, utterance), teller(group, utterance, &reader.name)) {
                     (Some((name, _)), _) => labelled(&format!("{RESPONSE} [to {name}]"), text),
                     (None, Some(name)) => labelled(&format!("{RESPONSE} [from {name}]"), text),

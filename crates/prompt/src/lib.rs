@@ -339,7 +339,7 @@ pub fn prompt_of(
         format: spec.format,
         provider: spec.provider,
         signs_calls: spec.format == Format::OpenAi && provider::wants_signatures(spec.model.as_deref()),
-        style: spec.style(),
+        style: spec.layout.style(),
         count,
     };
     let task = history.task(spec)?;
@@ -400,7 +400,7 @@ pub fn prompt_of(
 
 /// The headings of the parts of all layouts. A line of what was said that begins like one is marked.
 fn headings() -> impl Iterator<Item = &'static str> {
-    parts::all().map(|part| part.heading()).filter(|heading| !heading.is_empty())
+    parts::all().map(|part| part.heading).filter(|heading| !heading.is_empty())
 }
 
 /// The tools that the agent is offered with a prompt.

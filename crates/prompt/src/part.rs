@@ -11,34 +11,59 @@ use callboard_core::{
 
 use crate::{Lacking, ResolvedSpec, assemble::Assembly, excerpt::History, history_cache::Piece, rendered::Renderer};
 
+/// What a part has to say in a prompt; nothing where it is not in it.
+pub(super) type Gathered<'a> = Result<Option<Box<dyn Content + 'a>>, Lacking>;
+
+/// Gathers what a part has to say.
+pub(super) type Gather = for<'a> fn(&mut Source<'a>) -> Gathered<'a>;
+
 /// A part of prompts: what its name is, how much room it wants, and what it says.
 ///
 /// History is the one special part: it is prepared before the parts say what they want, since the task is its end.
-pub(super) trait Part: Sync {
+#[derive(Clone, Copy)]
+pub(super) struct Part<'p> {
     /// Its name in reports and profiles.
-    fn name(&self) -> &str;
-
+    pub(super) name: &'p str,
     /// What stands above it, if anything.
-    fn heading(&self) -> &'static str {
-        ""
-    }
-
+    pub(super) heading: &'static str,
     /// How often it changes. A layout begins with what changes least, for a provider's cache keeps the beginning.
-    fn changes(&self) -> Changes;
-
+    pub(super) changes: Changes,
     /// By which name a profile says how it shares the budget, and how it does where that does not say so; none where it
     /// is always there in full.
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        None
-    }
-
+    pub(super) shares: Option<(PartName, Shares)>,
     /// The subjects of entries of which it shows what the newest one says, where it does not name these entries itself.
-    fn subjects(&self, _view: &View<'_>, _agent: &Agent) -> Vec<String> {
-        Vec::new()
+    pub(super) subjects: fn(&View<'_>, &Agent) -> Vec<String>,
+    /// What it says.
+    pub(super) says: Says<'p>,
+}
+
+/// What a part says.
+#[derive(Clone, Copy)]
+pub(super) enum Says<'p> {
+    /// This text, in every prompt.
+    Text(&'p str),
+    /// What is gathered for a prompt.
+    Gathered(Gather),
+}
+
+impl<'p> Part<'p> {
+    /// A part that has no heading and no subjects, and is always there in full.
+    pub(super) const fn new(name: &'p str, changes: Changes, gather: Gather) -> Self {
+        Self { name, heading: "", changes, shares: None, subjects: |_, _| Vec::new(), says: Says::Gathered(gather) }
     }
 
-    /// What it has to say in a prompt; nothing where it is not in it.
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking>;
+    /// Whether it is a text of the session's own layout.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.says, Says::Text(_))
+    }
+
+    /// What it has to say in a prompt.
+    pub(super) fn gather<'a>(&self, from: &mut Source<'a>) -> Gathered<'a> {
+        match self.says {
+            Says::Text(text) => Ok(from.whole(format!("{}\n", text.trim()))),
+            Says::Gathered(gather) => gather(from),
+        }
+    }
 }
 
 /// How often a part changes from one turn of an agent to the next.

@@ -47,10 +47,8 @@ pub(super) struct Joined {
     pub(super) places: Vec<(usize, usize)>,
     /// What nobody said: in which message it stands, and where in its text.
     pub(super) unsaid: Vec<(usize, Range<usize>)>,
-    /// Whether a message that nobody said opens them.
-    pub(super) is_opened: bool,
-    /// Whether one closes them.
-    pub(super) is_closed: bool,
+    /// Whether a message that nobody said opens or closes them.
+    pub(super) around: Around,
 }
 
 impl Joined {
@@ -61,13 +59,13 @@ impl Joined {
 
     /// Notes the message that opens them.
     pub(super) fn open(&mut self, words: &str) {
-        self.is_opened = true;
+        self.around.is_opened = true;
         self.add_unsaid(0, 0..words.len());
     }
 
     /// Notes the message `at`, which closes them.
     pub(super) fn close(&mut self, at: usize, words: &str) {
-        self.is_closed = true;
+        self.around.is_closed = true;
         self.add_unsaid(at, 0..words.len());
     }
 

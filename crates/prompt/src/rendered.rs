@@ -123,31 +123,26 @@ impl Renderer<'_> {
     pub(super) fn envelope(&self) -> Tokens {
         let most =
             Around { has_system: true, is_opened: self.provider.is_strict(), is_closed: self.provider.is_strict() };
-        match self.format {
-            Format::Text => Tokens(0),
-            Format::OpenAi | Format::Responses => self.chat_envelope(most),
-            Format::Anthropic => anthropic::envelope(self.count),
-        }
+        self.envelope_of(most)
     }
 
     /// What they cost in a prompt that has these around it.
     pub(super) fn envelope_of(&self, around: Around) -> Tokens {
         match self.format {
-            Format::OpenAi | Format::Responses => self.chat_envelope(around),
+            Format::Text => Tokens(0),
+            Format::OpenAi | Format::Responses => {
+                let cost = |is_there: bool, role: &str, words: &str| match is_there {
+                    true => openai::tokens(&openai::message(role, words), self.count),
+                    false => Tokens(0),
+                };
+                cost(around.has_system, "system", "")
+                    + cost(around.is_opened, "user", strict::OPENING)
+                    + cost(around.is_closed, "user", openai::CLOSING)
+                    + openai::ANSWER
+            }
             // What is allowed for Anthropic is generous in any case.
-            Format::Text | Format::Anthropic => self.envelope(),
+            Format::Anthropic => anthropic::envelope(self.count),
         }
-    }
-
-    fn chat_envelope(&self, around: Around) -> Tokens {
-        let cost = |is_there: bool, role: &str, words: &str| match is_there {
-            true => openai::tokens(&openai::message(role, words), self.count),
-            false => Tokens(0),
-        };
-        cost(around.has_system, "system", "")
-            + cost(around.is_opened, "user", strict::OPENING)
-            + cost(around.is_closed, "user", openai::CLOSING)
-            + openai::ANSWER
     }
 
     /// What the tools that are offered cost where they stand beside the prompt. A text has none.

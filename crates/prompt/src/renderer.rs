@@ -29,7 +29,7 @@ pub(super) struct Renderer<'a> {
 impl Renderer<'_> {
     /// The end of a note that says how to get more with one of Callboard's own tools; blank where that is not on offer.
     pub(super) fn by(&self, how: &str, tool: &str) -> String {
-        fetch::by(self.offered, how, tool)
+        if self.offers(tool) { format!("; {how} with `{tool}`") } else { String::new() }
     }
 
     /// Whether one of Callboard's own tools is on offer.

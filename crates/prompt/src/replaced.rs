@@ -54,7 +54,7 @@ impl PlanPlace {
 
     /// The note in the place of a plan that was read.
     pub(super) fn note(self) -> String {
-        format!("it stands {} as it is now", self.name())
+        format!("left out: it stands {} as it is now", self.name())
     }
 
     /// Leaves the plan out of a call, and says whether there was one.

@@ -27,23 +27,16 @@ pub(super) fn body(instructions: String, messages: Vec<Value>) -> (Body, Joined)
         let thoughts = message.get(THOUGHT_ITEMS).and_then(Value::as_array).cloned().unwrap_or_default();
         input.extend(thoughts);
         joined.places.push((input.len(), 0));
+        let content: Option<Value> = message.get("content").map(|content| match content {
+            Value::Array(parts) => parts.iter().map(part).collect(),
+            text => text.clone(),
+        });
         if let Some(id) = message.get("tool_call_id") {
-            let output: Value = match message.get("content") {
-                Some(Value::Array(parts)) => parts.iter().map(part).collect(),
-                content => json!(content),
-            };
-            input.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
+            input.push(json!({"type": "function_call_output", "call_id": id, "output": content}));
             continue;
         }
-        match message.get("content") {
-            Some(Value::Array(parts)) => {
-                let content: Vec<_> = parts.iter().map(part).collect();
-                input.push(json!({"role": message.get("role"), "content": content}));
-            }
-            Some(content) if content.is_string() => {
-                input.push(json!({"role": message.get("role"), "content": content}));
-            }
-            _ => {}
+        if let Some(content) = content.filter(|content| !content.is_null()) {
+            input.push(json!({"role": message.get("role"), "content": content}));
         }
         let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
         input.extend(calls.map(|call| {

@@ -21,7 +21,7 @@ const AROUND: usize = 160;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Search {
     /// Words and phrases in lower case. All of them must be there.
-    words: Vec<String>,
+    pub words: Vec<String>,
     from: Option<String>,
     thread: Option<String>,
     before: Option<Timestamp>,
@@ -62,11 +62,6 @@ impl Search {
             return Err(Error::invalid("/q", "say which words are searched for"));
         }
         Ok(search)
-    }
-
-    /// What is searched for, for people.
-    pub fn words(&self) -> &[String] {
-        &self.words
     }
 
     /// Whether the data of an entry may hold what is searched for. It is a quick look: long texts are not in the data.
@@ -195,9 +190,8 @@ fn whole_words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> 
 
 /// What of `text` stands around a place, in whole words.
 fn around(text: &str, place: usize) -> Range<usize> {
-    let border = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let start = border(place.saturating_sub(AROUND));
-    let end = border(place.saturating_add(2 * AROUND));
+    let start = text.floor_char_boundary(place.saturating_sub(AROUND));
+    let end = text.floor_char_boundary(place.saturating_add(2 * AROUND));
     let blank = |range: Range<usize>| text.get(range).and_then(|piece| piece.find(char::is_whitespace));
     let start = if start == 0 { 0 } else { blank(start..place).map_or(start, |blank| start + blank) };
     let cut = || text.get(place..end).and_then(|piece| piece.rfind(char::is_whitespace));

@@ -137,15 +137,11 @@ fn without_media(renderer: &Renderer<'_>, group: &Group) -> Option<(Group, Token
 fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&str, &str) -> Arc<str>) {
     let entry = super::fetch::entry(utterance.seq);
     let shortened = Cell::new(false);
-    let mut short = |text: &str, place: &str| {
-        let note = note(text, place);
-        let short = without_middle(text, &note, bytes);
-        shortened.set(shortened.get() || short.is_some());
-        short
-    };
     let mut shorten = |text: &mut Arc<str>, place: &str| {
-        if let Some(short) = short(text, place) {
+        let note = note(text, place);
+        if let Some(short) = without_middle(text, &note, bytes) {
             *text = short.into();
+            shortened.set(true);
         }
     };
     match &mut utterance.kind {
@@ -158,12 +154,7 @@ fn shorten_texts(utterance: &mut Utterance, bytes: usize, mut note: impl FnMut(&
             }
         }
         Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => shorten(text, place),
-        Kind::Verdict { reason, .. } => shorten(reason, &entry),
-        Kind::Outcomes(text) => {
-            if let Some(short) = short(text, &entry) {
-                *text = short;
-            }
-        }
+        Kind::Verdict { reason: text, .. } | Kind::Outcomes(text) => shorten(text, &entry),
         Kind::LeftOut(_) => {}
     }
     utterance.shortened |= shortened.get();

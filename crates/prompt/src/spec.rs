@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use callboard_core::{
     count::{Factor, TokenCounter, Tokens},
     id::{AgentName, ThreadId},
-    prompt::{Format, Layout, LayoutName, Style, observed::Observations, profile::Profile},
+    prompt::{Format, Layout, LayoutName, observed::Observations, profile::Profile},
     state::State,
 };
 
@@ -75,10 +75,5 @@ impl ResolvedSpec {
     /// What tokens of the vocabulary come to.
     pub(super) fn factor(&self) -> Factor {
         self.factor.unwrap_or(Factor::ONE)
-    }
-
-    /// In which style it is written.
-    pub(super) fn style(&self) -> Style {
-        self.layout.style()
     }
 }

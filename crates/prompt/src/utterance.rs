@@ -14,16 +14,17 @@ use callboard_core::{
     count::Tokens,
     directive::Received,
     entry::Hash,
-    id::{AgentName, Seq, ThreadId},
-    prompt::{Format, Style},
+    id::{AgentName, Seq},
+    prompt::Style,
     run::Runs,
     text::Values,
 };
 
 use crate::{
     fetch::{self, Reads},
+    history_key::HistoryKey,
     media::Medium,
-    provider::{Provider, is_blank, model_name},
+    provider::{is_blank, model_name},
     replaced::{PlanPlace, is_done, is_updated, updates_plan},
     said::Said,
     tail::TailItem,
@@ -56,8 +57,8 @@ pub(super) struct Utterance {
     pub(super) is_in_loop: bool,
     /// The pictures, audio and PDFs in its text that the provider takes, in their order.
     pub(super) media: Vec<Medium>,
-    /// Whether a note stands in the place of what it says.
-    pub(super) replaced: bool,
+    /// How often a note was put in the place of something that it says.
+    pub(super) replaced: usize,
     /// Whether something of it was shortened or left out.
     pub(super) shortened: bool,
     /// Whether the store has lost its text.
@@ -89,7 +90,7 @@ pub(super) enum Kind {
     /// An answer was held against what was expected.
     Verdict { valid: Option<bool>, reason: Arc<str> },
     /// What came of a directive.
-    Outcomes(String),
+    Outcomes(Arc<str>),
     /// Something is left out here.
     LeftOut(String),
     /// What a summary says of what was said before.
@@ -107,20 +108,7 @@ pub(super) enum From {
 
 /// Who reads what is said, where and how.
 pub(super) struct Reader<'a> {
-    pub(super) name: &'a AgentName,
-    pub(super) thread: &'a ThreadId,
-    pub(super) style: Style,
-    pub(super) manager: Option<&'a AgentName>,
-    /// Whether it is the only agent.
-    pub(super) is_alone: bool,
-    /// The tools that it can read with what was said.
-    pub(super) reads: Reads,
-    pub(super) format: Format,
-    pub(super) provider: Provider,
-    /// How many pictures, and how much else, it is shown at the most.
-    pub(super) media: usize,
-    /// Its model, where that is known.
-    pub(super) model: Option<&'a str>,
+    pub(super) key: &'a HistoryKey,
     /// What is known of the models of those who spoke.
     pub(super) runs: &'a Runs,
 }
@@ -128,13 +116,16 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Whether it said this, and nobody else may have. Only then it knows what was thought before.
     fn owns(&self, message: &Message) -> bool {
-        message.agent.as_ref().map_or(self.is_alone && message.role == Role::Ai, |agent| agent == self.name)
+        message
+            .agent
+            .as_ref()
+            .map_or(self.key.is_alone() && message.role == Role::Ai, |agent| *agent == self.key.reader)
     }
 
     /// Whether its model is the one that thought before a message of its own.
     fn thinker(&self, seq: Seq, message: &Message) -> Thinker {
         let model_of = |agent| self.runs.model_of(agent, &message.thread_id, seq);
-        match (message.agent.as_ref().and_then(model_of), self.model) {
+        match (message.agent.as_ref().and_then(model_of), &self.key.model) {
             (Some(thinker), Some(reader)) if model_name(thinker) == model_name(reader) => Thinker::Reader,
             (Some(_), Some(_)) => Thinker::Other,
             (None, _) | (_, None) => Thinker::Unknown,
@@ -157,14 +148,15 @@ impl Utterance {
         let seq = item.header.seq;
         let aside = |kind| Some(Self { seq, ..Self::note(kind) });
         Ok(match &item.said {
-            Said::Message(message) if message.role == Role::System && reader.style == Style::Labelled => None,
+            Said::Message(message) if message.role == Role::System && reader.key.style == Style::Labelled => None,
             Said::Message(message) => Some(said(seq, message, reader, values)?),
             Said::Checked(checked) => aside(Kind::Verdict { valid: checked.valid, reason: checked.reason.clone() }),
-            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.reads, values)? }),
-            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text))),
-            Said::Form(name) => aside(Kind::Outcomes(format!(
-                "- form {name}: the user has answered it; the answer is in the context set of that name"
-            ))),
+            Said::Summary(compressed) => Some(Self { seq, ..summary(seq, compressed, reader.key.reads, values)? }),
+            Said::Directive(received) => outcomes(received).and_then(|text| aside(Kind::Outcomes(text.into()))),
+            Said::Form(name) => {
+                let told = "the user has answered it; the answer is in the context set of that name";
+                aside(Kind::Outcomes(format!("- form {name}: {told}").into()))
+            }
         })
     }
 
@@ -182,7 +174,7 @@ impl Utterance {
             reasoning: Arc::default(),
             is_in_loop: false,
             media: Vec::new(),
-            replaced: false,
+            replaced: 0,
             shortened: matches!(kind, Kind::LeftOut(_)),
             is_damaged: false,
             kind,
@@ -192,9 +184,10 @@ impl Utterance {
     /// Puts a note in the place of what a result says.
     pub(super) fn replace_with_note(&mut self, what: &str) {
         if let Kind::Result { text, place, .. } = &mut self.kind {
-            *text = format!("[left out: {what}; {place}]").into();
+            *text = format!("[{what}; {place}]").into();
             self.media.clear();
-            (self.replaced, self.shortened) = (true, true);
+            self.replaced += 1;
+            self.shortened = true;
         }
     }
 
@@ -202,8 +195,9 @@ impl Utterance {
     pub(super) fn leave_out_plan(&mut self, place: PlanPlace, is_meant: impl Fn(&ToolCall) -> bool) {
         if let Kind::Said { calls, .. } = &mut self.kind {
             for call in calls.iter_mut().filter(|call| is_meant(call)) {
-                self.replaced |= place.leave_out_of(call);
-                self.shortened |= self.replaced;
+                let had_plan = place.leave_out_of(call);
+                self.replaced += usize::from(had_plan);
+                self.shortened |= had_plan;
             }
         }
     }
@@ -233,15 +227,6 @@ impl Utterance {
         }
     }
 
-    /// Names a result instead of showing it.
-    pub(super) fn clear(&mut self) {
-        if let Kind::Result { text, place, .. } = &mut self.kind {
-            *text = format!("[a result of {} tokens is not shown any more; {place}]", self.size).into();
-            self.media.clear();
-            self.shortened = true;
-        }
-    }
-
     /// Names the pictures and the audio that it shows.
     pub(super) fn hide_media(&mut self) {
         self.shortened |= self.shown_media() > 0;
@@ -261,8 +246,8 @@ impl Utterance {
                 text.len() + place.len() + of_calls + expected.as_deref().map_or(0, str::len)
             }
             Kind::Result { text, place, .. } | Kind::Summary { text, place, .. } => text.len() + place.len(),
-            Kind::Verdict { reason, .. } => reason.len(),
-            Kind::Outcomes(text) | Kind::LeftOut(text) => text.len(),
+            Kind::Verdict { reason: text, .. } | Kind::Outcomes(text) => text.len(),
+            Kind::LeftOut(words) => words.len(),
         };
         let of_reasoning = reasoning::size_bytes(&self.reasoning);
         let of_media: usize = self.media.iter().map(Medium::bytes).sum();
@@ -385,13 +370,14 @@ fn summary(seq: Seq, compressed: &Compressed, reads: Reads, values: &Values) -> 
 const REFUSED: &str = "[the model refused]";
 
 fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Result<Utterance, Hash> {
-    let place = reader.reads.message(message);
+    let Reader { key, .. } = reader;
+    let place = key.reads.message(message);
     // For others, what the program of an agent tells it comes from that agent.
-    let agent = message.said_by(Some(reader.name));
+    let agent = message.said_by(Some(&key.reader));
     // What a model said that nobody named is the reader's own: programs that keep one agent's talk need not name it.
     let nameless = message.role == Role::Ai && agent.is_none();
-    let mine = nameless || agent == Some(reader.name);
-    let takes_media = reader.media > 0
+    let mine = nameless || agent == Some(&key.reader);
+    let takes_media = key.media > 0
         && match message.role {
             Role::User => !mine,
             Role::Tool => true,
@@ -403,7 +389,7 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
         let line = format!("[{}{name} not shown; {place}]", part_type(part));
         if takes_media {
-            media.extend(Medium::of(part, &line, reader.format, reader.provider, reader.media));
+            media.extend(Medium::of(part, &line, key.format, key.provider, key.media));
         }
         line
     };
@@ -426,9 +412,9 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
             (Role::Ai, None) => From::Agent(None),
             (Role::User | Role::Tool, None) => From::User,
         };
-        let elsewhere = (mine || from == From::User) && message.thread_id != *reader.thread;
+        let elsewhere = (mine || from == From::User) && message.thread_id != key.thread;
         let to = || message.thread_id.as_str().strip_prefix("agent:").and_then(|name| name.parse::<AgentName>().ok());
-        let to = if elsewhere { to().filter(|to| to != reader.name) } else { None };
+        let to = if elsewhere { to().filter(|to| *to != key.reader) } else { None };
         Kind::Said {
             from,
             to,
@@ -438,13 +424,13 @@ fn said(seq: Seq, message: &Message, reader: &Reader<'_>, values: &Values) -> Re
             place,
         }
     };
-    let speaker = message.speaker(reader.manager);
+    let speaker = message.speaker(key.manager.as_ref());
     let reasoning = reader.reasoning(seq, message);
     let size = message.tokens;
     let author = message.author_name().filter(|_| message.role == Role::User);
     let is_joined = message.as_given.as_ref().is_some_and(|given| given.joined);
-    let by_client = message.agent.as_ref().is_none_or(|agent| agent == reader.name);
-    let is_of_client = by_client && message.role == Role::Tool && message.is_in_chat_of(reader.name);
+    let by_client = message.agent.as_ref().is_none_or(|agent| *agent == key.reader);
+    let is_of_client = by_client && message.role == Role::Tool && message.is_in_chat_of(&key.reader);
     let is_damaged = matches!(&message.content, Content::Text(text) if text.is_damaged(values));
     let said = Utterance { seq, size, mine, speaker, author, is_joined, reasoning, media, ..Utterance::note(kind) };
     Ok(Utterance { is_of_client, is_damaged, shortened: is_damaged, ..said })

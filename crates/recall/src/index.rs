@@ -26,7 +26,8 @@ const STEP: usize = 64;
 /// The index of one journal.
 #[derive(Debug, Default)]
 pub struct Index {
-    pub(crate) cursor: Head,
+    /// How far the journal was read.
+    pub cursor: Head,
     /// The newest entry of which it has something.
     newest: Seq,
     pub(crate) texts: Texts,
@@ -53,19 +54,9 @@ impl Index {
         Self { cursor, texts, postings, saved, ..Self::default() }
     }
 
-    /// How far the journal was read.
-    pub fn cursor(&self) -> Head {
-        self.cursor
-    }
-
     /// The newest entry of which it has something: the cursor, or one behind that while some of the journal is added.
     pub fn newest(&self) -> Seq {
         self.newest.max(self.cursor.seq)
-    }
-
-    /// Notes how far the journal was read.
-    pub fn advance(&mut self, head: Head) {
-        self.cursor = head;
     }
 
     /// How many passages it has.

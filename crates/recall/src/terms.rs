@@ -42,12 +42,8 @@ impl Key {
     }
 
     fn of_pair(first: Self, second: Self) -> Self {
-        let mut bytes = [0; 16];
-        bytes
-            .iter_mut()
-            .zip(first.0.to_le_bytes().into_iter().chain(second.0.to_le_bytes()))
-            .for_each(|(to, b)| *to = b);
-        Self(xxh3_64_with_seed(&bytes, Field::Pair as u64) >> (u64::BITS - Self::BITS))
+        let bytes = [first.0.to_le_bytes(), second.0.to_le_bytes()];
+        Self(xxh3_64_with_seed(bytes.as_flattened(), Field::Pair as u64) >> (u64::BITS - Self::BITS))
     }
 }
 

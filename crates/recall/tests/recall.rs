@@ -214,14 +214,14 @@ fn an_index_is_read_as_it_was_written() {
                 indexes.save("s").unwrap();
             }
         }
-        lock(&index).advance(Head { seq: Seq(20_000), ..Head::default() });
+        lock(&index).cursor = Head { seq: Seq(20_000), ..Head::default() };
         indexes.save("s").unwrap();
         let index = lock(&index);
         ask(&index, "topic42 word500")
     };
     let indexes = Indexes::open(Some(&path), 1 << 16).unwrap();
     let index = indexes.of("s").unwrap();
-    assert_eq!(lock(&index).cursor().seq, Seq(20_000));
+    assert_eq!(lock(&index).cursor.seq, Seq(20_000));
     assert_eq!(ask(&lock(&index), "topic42 word500"), before);
     let text_bytes: usize = texts.iter().map(String::len).sum();
     let file_bytes = std::fs::metadata(&path).unwrap().len() as usize;
@@ -261,7 +261,7 @@ fn a_damaged_file_is_made_anew() {
             for seq in 1..=500 {
                 lock(&index).add(&item(seq, "thread:main", "hello world"));
             }
-            lock(&index).advance(Head { seq: Seq(500), ..Head::default() });
+            lock(&index).cursor = Head { seq: Seq(500), ..Head::default() };
         }
         indexes.save("s").unwrap();
     };
@@ -279,7 +279,7 @@ fn a_damaged_file_is_made_anew() {
         let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
         let index = indexes.of("s").unwrap();
         // It is whole, or it is empty and will be made again; a part of it is never taken for the whole.
-        let cursor = lock(&index).cursor().seq.0;
+        let cursor = lock(&index).cursor.seq.0;
         let passages = lock(&index).passages();
         assert!(matches!((cursor, passages), (500, 500) | (0, 0)), "{cursor} {passages}");
         drop((index, indexes));
@@ -439,12 +439,12 @@ fn a_little_that_is_new_is_not_written_and_is_read_from_the_journal_again() {
         let index = indexes.of("s").unwrap();
         for seq in 1..=20 {
             lock(&index).add(&item(seq, "thread:main", "hello"));
-            lock(&index).advance(Head { seq: Seq(seq), ..Head::default() });
+            lock(&index).cursor = Head { seq: Seq(seq), ..Head::default() };
             indexes.save("s").unwrap();
         }
     }
     let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
     let index = indexes.of("s").unwrap();
-    let cursor = lock(&index).cursor().seq;
+    let cursor = lock(&index).cursor.seq;
     assert_eq!((cursor, lock(&index).passages()), (Seq(1), 1));
 }

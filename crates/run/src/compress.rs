@@ -286,7 +286,7 @@ impl Compressor {
             through: plan.through,
             messages: plan.messages(),
             tokens_before: plan.tokens_before,
-            tokens_after: summary.tokens_after(),
+            tokens_after: summary.tokens_after,
             method: if model.is_some() { Method::Model } else { Method::Extractive },
             model: model.clone(),
             reason: reason.clone(),
@@ -361,7 +361,7 @@ impl Author<'_> {
                 so_far.as_ref().map(|text| format!("SUMMARY OF WHAT WAS SAID BEFORE\n{text}\n")).unwrap_or_default();
             let question = format!("{context}\n{earlier}MESSAGES\n{piece}\nWrite the summary now.");
             let written = self.good(&instructions, question, is_last).await?;
-            so_far = Some(self.hidden(written.text()));
+            so_far = Some(self.hidden(&written.text));
             summary = Some(written);
         }
         summary.ok_or_else(|| "there is nothing to summarise".to_owned())
@@ -375,7 +375,7 @@ impl Author<'_> {
             let answer = self.answer(instructions, &messages).await?;
             let correction = match self.check(&answer) {
                 Ok(summary) => {
-                    let missing = self.plan.missing(summary.text());
+                    let missing = self.plan.missing(&summary.text);
                     if !is_last || missing.is_empty() || attempt == TRIES {
                         return Ok(summary);
                     }
@@ -404,11 +404,11 @@ impl Author<'_> {
         first: Summary,
         missing: &[Arc<str>],
     ) -> Summary {
-        messages.push(json!({"role": "assistant", "content": self.hidden(first.text())}));
+        messages.push(json!({"role": "assistant", "content": self.hidden(&first.text)}));
         messages.push(json!({"role": "user", "content": self.hidden(&CompressionPlan::reminder(missing))}));
         let second = self.answer(instructions, &messages).await.ok();
         let second = second.and_then(|answer| self.check(&answer).ok());
-        let lacks = |summary: &Summary| self.plan.missing(summary.text()).len();
+        let lacks = |summary: &Summary| self.plan.missing(&summary.text).len();
         second.filter(|second| lacks(second) < lacks(&first)).unwrap_or(first)
     }
 

@@ -220,7 +220,7 @@ impl Scout<'_> {
         let asked = tokio::time::timeout(timeout, self.driver.models.chat(&request, &mut |_: &str| {})).await;
         self.was_asked = true;
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut answer = AnswerTurn::empty(turn);
+        let mut answer = AnswerTurn { turn, ..AnswerTurn::default() };
         match asked {
             Ok(Ok(said)) if split_thoughts(&said.text).1.trim().is_empty() && said.tool_calls.is_empty() => {
                 answer.error = Some("the model said nothing".to_owned());

@@ -19,7 +19,7 @@ const SHARED: &[(&str, &str)] = &[
     ("Created", "a fact's own name, in the module of its noun; the answer of the server that says so"),
     ("Directive", "a manager's directive, as it is decided, as the API takes it, its arguments"),
     ("Error", "what a crate fails with"),
-    ("Files", "the context files: in the state, in prompts, on the server's disk, their commands"),
+    ("Files", "the context files: in the state, on the server's disk, their commands"),
     ("Form", "a form, as it is decided, as the API shows it, its commands"),
     ("Limits", "the most that a crate allows"),
     ("Passage", "a passage that recall finds: here, elsewhere, and as a prompt shows it"),
@@ -31,7 +31,6 @@ const SHARED: &[(&str, &str)] = &[
     ("Settings", "what a crate can be told to do otherwise"),
     ("Tab", "a tab of the browser: in it, as a prompt shows it, its command"),
     ("Thread", "a thread, as it is decided, as the API shows it, its commands"),
-    ("Tools", "the tools that may be called: in prompts, in the API, their commands"),
     ("Updated", "a fact's own name, in the module of its noun"),
     ("Variable", "a variable, as it is decided, as the API shows it, its commands"),
 ];

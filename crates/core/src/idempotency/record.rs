@@ -63,16 +63,10 @@ pub(crate) fn place_of(name: &str) -> Result<SessionId, Error> {
 }
 
 impl Begun {
-    /// That the server with this name asks models for programs. It is begun until its record expires.
-    pub fn asking(name: &str) -> Result<Self, Error> {
-        let (by, key, fingerprint) = (Actor::System, name.parse()?, Hash::default());
-        Ok(Self { by, key, fingerprint, intent: Value::Null })
-    }
-
-    /// That a client connected, which said this. It is begun until its record expires.
-    pub fn connecting(said: Value) -> Result<Self, Error> {
-        let (by, key, fingerprint) = (Actor::System, "connection".parse()?, Hash::default());
-        Ok(Self { by, key, fingerprint, intent: said })
+    /// What no request asks for: that a server asks models for programs, with its name as `key`, or that a client connected. It is
+    /// begun until its record expires.
+    pub fn without_request(key: &str, intent: Value) -> Result<Self, Error> {
+        Ok(Self { by: Actor::System, key: key.parse()?, fingerprint: Hash::default(), intent })
     }
 
     /// That `request` was begun.

@@ -43,7 +43,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
     let outcome = match &due {
         Due::Team(duty) => team::answer::answer(duty, decision, reply, &agent)?,
-        Due::Director(director::Duty::Build) => director::answer::answer(decision, reply, &agent)?,
+        Due::Director(director::Duty::Build) => director::answer(decision, reply, &agent)?,
         Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
     };
     let said = match outcome.is_message {

@@ -2,15 +2,19 @@
 //! Callboard's own tools until it has nothing more to do, and then says so to the user. What the user says next begins another
 //! run.
 
-pub(super) mod answer;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::DIRECTOR,
-    id::ThreadId,
+    conversation,
+    decision::{DecisionBuilder, Undecided},
+    id::{AgentName, ThreadId},
     prompt::LayoutName,
+    run::outcome::{ReplyOutcome, called, entries_of, said},
+    run::tools::{self, Called, Caller},
     run::turn::{Turn, Who},
+    run::{Due, TurnReply},
+    tool::DIRECTOR_TOOLS,
 };
 
 /// What is due in the work of a director.
@@ -26,15 +30,28 @@ impl Duty {
     pub(super) fn turn(&self) -> Turn {
         match self {
             Self::Build => Turn {
-                who: Who::Manager,
-                thread: ThreadId::main(),
-                task: None,
-                output: None,
                 layout: Some(LayoutName::Director),
-                uses_tools: true,
                 bundle: Some(DIRECTOR),
-                purpose: "to go on",
+                ..Turn::of(Who::Manager, ThreadId::main(), "to go on")
             },
         }
     }
+}
+
+/// Records the director's answer. Calls of tools come first; without any the run has come to its end.
+pub(super) fn answer(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    director: &AgentName,
+) -> Result<ReplyOutcome, Undecided> {
+    let (main, said) = (ThreadId::main(), said(reply));
+    let calls = called(&said);
+    let copied_from = entries_of(&conversation::decide::say(decision, &main, &said)?);
+    let spoken = |due: Due| ReplyOutcome { is_message: true, ..ReplyOutcome::due(due) };
+    if calls.is_empty() {
+        return Ok(ReplyOutcome { completed: true, ..spoken(Duty::Build.into()) });
+    }
+    let caller = Caller { agent: director, thread: Some(main), own_tools: Some(DIRECTOR_TOOLS.as_slice()) };
+    let Called { wait, all_refused } = tools::call(decision, &caller, calls)?;
+    Ok(ReplyOutcome { idle: all_refused, copied_from, ..spoken(wait.map_or_else(|| Duty::Build.into(), Due::from)) })
 }

@@ -52,7 +52,7 @@ impl KeptAnswer for TurnNumber {
 }
 
 /// The command to bring the answer to a turn outside of any run. It becomes a message of the agent, or is a directive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerTurn {
     /// The turn.
     pub turn: Seq,
@@ -196,19 +196,12 @@ impl Command for AnswerTurn {
 impl AnswerTurn {
     /// That the model said `text`.
     pub fn text(turn: Seq, text: impl Into<Arc<str>>) -> Self {
-        Self { text: Some(text.into()), ..Self::empty(turn) }
+        Self { turn, text: Some(text.into()), ..Self::default() }
     }
 
     /// That there will be no answer, and why.
     pub fn failed(turn: Seq, error: String) -> Self {
-        Self { error: Some(error), ..Self::empty(turn) }
-    }
-
-    /// An answer that says nothing yet.
-    pub fn empty(turn: Seq) -> Self {
-        let (reasoning, tool_calls, messages) = Default::default();
-        let (text, directive, usage, error, secrets) = Default::default();
-        Self { turn, text, reasoning, tool_calls, messages, directive, usage, error, secrets }
+        Self { turn, error: Some(error), ..Self::default() }
     }
 
     /// What is wrong with it, whatever the turn.

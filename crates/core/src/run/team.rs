@@ -62,14 +62,9 @@ impl Duty {
     /// The turn.
     pub(super) fn turn(&self) -> Turn {
         let directs = |purpose, task| Turn {
-            who: Who::Manager,
-            thread: ThreadId::main(),
             task,
             output: Some(Output { name: "directive", schema: schema::schema }),
-            layout: None,
-            uses_tools: true,
-            bundle: None,
-            purpose,
+            ..Turn::of(Who::Manager, ThreadId::main(), purpose)
         };
         match self {
             Self::Directive => directs("to direct the team", None),
@@ -85,16 +80,7 @@ impl Duty {
                 uses_tools: false,
                 ..directs("to check the answer", Some(task::check(agent, criteria)))
             },
-            Self::Work { agent } => Turn {
-                who: Who::Agent(agent.clone()),
-                thread: ThreadId::of_agent(agent),
-                task: None,
-                output: None,
-                layout: None,
-                uses_tools: true,
-                bundle: None,
-                purpose: "to work",
-            },
+            Self::Work { agent } => Turn::of(Who::Agent(agent.clone()), ThreadId::of_agent(agent), "to work"),
         }
     }
 

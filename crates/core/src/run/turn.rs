@@ -51,6 +51,11 @@ pub struct Output {
 }
 
 impl Turn {
+    /// A turn in which an agent goes on from the last message of a thread, and may call its tools.
+    pub(super) fn of(who: Who, thread: ThreadId, purpose: &'static str) -> Self {
+        Self { who, thread, task: None, output: None, layout: None, uses_tools: true, bundle: None, purpose }
+    }
+
     /// The agent in the current team whose model is asked.
     pub fn agent(&self, team: &Team) -> Result<AgentName, Error> {
         match &self.who {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Progress, Step};
 use crate::agent::{TOOL_NAME, is_tool_name};
@@ -108,26 +108,14 @@ impl Condition {
 
 impl Serialize for Condition {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Nested<'a> {
-            All(&'a [Condition]),
-            Any(&'a [Condition]),
-            Not(&'a Condition),
-        }
-        #[derive(Serialize)]
-        #[serde(tag = "type", rename_all = "snake_case")]
-        enum Typed<'a> {
-            ToolUsed { value: &'a str },
-            SequenceMatch,
-        }
-        match self {
-            Self::ToolUsed(value) => Typed::ToolUsed { value }.serialize(serializer),
-            Self::SequenceMatch => Typed::SequenceMatch.serialize(serializer),
-            Self::All(all) => Nested::All(all).serialize(serializer),
-            Self::Any(any) => Nested::Any(any).serialize(serializer),
-            Self::Not(one) => Nested::Not(one).serialize(serializer),
-        }
+        let form = match self {
+            Self::ToolUsed(tool) => json!({"type": "tool_used", "value": tool}),
+            Self::SequenceMatch => json!({"type": "sequence_match"}),
+            Self::All(all) => json!({"all": all}),
+            Self::Any(any) => json!({"any": any}),
+            Self::Not(one) => json!({"not": one}),
+        };
+        form.serialize(serializer)
     }
 }
 

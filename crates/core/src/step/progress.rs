@@ -14,18 +14,18 @@ use crate::{count::Usage, id::StepName};
 pub struct Progress {
     /// The step that was entered; `None` where it is the default one.
     pub(super) entered: Option<StepName>,
-    /// How many tools of the active step's sequence were used.
-    pub(super) index: usize,
-    /// The newest tools that were used, oldest first.
-    pub(super) log: VecDeque<Arc<str>>,
-    /// How many tools were used.
-    pub(super) used: u64,
+    /// How many tools of the active step's sequence were used; as many as it has where it is finished.
+    pub index: usize,
+    /// The newest tools that were used, at most [`LOG`], oldest first.
+    pub log: VecDeque<Arc<str>>,
+    /// How many tools were used, also those that are not remembered one by one.
+    pub used: u64,
     /// Of each tool, the how-many-th it was when it was used last.
     pub(super) last: RedBlackTreeMapSync<Arc<str>, u64>,
     /// For each step that has finished its sequence since it was entered: how many tools had been used by then.
     pub(super) finished: RedBlackTreeMapSync<StepName, u64>,
     /// What models used.
-    pub(super) usage: Usage,
+    pub usage: Usage,
 }
 
 /// What a change does to the place of a team among its steps.
@@ -48,26 +48,6 @@ impl Progress {
             Some(name) => steps.get(name),
             None => steps.default_step(),
         }
-    }
-
-    /// The newest tools that were used, at most [`LOG`], oldest first.
-    pub fn recently_used_tools(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
-        self.log.iter()
-    }
-
-    /// How many tools were used, also those that are not remembered one by one.
-    pub fn tools_used(&self) -> u64 {
-        self.used
-    }
-
-    /// How many tools of the active step's sequence were used; as many as it has where it is finished.
-    pub fn sequence_index(&self) -> usize {
-        self.index
-    }
-
-    /// What models used.
-    pub fn usage(&self) -> Usage {
-        self.usage
     }
 
     /// The tool that is due by the sequence of the active step, if there is one that is not finished.

@@ -49,7 +49,7 @@ fn go(steps: Value, words: &str) -> String {
 
 fn place(state: &State) -> String {
     let active = state.steps.active(&state.session.settings.steps).map_or("-", |step| step.name.as_str());
-    format!("{active}/{}", state.steps.sequence_index())
+    format!("{active}/{}", state.steps.index)
 }
 
 fn used(tool: &str) -> Value {
@@ -138,7 +138,7 @@ fn the_log_keeps_repeats_and_the_newest_256() {
     for n in 0..300 {
         board.user(StepsChange::UseTool(format!("t{}", n / 2).into())).unwrap();
     }
-    let log: Vec<_> = board.state.steps.recently_used_tools().map(|tool| tool.to_string()).collect();
+    let log: Vec<_> = board.state.steps.log.iter().map(|tool| tool.to_string()).collect();
     assert_eq!((log.len(), &*log[0], &*log[1], &*log[255]), (256, "t22", "t22", "t149"));
     assert!(board.state.steps.was_used("t0", 0), "a tool is used ever since the last reset");
 }
@@ -211,7 +211,7 @@ fn workers_change_nothing_and_see_no_usage() {
     board.by("lead", change(StepsChange::UseTool("x".into()))).unwrap();
     board.user(change(StepsChange::Report(Usage { prompt_tokens: 5, completion_tokens: u64::MAX }))).unwrap();
     board.user(change(StepsChange::Report(Usage { prompt_tokens: 6, completion_tokens: 1 }))).unwrap();
-    assert_eq!(board.state.steps.usage(), Usage { prompt_tokens: 11, completion_tokens: u64::MAX });
+    assert_eq!(board.state.steps.usage, Usage { prompt_tokens: 11, completion_tokens: u64::MAX });
     let seen: Vec<_> = board.seen("ann").into_iter().map(|entry| entry.kind.to_string()).collect();
     assert!(seen.contains(&"tool.used".to_owned()) && !seen.contains(&"usage.reported".to_owned()), "{seen:?}");
     board.user(change(StepsChange::Reset)).unwrap();

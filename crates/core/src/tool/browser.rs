@@ -1,7 +1,7 @@
 //! The tools of models for the browser. Their names and arguments are those that directors know. The browser is outside of
 //! the journal, so a tool only says what is to be done there.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::browser::{
     Act, BrowserCall, CloseTab, Inspect, Inspection,
@@ -11,9 +11,14 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     rights::Share,
-    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse, text},
     view::View,
 };
+
+/// What arguments are that several of the tools have.
+const TAB: &str = "The name of the tab.";
+const URL: &str = "The address of the page, with http:// or https://.";
+const REASON: &str = "Why.";
 
 /// Looks at the page in a tab.
 pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
@@ -29,18 +34,18 @@ pub(crate) static INSPECT_TAB: OwnTool = OwnTool {
         match is_picture {
             // It is kept as a file, and brings the tab to the front.
             true => used(view, call),
-            false if may_see(view) => Ok(Read::Browser(call)),
+            false if view.may_see(Share::Browser) => Ok(Read::Browser(call)),
             false => Err(forbidden(view, "see the browser")),
         }
     }),
-    is_for: may_see,
+    is_for: |view| view.may_see(Share::Browser),
     arguments: || {
         let kinds = ["lightweight_exploration", "dom_snapshot", "screenshot"];
         let properties = json!({
-            "tabName": tab(),
+            "tabName": text(TAB),
             "inspectionType": {"type": "string", "enum": kinds, "description": "How closely."},
-            "instruction": {"type": "string", "description": "What to look for."},
-            "selector": {"type": "string", "description": "Which part of the page a snapshot shows, where the whole did not fit."},
+            "instruction": text("What to look for."),
+            "selector": text("Which part of the page a snapshot shows, where the whole did not fit."),
         });
         (properties, json!(["tabName", "inspectionType"]))
     },
@@ -52,9 +57,9 @@ pub(crate) static DEBUG_NAVIGATE: OwnTool = OwnTool {
     description: "Shows another page in a tab of the browser. It is no part of the workflow.",
     idempotent: true,
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Navigate(parse(arguments)?))),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
-        let properties = json!({"url": url(), "tabName": tab(), "reason": reason()});
+        let properties = json!({"url": text(URL), "tabName": text(TAB), "reason": text(REASON)});
         (properties, json!(["url", "tabName", "reason"]))
     },
 };
@@ -70,7 +75,7 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
         act.steps("/arguments")?;
         used(view, BrowserCall::Act(act))
     }),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
         let kinds = ["click", "type", "press", "select", "wait", "scroll"];
         let action = json!({"type": "string", "enum": kinds, "description": "What is done."});
@@ -82,7 +87,7 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
         let several = json!({"type": "array", "description": "Several actions in the place of one.",
             "items": {"type": "object", "properties": one, "required": ["action"], "additionalProperties": false}});
         let properties = json!({"action": action, "selector": selector, "value": value, "actions": several,
-            "tabName": tab(), "reason": reason()});
+            "tabName": text(TAB), "reason": text(REASON)});
         (properties, json!(["tabName", "reason"]))
     },
 };
@@ -93,8 +98,8 @@ pub(crate) static DEBUG_OPEN_TAB: OwnTool = OwnTool {
     description: "Opens a page in a new tab of the browser.",
     idempotent: false,
     execution: ToolExecution::Read(|view, arguments| used(view, BrowserCall::Open(parse(arguments)?))),
-    is_for: may_use,
-    arguments: || (json!({"url": url(), "tabName": tab()}), json!(["url", "tabName"])),
+    is_for: |view| view.is_in_charge(),
+    arguments: || (json!({"url": text(URL), "tabName": text(TAB)}), json!(["url", "tabName"])),
 };
 
 /// Closes a tab.
@@ -109,8 +114,8 @@ pub(crate) static DEBUG_CLOSE_TAB: OwnTool = OwnTool {
         }
         used(view, BrowserCall::Close(close))
     }),
-    is_for: may_use,
-    arguments: || (json!({"tabName": tab()}), json!(["tabName"])),
+    is_for: |view| view.is_in_charge(),
+    arguments: || (json!({"tabName": text(TAB)}), json!(["tabName"])),
 };
 
 /// Sends a scout.
@@ -124,15 +129,15 @@ pub(crate) static DEPLOY_SCOUT: OwnTool = OwnTool {
     execution: ToolExecution::Read(|view, arguments| {
         let scout: DeployScout = parse(arguments)?;
         scout.check()?;
-        if may_use(view) { Ok(Read::Scout(scout)) } else { Err(forbidden(view, "send a scout")) }
+        if view.is_in_charge() { Ok(Read::Scout(scout)) } else { Err(forbidden(view, "send a scout")) }
     }),
-    is_for: may_use,
+    is_for: |view| view.is_in_charge(),
     arguments: || {
-        let instruction = json!({"type": "string", "description": "What the scout is to find out."});
-        let tab = json!({"type": "string", "description": "The tab that it works in; a new one where it is left out."});
+        let instruction = text("What the scout is to find out.");
+        let tab = text("The tab that it works in; a new one where it is left out.");
         let shape = json!({"type": "object", "description": "The JSON Schema of its report. Left out, it reports a \
             `summary`, `selectors` with `name` and `selector`, and `notes`."});
-        (json!({"instruction": instruction, "url": url(), "tabName": tab, "shape": shape}), json!(["instruction"]))
+        (json!({"instruction": instruction, "url": text(URL), "tabName": tab, "shape": shape}), json!(["instruction"]))
     },
 };
 
@@ -161,25 +166,5 @@ pub fn opens_page(tool: &str) -> bool {
 
 /// A call that changes what the browser shows: it is for the user and the manager.
 fn used(view: &View<'_>, call: BrowserCall) -> Result<Read, Error> {
-    if may_use(view) { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
-}
-
-fn may_use(view: &View<'_>) -> bool {
-    view.is_in_charge()
-}
-
-fn may_see(view: &View<'_>) -> bool {
-    view.may_see(Share::Browser)
-}
-
-fn tab() -> Value {
-    json!({"type": "string", "description": "The name of the tab."})
-}
-
-fn url() -> Value {
-    json!({"type": "string", "description": "The address of the page, with http:// or https://."})
-}
-
-fn reason() -> Value {
-    json!({"type": "string", "description": "Why."})
+    if view.is_in_charge() { Ok(Read::Browser(call)) } else { Err(forbidden(view, "use the browser")) }
 }

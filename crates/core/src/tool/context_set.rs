@@ -8,7 +8,7 @@ use crate::{
     context_set::{Outcome, PutSet, SetView},
     id::SetName,
     rights::Grant,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, parse, text},
 };
 
 /// Reads a context set.
@@ -24,7 +24,7 @@ pub(crate) static READ_CONTEXT_SET: OwnTool = OwnTool {
         })
     }),
     is_for: |_| true,
-    arguments: || (json!({"name": {"type": "string", "description": "The name of the set."}}), json!(["name"])),
+    arguments: || (json!({"name": text("The name of the set.")}), json!(["name"])),
 };
 
 /// Writes a context set.
@@ -35,9 +35,8 @@ pub(crate) static WRITE_CONTEXT_SET: OwnTool = OwnTool {
     execution: ToolExecution::Command(write),
     is_for: |view| view.is_in_charge() || view.state.session.settings.grant.contains(&Grant::ContextSets),
     arguments: || {
-        let name = json!({"type": "string", "description": "The name of the set."});
-        let content = json!({"type": "string", "description": "All that it is to say."});
-        (json!({"name": name, "content": content}), json!(["name", "content"]))
+        let properties = json!({"name": text("The name of the set."), "content": text("All that it is to say.")});
+        (properties, json!(["name", "content"]))
     },
 };
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     id::{MessageId, ThreadId},
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, parse, text},
     view::View,
 };
 
@@ -32,9 +32,9 @@ pub(crate) static READ_MESSAGES: OwnTool = OwnTool {
     arguments: || {
         let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_MESSAGES,
             "description": format!("{MESSAGES} by default.")});
-        let thread = json!({"type": "string", "description": "Your own, or `main`, by default."});
-        let id = json!({"type": "string", "description": "The one message to read, such as `m42`."});
-        let before = json!({"type": "string", "description": "A message: reads older ones."});
+        let thread = text("Your own, or `main`, by default.");
+        let id = text("The one message to read, such as `m42`.");
+        let before = text("A message: reads older ones.");
         (json!({"limit": limit, "thread": thread, "message_id": id, "before": before}), json!([]))
     },
 };
@@ -50,9 +50,8 @@ pub(crate) static READ_MESSAGE: OwnTool = OwnTool {
     }),
     is_for: |_| true,
     arguments: || {
-        let id = json!({"type": "string", "description": "Such as `m42`."});
-        let thread = json!({"type": "string", "description": "Your own, or `main`, by default."});
-        (json!({"message_id": id, "thread": thread}), json!(["message_id"]))
+        let thread = text("Your own, or `main`, by default.");
+        (json!({"message_id": text("Such as `m42`."), "thread": thread}), json!(["message_id"]))
     },
 };
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     id::{CollectionName, DocumentName},
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, parse, text},
 };
 
 /// Reads a document.
@@ -22,9 +22,8 @@ pub(crate) static READ_DOCUMENT: OwnTool = OwnTool {
     }),
     is_for: |_| true,
     arguments: || {
-        let name = json!({"type": "string", "description": "The name of the document."});
-        let collection = json!({"type": "string", "description": "Its collection, if it is in one."});
-        (json!({"name": name, "collection": collection}), json!(["name"]))
+        let collection = text("Its collection, if it is in one.");
+        (json!({"name": text("The name of the document."), "collection": collection}), json!(["name"]))
     },
 };
 

@@ -8,7 +8,7 @@ use crate::file::{Category, Keyword, Match, Recipient, TaskName};
 use crate::{
     error::Error,
     rights::Grant,
-    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
+    tool::{OwnTool, Read, ToolExecution, forbidden, parse, text},
     view::View,
 };
 
@@ -104,9 +104,9 @@ pub static FIND_FILES: OwnTool = OwnTool {
     arguments: || {
         let properties = json!({
             "keywords": keywords("Words of which it has one."),
-            "text": {"type": "string", "description": "Text that it contains."},
+            "text": text("Text that it contains."),
             "category": category(),
-            "for": {"type": "string", "description": "Whom it is for."},
+            "for": text("Whom it is for."),
         });
         (properties, json!([]))
     },
@@ -119,10 +119,7 @@ pub static READ_FILE: OwnTool = OwnTool {
     idempotent: true,
     execution: ToolExecution::Read(|_, arguments| Ok(Read::Files(FileCall::Read(parse(arguments)?)))),
     is_for: |_| true,
-    arguments: || {
-        let path = json!({"type": "string", "description": "Its path, as `find_files` gives it."});
-        (json!({"path": path}), json!(["path"]))
-    },
+    arguments: || (json!({"path": text("Its path, as `find_files` gives it.")}), json!(["path"])),
 };
 
 /// Adds a context file.
@@ -142,13 +139,13 @@ pub(crate) static ADD_FILE: OwnTool = OwnTool {
     arguments: || {
         let properties = json!({
             "category": category(),
-            "name": {"type": "string", "description": "What it is about, such as `user-auth`. The file is named after it."},
-            "for": {"type": "string", "description": "Whom it is for: an agent, or `all`."},
+            "name": text("What it is about, such as `user-auth`. The file is named after it."),
+            "for": text("Whom it is for: an agent, or `all`."),
             "keywords": keywords("Words under which it is found."),
-            "request": {"type": "string", "description": "What is to be done."},
-            "background": {"type": "string", "description": "What one has to know for it."},
-            "expected": {"type": "string", "description": "What is to come of it."},
-            "constraints": {"type": "string", "description": "What has to be kept to."},
+            "request": text("What is to be done."),
+            "background": text("What one has to know for it."),
+            "expected": text("What is to come of it."),
+            "constraints": text("What has to be kept to."),
         });
         (properties, json!(["name", "for", "request"]))
     },
@@ -170,8 +167,8 @@ pub(crate) static DELEGATE: OwnTool = OwnTool {
     is_for: may_write,
     arguments: || {
         let properties = json!({
-            "to": {"type": "string", "description": "The agent that is to do it."},
-            "task": {"type": "string", "description": "What is to be done."},
+            "to": text("The agent that is to do it."),
+            "task": text("What is to be done."),
             "keywords": keywords("Keywords of the files that belong to it; those that occur in the task where they are left out."),
         });
         (properties, json!(["to", "task"]))

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     command::{DecisionBuilder, Undecided},
     document::memory::MemoryCommand,
-    tool::{OwnTool, ToolExecution, parse},
+    tool::{OwnTool, ToolExecution, parse, text},
 };
 
 /// Reads and changes what an agent keeps for itself.
@@ -19,7 +19,6 @@ pub(crate) static MEMORY: OwnTool = OwnTool {
     execution: ToolExecution::Command(call),
     is_for: |_| true,
     arguments: || {
-        let text = |description: &str| json!({"type": "string", "description": description});
         let command = json!({"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"],
             "description": "What to do."});
         let lines = json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2,

@@ -7,7 +7,7 @@ use crate::recall::Source;
 use crate::{
     error::Error,
     id::ThreadId,
-    tool::{OwnTool, Read, ToolExecution, parse},
+    tool::{OwnTool, Read, ToolExecution, parse, text},
 };
 
 /// How much is found where the model does not say.
@@ -43,9 +43,9 @@ pub(crate) static RECALL: OwnTool = OwnTool {
     arguments: || {
         let words = Source::ALL.map(Source::as_str);
         let properties = json!({
-            "query": {"type": "string", "description": "The question, in words."},
+            "query": text("The question, in words."),
             "limit": limit_schema(),
-            "thread": {"type": "string", "description": "Only what was said in this thread."},
+            "thread": text("Only what was said in this thread."),
             "sources": {"type": "array", "items": {"type": "string"},
                 "description": format!("Of {}; all by default.", words.join(", "))},
         });
@@ -64,10 +64,7 @@ pub(crate) static SEARCH: OwnTool = OwnTool {
         Ok(Read::Search(asked(q, "/arguments/q", limit, None, Vec::new())?))
     }),
     is_for: |_| true,
-    arguments: || {
-        let q = json!({"type": "string", "description": "The words."});
-        (json!({"q": q, "limit": limit_schema()}), json!(["q"]))
-    },
+    arguments: || (json!({"q": text("The words."), "limit": limit_schema()}), json!(["q"])),
 };
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ use crate::{
     id::{BadName, VariableName},
     input::InputVisitor,
     rights::Share,
-    tool::{OwnTool, Read, ToolExecution, parse, workflow::node_in},
+    tool::{OwnTool, REASON, Read, ToolExecution, parse, text, workflow::node_in},
     view::View,
 };
 
@@ -28,8 +28,7 @@ pub(crate) static GET_WORKFLOW_VARIABLE: OwnTool = OwnTool {
     execution: ToolExecution::Read(read),
     is_for: |view| view.may_see(Share::Variables),
     arguments: || {
-        let name =
-            json!({"type": "string", "description": "The name of the variable, such as `node7.emails`, or `all`."});
+        let name = text("The name of the variable, such as `node7.emails`, or `all`.");
         let node = json!({"type": "integer", "minimum": 0,
             "description": "In place of a name: the number of the node whose variables are read."});
         (json!({"variableName": name, "nodeId": node}), json!([]))
@@ -44,9 +43,9 @@ pub(crate) static SET_VARIABLE: OwnTool = OwnTool {
     execution: ToolExecution::Command(set),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let name = json!({"type": "string", "description": "The name of the variable."});
-        let value = json!({"description": "Its value."});
-        (json!({"variableName": name, "value": value, "reason": reason()}), json!(["variableName", "value", "reason"]))
+        let name = text("The name of the variable.");
+        let properties = json!({"variableName": name, "value": {"description": "Its value."}, "reason": text(REASON)});
+        (properties, json!(["variableName", "value", "reason"]))
     },
 };
 
@@ -58,8 +57,8 @@ pub(crate) static CLEAR_VARIABLE: OwnTool = OwnTool {
     execution: ToolExecution::Command(clear),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let name = json!({"type": "string", "description": "The name of the variable."});
-        (json!({"variableName": name, "reason": reason()}), json!(["variableName", "reason"]))
+        let name = text("The name of the variable.");
+        (json!({"variableName": name, "reason": text(REASON)}), json!(["variableName", "reason"]))
     },
 };
 
@@ -70,7 +69,7 @@ pub(crate) static CLEAR_ALL_VARIABLES: OwnTool = OwnTool {
     idempotent: true,
     execution: ToolExecution::Command(clear_all),
     is_for: |view| view.is_in_charge(),
-    arguments: || (json!({"reason": reason()}), json!(["reason"])),
+    arguments: || (json!({"reason": text(REASON)}), json!(["reason"])),
 };
 
 #[derive(Deserialize)]
@@ -108,10 +107,6 @@ fn node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Er
     let node = node_in(&value)
         .ok_or_else(|| de::Error::custom("`nodeId` is the number of a node, or its id, such as \"node_4\""))?;
     Ok(Some(node.0))
-}
-
-fn reason() -> Value {
-    json!({"type": "string", "description": "Why, in a few words."})
 }
 
 fn read(view: &View<'_>, arguments: &Value) -> Result<Read, Error> {

@@ -14,8 +14,11 @@ use crate::{
     number,
     rights::Share,
     text::Text,
-    tool::{OwnTool, Read, ToolExecution, forbidden, parse},
+    tool::{OwnTool, REASON, Read, ToolExecution, forbidden, parse, text},
 };
+
+/// What the argument is that names a node.
+const NODE_ID: &str = "The id of the node, such as `node_4`.";
 
 /// Makes a node.
 pub(crate) static CREATE_NODE: OwnTool = OwnTool {
@@ -35,7 +38,7 @@ pub(crate) static UPDATE_NODE: OwnTool = OwnTool {
     execution: ToolExecution::Command(update),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let mut properties = json!({"nodeId": node_id()});
+        let mut properties = json!({"nodeId": text(NODE_ID)});
         if let (Some(all), Value::Object(content)) =
             (properties.as_object_mut(), content("As before where it is left out."))
         {
@@ -52,7 +55,7 @@ pub(crate) static DELETE_NODE: OwnTool = OwnTool {
     idempotent: false,
     execution: ToolExecution::Command(delete),
     is_for: |view| view.is_in_charge(),
-    arguments: || (json!({"nodeId": node_id(), "reason": reason()}), json!(["nodeId"])),
+    arguments: || (json!({"nodeId": text(NODE_ID), "reason": text(REASON)}), json!(["nodeId"])),
 };
 
 /// Reads a node.
@@ -68,7 +71,7 @@ pub(crate) static GET_NODE: OwnTool = OwnTool {
         Ok(Read::Text(Text::Inline(node.into()), seq))
     }),
     is_for: |view| view.may_see(Share::Workflow),
-    arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
+    arguments: || (json!({"nodeId": text(NODE_ID)}), json!(["nodeId"])),
 };
 
 /// Reads the result of a node.
@@ -85,7 +88,7 @@ pub(crate) static GET_NODE_RESULT: OwnTool = OwnTool {
         ))
     }),
     is_for: |view| view.may_see(Share::Workflow),
-    arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
+    arguments: || (json!({"nodeId": text(NODE_ID)}), json!(["nodeId"])),
 };
 
 /// Executes a node alone.
@@ -103,7 +106,7 @@ pub(crate) static TEST_SINGLE_NODE: OwnTool = OwnTool {
         Ok(Read::TestNode(node_id))
     }),
     is_for: |view| view.is_in_charge(),
-    arguments: || (json!({"nodeId": node_id()}), json!(["nodeId"])),
+    arguments: || (json!({"nodeId": text(NODE_ID)}), json!(["nodeId"])),
 };
 
 #[derive(Deserialize)]
@@ -162,22 +165,14 @@ pub(crate) fn node_in(value: &Value) -> Option<NodeId> {
     }
 }
 
-fn node_id() -> Value {
-    json!({"type": "string", "description": "The id of the node, such as `node_4`."})
-}
-
-fn reason() -> Value {
-    json!({"type": "string", "description": "Why, in a few words."})
-}
-
 /// What a node is made of, for models.
 fn content(position: &str) -> Value {
     let kind = json!({"type": "string", "description": "What kind of work it does: `browser_action`, `browser_query`, `transform`, `model`, `route` or `iterate` can be executed; any other type is a note."});
     let config = json!({"type": "object", "description": "How it does it. To read what another node left, name its variable, such as `node4.loginRequired` or `{{node4.loginRequired}}`; to go on at another node, give its id."});
-    let description = json!({"type": "string", "description": "What it is for, so that a person understands it."});
+    let description = text("What it is for, so that a person understands it.");
     let position = format!("Its place among the nodes, from 1. {position}");
     let position = json!({"type": "integer", "minimum": 1, "description": position});
-    json!({"type": kind, "config": config, "description": description, "position": position, "reason": reason()})
+    json!({"type": kind, "config": config, "description": description, "position": position, "reason": text(REASON)})
 }
 
 fn create(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {

@@ -1,21 +1,21 @@
 //! What can happen to the workflow and its nodes.
 
-mod result;
-
-pub use self::result::ResultRecorded;
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{HeldNode, Node, NodeStatus, Workflow, seal::SealedPart, sight::visible_node};
 use crate::{
     audience::Audience,
     entry::Header,
-    fact::{Description, Earlier, Fact, MeantFor, Repeats, Sentence, TextField, json, sealed, text},
+    fact::{
+        Description, Earlier, Fact, MeantFor, Repeats, Sentence, TextField, erase_json, json, json_text, sealed, text,
+    },
     id::NodeId,
     rights::Share,
     state::State,
+    text::Text,
     view::View,
 };
 
@@ -67,6 +67,24 @@ pub struct NodeDeleted {
     pub(super) id: NodeId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<Arc<str>>,
+}
+
+/// A node was executed, and this is what it gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecorded {
+    /// The node.
+    pub id: NodeId,
+    /// What happened to it.
+    pub status: NodeStatus,
+    /// What it gave, with `[hidden]` in the place of each secret; absent where it is long.
+    #[serde(default, deserialize_with = "crate::json::given", skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// The JSON text of a long result, which stands beside the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_result: Option<Text>,
+    /// What was sealed of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sealed: Option<SealedPart>,
 }
 
 /// What entries of a node are about.
@@ -128,6 +146,21 @@ impl Fact for Updated {
 const PLACED: &[TextField] =
     &[text("node.type"), json("node.config"), text("node.description"), text("reason"), sealed("sealed.sha256")];
 
+/// Implements what facts that place a node have in common.
+macro_rules! of_placed_node {
+    () => {
+        const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
+        fn subject(&self) -> String {
+            subject(self.0.node.id)
+        }
+
+        fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+            visible_node(view, subject, "node:")
+        }
+    };
+}
+
 impl Fact for NodeCreated {
     const TYPE: &'static str = "node.created";
 
@@ -135,21 +168,13 @@ impl Fact for NodeCreated {
 
     const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
-    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
-
-    fn subject(&self) -> String {
-        subject(self.0.node.id)
-    }
+    of_placed_node!();
 
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
         state.learn_of_node(sealed.as_ref(), header);
         let held = HeldNode { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
         change(state, version, header, |workflow| workflow.insert(position, held));
-    }
-
-    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        visible_node(view, subject, "node:")
     }
 }
 
@@ -161,11 +186,7 @@ impl Fact for NodeUpdated {
     const DESCRIPTION: Description =
         Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
 
-    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
-
-    fn subject(&self) -> String {
-        subject(self.0.node.id)
-    }
+    of_placed_node!();
 
     fn apply(self, state: &mut State, header: &Header) {
         let Placed { version, position, node, sealed, .. } = self.0;
@@ -175,10 +196,6 @@ impl Fact for NodeUpdated {
                 workflow.insert(position, HeldNode { node, seq: header.seq, ..before });
             }
         });
-    }
-
-    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
-        visible_node(view, subject, "node:")
     }
 }
 
@@ -201,5 +218,39 @@ impl Fact for NodeDeleted {
             workflow.gone.insert(self.id);
         });
         state.forget_node(self.id, header);
+    }
+}
+
+impl Fact for ResultRecorded {
+    const TYPE: &'static str = "node.result_recorded";
+
+    const SENTENCE: Sentence = |it| format!("{} ended with {}", it.thing(), it.text("status"));
+
+    const DESCRIPTION: Description = Description {
+        earlier: Earlier::Replaced,
+        ..Description::of(&[json("result"), json_text("long_result"), sealed("sealed.sha256")])
+    };
+
+    const MEANT_FOR: MeantFor = MeantFor::Shared(Share::Workflow);
+
+    fn subject(&self) -> String {
+        format!("result:{}", self.id)
+    }
+
+    fn erase(data: &mut Value) {
+        erase_json(data, "result", "long_result");
+    }
+
+    fn apply(self, state: &mut State, header: &Header) {
+        state.learn_of_node(self.sealed.as_ref(), header);
+        let workflow = Arc::make_mut(&mut state.workflow);
+        if let Some(held) = workflow.nodes.iter_mut().find(|held| held.node.id == self.id) {
+            (held.status, held.result) = (self.status, Some(header.seq));
+        }
+        workflow.note_result(self.id, self.status);
+    }
+
+    fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
+        visible_node(view, subject, "result:")
     }
 }

@@ -33,9 +33,7 @@ impl<'a> View<'a> {
         let held = self.state.workflow.get(id);
         held.and_then(|held| held.result).ok_or_else(|| Error::not_found("result of the node", id))
     }
-}
 
-impl View<'_> {
     /// The newest executions, the newest first. Those of a hidden workflow answer like those of one that is not there.
     pub fn executions(&self) -> Result<Vec<Execution>, Error> {
         Ok(self.workflow()?.executions.iter().rev().map(|execution| Execution::clone(execution)).collect())

@@ -116,7 +116,7 @@ impl Indices {
 
     /// How far the journal of a session was read.
     pub(crate) async fn cursor(self: &Arc<Self>, id: &SessionId) -> Result<Head, Error> {
-        self.with(id, |index| Ok(index.cursor())).await
+        self.with(id, |index| Ok(index.cursor)).await
     }
 
     /// Whether what was read up to `cursor` is of the journal that has `head`, or had it a moment ago.
@@ -159,7 +159,7 @@ impl Page {
     /// Adds what it says to an index that has read the journal up to `before`, and says how far it has now. Others use the
     /// index meanwhile: they find what was added so far, and that it is behind until all is.
     fn add_to(&self, index: &Mutex<Index>, before: Head) -> Result<Head, Error> {
-        let cursor = lock(index).cursor();
+        let cursor = lock(index).cursor;
         if cursor != before {
             // Another process was faster.
             return Ok(cursor);
@@ -175,7 +175,7 @@ impl Page {
             self.add(index, entry, said.as_ref());
         }
         let through = self.entries.last().map_or(before, Entry::head);
-        lock(index).advance(through);
+        lock(index).cursor = through;
         Ok(through)
     }
 

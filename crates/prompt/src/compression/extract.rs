@@ -253,7 +253,7 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
 
 /// The beginning of a text in one line.
 fn one_line(text: &str, chars: usize) -> String {
-    let end = (0..=LOOKED_AT_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = text.floor_char_boundary(LOOKED_AT_BYTES);
     let words: Vec<&str> = text.get(..end).unwrap_or_default().split_whitespace().collect();
     first_chars(&words.join(" "), chars)
 }

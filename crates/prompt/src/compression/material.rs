@@ -16,7 +16,7 @@ use callboard_core::{
         facts::{MessageAdded, thread_subject},
     },
     count::Tokens,
-    entry::{Entry, Hash},
+    entry::Entry,
     error::Error,
     fact::{self, Fact},
     id::{AgentName, Seq, ThreadId},
@@ -26,6 +26,7 @@ use callboard_core::{
 };
 
 use crate::{
+    Lacking,
     compression::{shared::plan_for, transcript::Spoken},
     said::may_answer,
 };
@@ -92,17 +93,6 @@ pub struct Material {
     pub(super) cleared: Option<Cleared>,
 }
 
-/// Why there is no material.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Unread {
-    /// Long texts have to be read first, each of the entry behind it.
-    #[error("{} long texts have to be read first", .0.len())]
-    Values(Vec<(Hash, Seq)>),
-    /// An entry is damaged.
-    #[error(transparent)]
-    Refused(#[from] Error),
-}
-
 impl Earlier {
     /// What is listed after it.
     pub fn identifiers(&self) -> impl Iterator<Item = &str> {
@@ -122,15 +112,11 @@ impl Wanted {
         };
         let standing = held.compression.standing.iter().filter(stands_for_all);
         let earlier = standing.min_by_key(|head| (head.from, Reverse(head.through))).cloned();
-        let pins = |head: &StandingSummary| {
-            held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq).collect()
-        };
         let each = earlier.iter().flat_map(|head| {
-            let shown: BTreeSet<Seq> = pins(head);
-            shown.into_iter().chain(head.kept.iter().copied()).chain([head.seq])
+            let pins = held.compression.pins.range(head.from..=head.through).map(|(seq, _)| *seq);
+            pins.chain(head.kept.iter().copied()).chain([head.seq])
         });
-        let each: BTreeSet<Seq> = each.collect();
-        let each = each.into_iter().collect();
+        let each = Vec::from_iter(each.collect::<BTreeSet<Seq>>());
         let begins = held.sight.since.previous().max(scope.behind);
         let after = earlier.as_ref().map_or(begins, |head| head.through);
         Ok(Self { thread: thread.clone(), each, after, scope, earlier, base: Base::of(state, held) })
@@ -145,7 +131,7 @@ impl Wanted {
 impl Material {
     /// Reads what was wanted: `entries` holds each of [`Wanted::each`], and all messages behind [`Wanted::after`], as of
     /// `state`.
-    pub fn read(state: &State, wanted: &Wanted, entries: &[Entry], values: &Values) -> Result<Self, Unread> {
+    pub fn read(state: &State, wanted: &Wanted, entries: &[Entry], values: &Values) -> Result<Self, Lacking> {
         let held = state.threads.get(&wanted.thread).ok_or_else(|| Error::not_found("thread", &wanted.thread))?;
         let readers = wanted.scope.readers.as_ref().unwrap_or(&held.sight.audience);
         let (mut messages, mut lacking, mut earlier) = (Vec::new(), Vec::new(), None);
@@ -170,7 +156,7 @@ impl Material {
             }
         }
         if !lacking.is_empty() {
-            return Err(Unread::Values(lacking));
+            return Err(Lacking::Values(lacking));
         }
         messages.sort_by_key(|(spoken, _)| spoken.seq);
         disown_results(&mut messages, &state.team);
@@ -198,9 +184,7 @@ impl Material {
         let hides_system = layout.style() == Style::Labelled;
         Ok(Self { thread, scope, base, from, earlier, messages, pinned, pins, plan, hides_system, cleared })
     }
-}
 
-impl Material {
     /// The results of tools of more than `over` tokens that are older than the newest messages of `keep_recent` tokens;
     /// none where there are none that are not cleared yet.
     pub fn clearable(&self, over: Tokens, keep_recent: Tokens) -> Option<ToolResultsCleared> {

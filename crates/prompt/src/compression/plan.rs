@@ -145,12 +145,14 @@ pub enum Outlook {
 /// A summary that is good, with what is listed after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    pub(super) text: Arc<str>,
+    /// What it says.
+    pub text: Arc<str>,
     pub(super) open_calls: Vec<OpenCall>,
     pub(super) more_open_calls: u64,
     pub(super) identifiers: Vec<Arc<str>>,
     pub(super) more_identifiers: u64,
-    pub(super) tokens_after: Tokens,
+    /// The size of the history that has it.
+    pub tokens_after: Tokens,
 }
 
 /// How a summary was written.
@@ -194,18 +196,6 @@ pub enum Shortcoming {
     },
 }
 
-impl Summary {
-    /// What it says.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The size of the history that has it.
-    pub fn tokens_after(&self) -> Tokens {
-        self.tokens_after
-    }
-}
-
 impl CompressionPlan {
     /// Says what of a thread is to be compressed.
     pub fn of(material: Material, aim: Aim) -> Result<Outlook, Error> {
@@ -223,9 +213,10 @@ impl CompressionPlan {
             .filter(|spoken| pins.contains_key(&spoken.seq))
             .map(|spoken| (spoken.seq, spoken.size))
             .collect();
+        let pinned_tokens =
+            |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
         let of_earlier = earlier.as_ref().map_or(Tokens(0), |earlier| {
-            let pinned = pins.range(earlier.head.from..=earlier.head.through).map(|(_, tokens)| *tokens).sum();
-            earlier.compressed.summary_tokens + pinned
+            earlier.compressed.summary_tokens + pinned_tokens(earlier.head.from, earlier.head.through)
         });
         let said: Tokens = messages.iter().take(task).map(|spoken| shown_size(spoken, earlier.as_ref())).sum();
         let tokens_before = said + of_earlier + answered;
@@ -233,8 +224,6 @@ impl CompressionPlan {
             return Ok(Outlook::Enough(tokens_before));
         }
         let target = aim.target.minus(answered);
-        let pinned_tokens =
-            |from: Seq, through: Seq| pins.range(from..=through).map(|(_, tokens)| *tokens).sum::<Tokens>();
         let all_pins = pinned_tokens(from, Seq(u64::MAX));
         if all_pins.0 > target.0 / 2 {
             let problem = format!("{all_pins} tokens are pinned, and the target is to be twice as much at the least");

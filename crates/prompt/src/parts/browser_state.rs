@@ -8,39 +8,22 @@ use callboard_core::{
     rights::Share,
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source},
-};
+use crate::parts::{Changes, Gathered, Part, Source};
 
-pub(crate) struct BrowserState;
+pub(crate) const PART: Part<'static> = Part { heading: HEADING, ..Part::new("browser_state", Changes::Always, gather) };
 
 const HEADING: &str = "BROWSER STATE:";
 
-impl Part for BrowserState {
-    fn name(&self) -> &'static str {
-        "browser_state"
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    if !from.view.may_see(Share::Browser) {
+        return Ok(None);
     }
-
-    fn heading(&self) -> &'static str {
-        HEADING
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Always
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see(Share::Browser) {
-            return Ok(None);
-        }
-        let state = match &from.spec.observed.tabs {
-            Observed::Absent => "No browser session active\n".to_owned(),
-            Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
-            Observed::Seen(tabs) => open(tabs),
-        };
-        Ok(from.whole(format!("{HEADING}\n{state}\n")))
-    }
+    let state = match &from.spec.observed.tabs {
+        Observed::Absent => "No browser session active\n".to_owned(),
+        Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
+        Observed::Seen(tabs) => open(tabs),
+    };
+    Ok(from.whole(format!("{HEADING}\n{state}\n")))
 }
 
 fn open(tabs: &[Tab]) -> String {

@@ -20,37 +20,26 @@ use crate::{
     Lacking,
     assemble::Assembly,
     excerpt::power_of_two,
-    parts::{Changes, Content, Part, PartOutcome, Source},
+    parts::{Changes, Content, Gathered, Part, PartOutcome, Source},
     placed::Span,
     rendered::{RenderedPiece, Renderer},
     shorten::{shorten, water_level},
 };
 
-pub(crate) struct ContextSets;
+pub(crate) const PART: Part<'static> = Part {
+    shares: Some((
+        PartName::CONTEXT_SETS,
+        Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(75)), priority: Some(2) },
+    )),
+    ..Part::new("context_sets", Changes::Sometimes, gather)
+};
 
-impl Part for ContextSets {
-    fn name(&self) -> &'static str {
-        "context_sets"
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Sometimes
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((
-            PartName::CONTEXT_SETS,
-            Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(75)), priority: Some(2) },
-        ))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let changing_last = from.spec.profile(from.view.state).changing_parts_last;
-        let head = from.view.state.head.seq;
-        let old_through = if changing_last { old_through(head) } else { head };
-        let sets = Sets::gather(from.view, from.values, from.renderer, old_through).map_err(Lacking::Values)?;
-        Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let changing_last = from.spec.profile(from.view.state).changing_parts_last;
+    let head = from.view.state.head.seq;
+    let old_through = if changing_last { old_through(head) } else { head };
+    let sets = Sets::gather(from.view, from.values, from.renderer, old_through).map_err(Lacking::Values)?;
+    Ok((!sets.sets.is_empty()).then(|| Box::new(sets) as Box<dyn Content>))
 }
 
 const OPEN: &str = "<SHARED_CONTEXT_SETS>\n";

@@ -2,32 +2,19 @@
 
 use callboard_core::agent::{Agent, AgentRole};
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source, tagged},
-};
+use crate::parts::{Changes, Gathered, Part, Source, tagged};
 
-pub(crate) struct Duties;
+pub(crate) const PART: Part<'static> = Part::new("duties", Changes::Seldom, gather);
 
 const TAG: &str = "AGENT_DUTIES";
 
-impl Part for Duties {
-    fn name(&self) -> &'static str {
-        "duties"
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Seldom
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let duties = match (from.agent.role, from.view.state.team.manager()) {
-            (AgentRole::Manager, _) => MANAGER.to_owned(),
-            (AgentRole::Worker, Some(manager)) => worker(manager),
-            (AgentRole::Worker, None) => return Ok(None),
-        };
-        Ok(from.whole(tagged(TAG, &duties)))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let duties = match (from.agent.role, from.view.state.team.manager()) {
+        (AgentRole::Manager, _) => MANAGER.to_owned(),
+        (AgentRole::Worker, Some(manager)) => worker(manager),
+        (AgentRole::Worker, None) => return Ok(None),
+    };
+    Ok(from.whole(tagged(TAG, &duties)))
 }
 
 const MANAGER: &str = "\

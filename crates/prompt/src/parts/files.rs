@@ -9,33 +9,20 @@ use callboard_core::{
     view::View,
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source},
-};
+use crate::parts::{Changes, Gathered, Part, Source};
 
 /// How many files are named: the newest.
 const NAMED: usize = 20;
 
-pub(crate) struct Files;
+pub(crate) const PART: Part<'static> = Part { subjects, ..Part::new("files", Changes::Seldom, gather) };
 
-impl Part for Files {
-    fn name(&self) -> &'static str {
-        "files"
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    Ok(files(from).and_then(|text| from.whole(text)))
+}
 
-    fn changes(&self) -> Changes {
-        Changes::Seldom
-    }
-
-    fn subjects(&self, view: &View<'_>, agent: &Agent) -> Vec<String> {
-        let files = view.state.files.iter().filter(|held| is_named(held, view, agent));
-        files.map(|held| format!("file:{}", held.file.path)).collect()
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        Ok(files(from).and_then(|text| from.whole(text)))
-    }
+fn subjects(view: &View<'_>, agent: &Agent) -> Vec<String> {
+    let files = view.state.files.iter().filter(|held| is_named(held, view, agent));
+    files.map(|held| format!("file:{}", held.file.path)).collect()
 }
 
 /// Whether a file is named to the reader. Others it can look for.

@@ -9,69 +9,41 @@ use crate::{
     Lacking,
     assemble::Assembly,
     excerpt::{Excerpt, History},
-    parts::{Changes, Content, Part, PartOutcome, Source},
+    parts::{Changes, Content, Gathered, Part, PartOutcome, Source},
     rendered::{Frame, FrameSize},
 };
 
-/// What was said before the task.
-pub(crate) struct ConversationHistory {
-    name: PartName,
-    frame: Frame,
-}
+/// What was said before the task, in tags.
+pub(crate) const TAGGED: Part<'static> = Part {
+    shares: Some((PartName::HISTORY, SHARES)),
+    ..Part::new("history", Changes::Grows, |from| said(from, ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n")))
+};
+
+/// The same under the heading.
+pub(crate) const LABELLED: Part<'static> = Part {
+    shares: Some((PartName::CONVERSATION_HISTORY, SHARES)),
+    ..Part::new("conversation_history", Changes::Grows, |from| said(from, ("", "")))
+};
 
 /// The heading of what was said, where it has one.
-pub(crate) struct HistoryHeading;
+pub(crate) const ABOVE: Part<'static> =
+    Part { heading: HEADING, ..Part::new("conversation_history", Changes::Seldom, heading) };
 
-impl ConversationHistory {
-    /// In tags.
-    pub(crate) const TAGGED: Self =
-        Self { name: PartName::HISTORY, frame: ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n") };
+const HEADING: &str = "CONVERSATION HISTORY:";
 
-    /// Under the heading.
-    pub(crate) const LABELLED: Self = Self { name: PartName::CONVERSATION_HISTORY, frame: ("", "") };
+const SHARES: Shares =
+    Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(100)), priority: Some(1) };
+
+fn heading<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let is_text = from.spec.format == Format::Text;
+    Ok(is_text.then(|| from.whole(format!("{HEADING}\n"))).flatten())
 }
 
-impl Part for HistoryHeading {
-    fn name(&self) -> &'static str {
-        PartName::CONVERSATION_HISTORY.as_str()
-    }
-
-    fn heading(&self) -> &'static str {
-        "CONVERSATION HISTORY:"
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Seldom
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let is_text = from.spec.format == Format::Text;
-        Ok(is_text.then(|| from.whole(format!("{}\n", self.heading()))).flatten())
-    }
-}
-
-impl Part for ConversationHistory {
-    fn name(&self) -> &'static str {
-        self.name.as_str()
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Grows
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((
-            self.name,
-            Shares { min: Some(Amount::Tokens(Tokens(0))), max: Some(Amount::Percent(100)), priority: Some(1) },
-        ))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let (frame, size) = (self.frame, from.renderer.frame(self.frame));
-        let framed = |history| Framed { history, frame, size, excerpt: Excerpt::default() };
-        let content = |history| Box::new(framed(history)) as Box<dyn Content>;
-        Ok(from.history.take().map(content))
-    }
+fn said<'a>(from: &mut Source<'a>, frame: Frame) -> Gathered<'a> {
+    let size = from.renderer.frame(frame);
+    let framed = |history| Framed { history, frame, size, excerpt: Excerpt::default() };
+    let content = |history| Box::new(framed(history)) as Box<dyn Content>;
+    Ok(from.history.take().map(content))
 }
 
 /// The history with what stands around it.

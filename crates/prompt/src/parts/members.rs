@@ -3,35 +3,20 @@
 use callboard_core::{
     agent::{Agent, AgentRole},
     prompt::escape::escape,
-    view::View,
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source, tagged},
-};
+use crate::parts::{Changes, Gathered, Part, Source, tagged};
 
-pub(crate) struct Members;
+pub(crate) const PART: Part<'static> = Part {
+    subjects: |view, _| view.state.team.names().map(|name| format!("agent:{name}")).collect(),
+    ..Part::new("team", Changes::Seldom, gather)
+};
 
 const TAG: &str = "TEAM_MEMBERS";
 
-impl Part for Members {
-    fn name(&self) -> &'static str {
-        "team"
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Seldom
-    }
-
-    fn subjects(&self, view: &View<'_>, _: &Agent) -> Vec<String> {
-        view.state.team.names().map(|name| format!("agent:{name}")).collect()
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let lines: Vec<_> = from.view.state.team.agents().map(|agent| line(agent, from.agent)).collect();
-        Ok(from.whole(tagged(TAG, &lines.join("\n"))))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let lines: Vec<_> = from.view.state.team.agents().map(|agent| line(agent, from.agent)).collect();
+    Ok(from.whole(tagged(TAG, &lines.join("\n"))))
 }
 
 fn line(agent: &Agent, reader: &Agent) -> String {

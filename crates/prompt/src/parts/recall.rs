@@ -15,58 +15,42 @@ use callboard_core::{
 };
 
 use crate::{
-    Lacking,
     labels::marked,
     parts::{
-        Changes, Content, Part, Source,
-        unsaid::{Origin, Shortens},
+        Changes, Gathered, Part, Source,
+        unsaid::{Shortens, TextPiece, left_out_note},
     },
 };
 
-pub(crate) struct Recall;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::RECALL, Shares { min: None, max: Some(Amount::Percent(15)), priority: Some(2) })),
+    ..Part::new("recall", Changes::Always, gather)
+};
 
 const HEADING: &str = "RECALLED PASSAGES:";
 const TAG: &str = "RECALLED_PASSAGES";
 
-impl Part for Recall {
-    fn name(&self) -> &'static str {
-        PartName::RECALL.as_str()
-    }
-
-    fn heading(&self) -> &'static str {
-        HEADING
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Always
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        let max = Some(Amount::Percent(15));
-        Some((PartName::RECALL, Shares { min: None, max, priority: Some(2) }))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let Observations { recall, recall_notes: notes, elsewhere, .. } = &from.spec.observed;
-        let passages = match recall {
-            Observed::Absent => return Ok(None),
-            Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
-            Observed::Seen(passages) if passages.is_empty() && elsewhere.is_empty() && notes.is_empty() => {
-                return Ok(None);
-            }
-            Observed::Seen(passages) => passages,
-        };
-        // What is not at hand does not say any more what was found.
-        let text = |passage: &Passage| from.values.get(&passage.sha256).cloned().unwrap_or_else(|| ERASED.into());
-        let found = passages.iter().map(|passage| (passage, text(passage))).collect();
-        Ok(from.bounded(Passages {
-            found,
-            elsewhere,
-            notes,
-            style: from.spec.style(),
-            fetch: from.renderer.by("ask for more", "recall"),
-        }))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    let Observations { recall, recall_notes: notes, elsewhere, .. } = &from.spec.observed;
+    let passages = match recall {
+        Observed::Absent => return Ok(None),
+        Observed::Failed(why) => return Ok(from.failed(HEADING, why)),
+        Observed::Seen(passages) if passages.is_empty() && elsewhere.is_empty() && notes.is_empty() => {
+            return Ok(None);
+        }
+        Observed::Seen(passages) => passages,
+    };
+    // What is not at hand does not say any more what was found.
+    let text = |passage: &Passage| from.values.get(&passage.sha256).cloned().unwrap_or_else(|| ERASED.into());
+    let found = passages.iter().map(|passage| (passage, text(passage))).collect();
+    Ok(from.bounded(Passages {
+        found,
+        elsewhere,
+        notes,
+        style: from.spec.layout.style(),
+        fetch: from.renderer.by("ask for more", "recall"),
+    }))
 }
 
 /// The passages, the best first.
@@ -108,35 +92,6 @@ impl Passages<'_> {
             Style::Labelled => marked(&text).trim_end().to_owned(),
         }
     }
-
-    /// What is shown of the best ones, each with its passage.
-    fn lines(&self, shown: usize) -> Vec<(String, Option<&Passage>)> {
-        let (own, foreign) = self.split(shown);
-        let mut best: Vec<_> = self.found.iter().take(own).collect();
-        best.sort_by_key(|(passage, _)| (&passage.collection, passage.seq, passage.start));
-        let own = best.into_iter().map(|found| (self.line(found), Some(found.0)));
-        let foreign = self.elsewhere.iter().take(foreign).map(|passage| (self.foreign(passage), None));
-        let notes = self.notes.iter().map(|note| (format!("{}\n", one_line(note)), None));
-        let lines = own.chain(foreign).chain(notes);
-        let fetch = &self.fetch;
-        let left_out = match self.whole().saturating_sub(shown) {
-            0 => String::new(),
-            1 => format!("[left out: 1 passage that fits less{fetch}]\n"),
-            many => format!("[left out: {many} passages that fit less{fetch}]\n"),
-        };
-        let head = "Said earlier, and found by what is asked now; the oldest first.";
-        let (open, close) = match self.style {
-            Style::Tagged => (format!("<{TAG}>\n{head}\n"), format!("{left_out}</{TAG}>\n")),
-            Style::Labelled => (format!("{HEADING}\n{head}\n"), format!("{left_out}\n")),
-        };
-        let mut lines: Vec<_> = [(open, None)].into_iter().chain(lines).collect();
-        match lines.last_mut().filter(|_| close.starts_with('\n')) {
-            // An empty line is no piece of its own: how it is counted depends on what stands before it.
-            Some((last, _)) => *last += &close,
-            None => lines.push((close, None)),
-        }
-        lines
-    }
 }
 
 impl Shortens for Passages<'_> {
@@ -144,18 +99,30 @@ impl Shortens for Passages<'_> {
         self.found.len() + self.elsewhere.len()
     }
 
-    fn write(&self, shown: usize, _: Tokens) -> String {
-        self.lines(shown).into_iter().map(|(line, _)| line).collect()
-    }
-
-    fn origins(&self, shown: usize) -> Vec<Origin> {
-        let is_left_out = shown < self.whole();
-        let origin = |(line, passage): (String, Option<&Passage>)| Origin {
-            seq: passage.filter(|passage| passage.collection.is_none()).map(|passage| passage.seq),
-            bytes: line.len(),
-            shortened: passage.is_none() && is_left_out,
+    fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
+        let left_out = self.whole().saturating_sub(shown);
+        let (own, foreign) = self.split(shown);
+        let mut best: Vec<_> = self.found.iter().take(own).collect();
+        best.sort_by_key(|(passage, _)| (&passage.collection, passage.seq, passage.start));
+        let own =
+            best.into_iter().map(|found| TextPiece { text: self.line(found), seq: entry(found.0), shortened: false });
+        let foreign = self.elsewhere.iter().take(foreign).map(|passage| self.foreign(passage));
+        let notes = self.notes.iter().map(|note| format!("{}\n", one_line(note)));
+        let left = left_out_note(left_out, "1 passage that fits less", "# passages that fit less", &self.fetch);
+        let head = "Said earlier, and found by what is asked now; the oldest first.";
+        let (open, close) = match self.style {
+            Style::Tagged => (format!("<{TAG}>\n{head}\n"), format!("{left}</{TAG}>\n")),
+            Style::Labelled => (format!("{HEADING}\n{head}\n"), format!("{left}\n")),
         };
-        self.lines(shown).into_iter().map(origin).collect()
+        let around = |text| TextPiece { text, seq: None, shortened: left_out > 0 };
+        let mut pieces = vec![around(open)];
+        pieces.extend(own.chain(foreign.chain(notes).map(around)));
+        match pieces.last_mut().filter(|_| close.starts_with('\n')) {
+            // An empty line is no piece of its own: how it is counted depends on what stands before it.
+            Some(last) => last.text += &close,
+            None => pieces.push(around(close)),
+        }
+        pieces
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
@@ -167,9 +134,13 @@ impl Shortens for Passages<'_> {
 
     fn shows(&self, shown: usize) -> Vec<Seq> {
         let (own, _) = self.split(shown);
-        let own = self.found.iter().take(own).filter(|(passage, _)| passage.collection.is_none());
-        own.map(|(passage, _)| passage.seq).collect()
+        self.found.iter().take(own).filter_map(|(passage, _)| entry(passage)).collect()
     }
+}
+
+/// The entry of the session that a passage is of.
+fn entry(passage: &Passage) -> Option<Seq> {
+    Some(passage.seq).filter(|_| passage.collection.is_none())
 }
 
 /// Where a passage stands, for people and models.

@@ -2,38 +2,21 @@
 //! history.
 
 use callboard_core::{
-    agent::Agent,
     prompt::escape::{attribute, escape},
     step::{Progress, Steps},
     view::View,
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source},
-};
+use crate::parts::{Changes, Gathered, Part, Source};
 
 /// How many of the tools that were used are named: enough to see what was done last.
 const NAMED: usize = 8;
 
-pub(crate) struct ActiveStep;
+pub(crate) const PART: Part<'static> =
+    Part { subjects: |_, _| vec!["session".to_owned()], ..Part::new("steps", Changes::Always, gather) };
 
-impl Part for ActiveStep {
-    fn name(&self) -> &'static str {
-        "steps"
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Always
-    }
-
-    fn subjects(&self, _: &View<'_>, _: &Agent) -> Vec<String> {
-        vec!["session".to_owned()]
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        Ok(active(from.view).and_then(|step| from.whole(step)))
-    }
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    Ok(active(from.view).and_then(|step| from.whole(step)))
 }
 
 /// Where the team is among its steps: the active one, the tools that were used, and the one that is due. Nothing where
@@ -58,10 +41,10 @@ fn active(view: &View<'_>) -> Option<String> {
 }
 
 fn used(progress: &Progress) -> String {
-    let recent = progress.recently_used_tools();
+    let recent = progress.log.iter();
     let skipped = recent.len().saturating_sub(NAMED);
     let names: Vec<_> = recent.skip(skipped).map(|name| escape(name)).collect();
-    let more = progress.tools_used().saturating_sub(names.len() as u64);
+    let more = progress.used.saturating_sub(names.len() as u64);
     match (names.is_empty(), more) {
         (true, _) => "Tools used so far: none.".to_owned(),
         (false, 0) => format!("Tools used so far: {}.", names.join(", ")),

@@ -11,47 +11,31 @@ use crate::{
     Lacking,
     assemble::Assembly,
     history_cache::{Piece, left_out_between},
-    parts::{Changes, Content, Part, PartOutcome, Source},
+    parts::{Changes, Content, Gathered, Part, PartOutcome, Source},
     rendered::{Frame, FrameSize, Renderer},
     shorten::{shorten_group, water_level},
     utterance::{From, Kind, Utterance},
 };
 
-/// What is to be done now.
-pub(crate) struct CurrentTask {
-    name: PartName,
-    frame: Frame,
-}
+/// What is to be done now, in tags.
+pub(crate) const TAGGED: Part<'static> = Part {
+    shares: SHARES,
+    ..Part::new("task", Changes::Grows, |from| task(from, ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n")))
+};
 
-impl CurrentTask {
-    /// In tags.
-    pub(crate) const TAGGED: Self = Self { name: PartName::TASK, frame: ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n") };
+/// The same as the end of the conversation.
+pub(crate) const LABELLED: Part<'static> =
+    Part { shares: SHARES, ..Part::new("conversation_history", Changes::Grows, |from| task(from, ("", ""))) };
 
-    /// As the end of the conversation.
-    pub(crate) const LABELLED: Self = Self { name: PartName::CONVERSATION_HISTORY, frame: ("", "") };
-}
+const SHARES: Option<(PartName, Shares)> = Some((
+    PartName::TASK,
+    Shares { min: Some(Amount::Percent(25)), max: Some(Amount::Percent(100)), priority: Some(3) },
+));
 
-impl Part for CurrentTask {
-    fn name(&self) -> &'static str {
-        self.name.as_str()
-    }
-
-    fn changes(&self) -> Changes {
-        Changes::Grows
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((
-            PartName::TASK,
-            Shares { min: Some(Amount::Percent(25)), max: Some(Amount::Percent(100)), priority: Some(3) },
-        ))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        let unanswered = std::mem::take(&mut from.unanswered);
-        let task = Task::new(unanswered, from.spec.task.as_deref(), self.frame, from.renderer);
-        Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
-    }
+fn task<'a>(from: &mut Source<'a>, frame: Frame) -> Gathered<'a> {
+    let unanswered = std::mem::take(&mut from.unanswered);
+    let task = Task::new(unanswered, from.spec.task.as_deref(), frame, from.renderer);
+    Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
 }
 
 /// How many texts of a task are shortened side by side, at the most.
@@ -165,7 +149,7 @@ impl Content for Task<'_> {
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written().cloned()).collect();
+        let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written.clone()).collect();
         let tokens = prompt.section(self.frame, self.frame_size, &shown);
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.

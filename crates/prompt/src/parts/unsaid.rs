@@ -31,6 +31,8 @@ enum Written {
     Above(String, Tokens),
     /// Behind what was said. In formats of messages it has a place of its own there.
     Behind(RenderedPiece),
+    /// Beside all that: it is no text of the prompt.
+    Beside(String, Tokens),
 }
 
 /// A text that can be shortened.
@@ -38,33 +40,38 @@ pub(super) trait Shortens {
     /// How much there is of it, in units of its own, such as bytes or lines.
     fn whole(&self) -> usize;
 
-    /// The text that shows so much of it, and says there what is left out and how to get it. `tokens` is the size of the
-    /// whole. It begins with no white space and ends with a line end.
-    fn write(&self, shown: usize, tokens: Tokens) -> String;
+    /// The pieces of the text that shows so much of it, and says there what is left out and how to get it. `tokens` is the
+    /// size of the whole. None begins with white space, and each ends with a line end.
+    fn pieces(&self, shown: usize, tokens: Tokens) -> Vec<TextPiece>;
 
     /// The names of what is left out where so much of it is shown.
     fn omitted(&self, shown: usize) -> Vec<String>;
 
     /// The entries that it shows then.
     fn shows(&self, shown: usize) -> Vec<Seq>;
+}
 
-    /// Which entries its pieces are from where so much of it is shown; of a single piece that is the one entry that it shows.
-    fn origins(&self, shown: usize) -> Vec<Origin> {
-        let seq = match *self.shows(shown) {
-            [seq] => Some(seq),
-            _ => None,
-        };
-        vec![Origin { seq, bytes: usize::MAX, shortened: shown < self.whole() }]
+/// A piece of a text.
+pub(super) struct TextPiece {
+    pub(super) text: String,
+    /// The entry that says it, where it is a single one.
+    pub(super) seq: Option<Seq>,
+    /// Whether something is shortened or left out there.
+    pub(super) shortened: bool,
+}
+
+/// A line that says that so many things are left out, and how to get them: `one`, or `many` with `#` for the number.
+pub(super) fn left_out_note(number: usize, one: &str, many: &str, fetch: &str) -> String {
+    match number {
+        0 => String::new(),
+        1 => format!("[left out: {one}{fetch}]\n"),
+        _ => format!("[left out: {}{fetch}]\n", many.replace('#', &number.to_string())),
     }
 }
 
-/// Which entry a piece of a text is from. Each piece ends with a line end, and the next one does not begin with white space.
-pub(super) struct Origin {
-    pub(super) seq: Option<Seq>,
-    /// How long it is.
-    pub(super) bytes: usize,
-    /// Whether something is shortened or left out there.
-    pub(super) shortened: bool,
+/// The text that pieces make.
+fn joined(pieces: &[TextPiece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
 /// What is told of a value that is shown as JSON under a heading.
@@ -96,7 +103,7 @@ struct Bounded<'a, T> {
 impl<'a> Source<'a> {
     /// A text that is there in full. It begins with no white space and ends with a line end, so that its tokens add up
     /// with those of its neighbours. Behind what was said it has a place of its own in formats of messages.
-    pub(super) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
+    pub(crate) fn whole(&self, text: String) -> Option<Box<dyn Content + 'a>> {
         self.whole_of(text, Vec::new())
     }
 
@@ -105,10 +112,16 @@ impl<'a> Source<'a> {
         Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
     }
 
+    /// What is no text of a prompt, and costs tokens all the same; nothing where it costs none.
+    pub(super) fn beside(&self, what: String, tokens: Tokens) -> Option<Box<dyn Content + 'a>> {
+        let content = || Whole { written: Written::Beside(what, tokens), omitted: Vec::new(), shows: Vec::new() };
+        (tokens > Tokens(0)).then(|| Box::new(content()) as Box<dyn Content>)
+    }
+
     /// As much of a text as fits in what its part gets of the budget.
     pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
         let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
-        let written = self.write(text.write(shown, Tokens(0)));
+        let written = self.write(joined(&text.pieces(shown, Tokens(0))));
         let tokens = written.tokens();
         Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
     }
@@ -138,14 +151,18 @@ impl Shortens for JsonText {
         self.json.len()
     }
 
-    fn write(&self, shown: usize, tokens: Tokens) -> String {
-        let Self { about: Json { heading, fetch, .. }, json } = self;
-        if shown == self.whole() {
-            return format!("{heading}\n{json}\n\n");
-        }
-        let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
-        // What is behind the note may begin anywhere.
-        format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
+    fn pieces(&self, shown: usize, tokens: Tokens) -> Vec<TextPiece> {
+        let Self { about: Json { heading, fetch, shows }, json } = self;
+        let shortened = shown < self.whole();
+        let text = match shortened {
+            false => format!("{heading}\n{json}\n\n"),
+            true => {
+                let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
+                // What is behind the note may begin anywhere.
+                format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
+            }
+        };
+        vec![TextPiece { text, seq: Some(*shows), shortened }]
     }
 
     fn omitted(&self, _: usize) -> Vec<String> {
@@ -168,7 +185,7 @@ impl Written {
 
     fn tokens(&self) -> Tokens {
         match self {
-            Self::Above(_, tokens) => *tokens,
+            Self::Above(_, tokens) | Self::Beside(_, tokens) => *tokens,
             Self::Behind(piece) => piece.tokens,
         }
     }
@@ -177,34 +194,36 @@ impl Written {
         match self {
             Self::Above(text, tokens) => prompt.text(text, *tokens),
             Self::Behind(piece) => prompt.add(piece),
+            Self::Beside(what, tokens) => prompt.beside(what, *tokens),
         }
     }
 
     /// Puts it into a prompt in pieces.
-    fn put_pieces_into(&self, prompt: &mut Assembly, origins: &[Origin], count: &dyn TokenCounter) {
+    fn put_pieces_into(&self, prompt: &mut Assembly, pieces: &[TextPiece], count: &dyn TokenCounter) {
         match self {
-            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, origins, count)),
+            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, pieces, count)),
             Self::Behind(piece) => {
                 let text = piece.only_text();
-                let spans = spans(text, piece.tokens, origins, count).into();
+                let spans = spans(text, piece.tokens, pieces, count).into();
                 prompt.add(&RenderedPiece { spans, ..piece.clone() });
             }
+            Self::Beside(..) => self.put_into(prompt),
         }
     }
 }
 
-/// The pieces of a text of so many tokens. What its format adds is counted with the last one.
-fn spans(text: &str, tokens: Tokens, origins: &[Origin], count: &dyn TokenCounter) -> Vec<Span> {
+/// Where the pieces of a text of so many tokens stand. What its format adds is counted with the last one.
+fn spans(text: &str, tokens: Tokens, pieces: &[TextPiece], count: &dyn TokenCounter) -> Vec<Span> {
     let (mut at, mut rest) = (0, tokens);
-    let span = |(index, origin): (usize, &Origin)| {
-        let is_last = index + 1 == origins.len();
-        let piece = text.get(at..).unwrap_or_default();
-        let piece = piece.get(..origin.bytes).filter(|_| !is_last).unwrap_or(piece);
-        let size = if is_last { rest } else { count_in_blocks(count, piece).min(rest) };
-        (at, rest) = (at + piece.len(), rest.minus(size));
-        Span { seq: origin.seq, shortened: origin.shortened, ..Span::unsaid(size, piece.len()) }
+    let span = |(index, piece): (usize, &TextPiece)| {
+        let is_last = index + 1 == pieces.len();
+        let words = text.get(at..).unwrap_or_default();
+        let words = words.get(..piece.text.len()).filter(|_| !is_last).unwrap_or(words);
+        let size = if is_last { rest } else { count_in_blocks(count, words).min(rest) };
+        (at, rest) = (at + words.len(), rest.minus(size));
+        Span { seq: piece.seq, shortened: piece.shortened, ..Span::unsaid(size, words.len()) }
     };
-    origins.iter().enumerate().map(span).collect()
+    pieces.iter().enumerate().map(span).collect()
 }
 
 impl Content for Whole {
@@ -225,7 +244,8 @@ impl Content for Whole {
 
 impl<T: Shortens> Bounded<'_, T> {
     fn with(&self, shown: usize) -> Written {
-        Written::new(self.text.write(shown, self.tokens), &self.renderer, self.is_behind_history)
+        let pieces = self.text.pieces(shown, self.tokens);
+        Written::new(joined(&pieces), &self.renderer, self.is_behind_history)
     }
 }
 
@@ -253,7 +273,8 @@ impl<T: Shortens> Content for Bounded<'_, T> {
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        self.written.put_pieces_into(prompt, &self.text.origins(self.shown), self.renderer.count);
+        let pieces = self.text.pieces(self.shown, self.tokens);
+        self.written.put_pieces_into(prompt, &pieces, self.renderer.count);
         PartOutcome {
             tokens: self.written.tokens(),
             shortened: self.shown < self.text.whole(),

@@ -8,47 +8,29 @@ use callboard_core::{
     workflow::{Snapshot, SnapshotPieces},
 };
 
-use crate::{
-    Lacking,
-    parts::{Changes, Content, Part, Source, unsaid::Shortens},
+use crate::parts::{
+    Changes, Gathered, Part, Source,
+    unsaid::{Shortens, TextPiece, left_out_note},
 };
 
-pub(crate) struct WorkflowSnapshot;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE)),
+    ..Part::new("workflow_snapshot", Changes::Sometimes, gather)
+};
 
 const HEADING: &str = "WORKFLOW SNAPSHOT:";
 
-impl Part for WorkflowSnapshot {
-    fn name(&self) -> &'static str {
-        PartName::WORKFLOW_SNAPSHOT.as_str()
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    if !from.view.may_see(Share::Workflow) {
+        return Ok(None);
     }
-
-    fn heading(&self) -> &'static str {
-        HEADING
+    let workflow = &*from.view.state.workflow;
+    if workflow.version == 0 {
+        return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
     }
-
-    fn changes(&self) -> Changes {
-        Changes::Sometimes
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((PartName::WORKFLOW_SNAPSHOT, Shares::OF_STATE))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see(Share::Workflow) {
-            return Ok(None);
-        }
-        let workflow = &*from.view.state.workflow;
-        if workflow.version == 0 {
-            return Ok(from.whole(format!("{HEADING}\nThe workflow has no nodes yet.\n\n")));
-        }
-        let pieces = workflow.pieces(&from.view.state.session);
-        Ok(from.bounded(Nodes {
-            pieces,
-            number: workflow.nodes.len(),
-            fetch: from.renderer.by("read one", "get_node"),
-        }))
-    }
+    let pieces = workflow.pieces(&from.view.state.session);
+    Ok(from.bounded(Nodes { pieces, number: workflow.nodes.len(), fetch: from.renderer.by("read one", "get_node") }))
 }
 
 /// The nodes. Where not all fit, those that were changed longest ago are shown without their configuration; where that
@@ -74,19 +56,18 @@ impl Shortens for Nodes {
         self.number * 2
     }
 
-    fn write(&self, shown: usize, _: Tokens) -> String {
-        let Snapshot { json, without_config, left_out, .. } = self.snapshot(shown);
-        let fetch = &self.fetch;
-        let note = |number: usize, one: &str, many: &str| match number {
-            0 => String::new(),
-            1 => format!("[left out: {one} that was changed longer ago{fetch}]\n"),
-            _ => {
-                format!("[left out: {} that were changed longer ago{fetch}]\n", many.replace('#', &number.to_string()))
-            }
+    fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
+        let Snapshot { json, without_config, left_out, shows } = self.snapshot(shown);
+        let [one, many] = ["1 node that was changed longer ago", "# nodes that were changed longer ago"];
+        let nodes = left_out_note(left_out.len(), one, many, &self.fetch);
+        let [one, many] = [one, many].map(|nodes| format!("the configuration of {nodes}"));
+        let configs = left_out_note(without_config.len(), &one, &many, &self.fetch);
+        let text = format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json));
+        let seq = match *shows {
+            [seq] => Some(seq),
+            _ => None,
         };
-        let nodes = note(left_out.len(), "1 node", "# nodes");
-        let configs = note(without_config.len(), "the configuration of 1 node", "the configuration of # nodes");
-        format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json))
+        vec![TextPiece { text, seq, shortened: shown < self.whole() }]
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {

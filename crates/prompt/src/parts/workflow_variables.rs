@@ -11,53 +11,36 @@ use callboard_core::{
     variable::{Variable, is_cut},
 };
 
-use crate::{
-    Lacking,
-    parts::{
-        Changes, Content, Part, Source,
-        unsaid::{Origin, Shortens},
-    },
+use crate::parts::{
+    Changes, Gathered, Part, Source,
+    unsaid::{Shortens, TextPiece, left_out_note},
 };
 
-pub(crate) struct WorkflowVariables;
+pub(crate) const PART: Part<'static> = Part {
+    heading: HEADING,
+    shares: Some((PartName::WORKFLOW_VARIABLES, Shares::OF_STATE)),
+    ..Part::new("workflow_variables", Changes::Sometimes, gather)
+};
 
 const HEADING: &str = "WORKFLOW VARIABLES:";
 
-impl Part for WorkflowVariables {
-    fn name(&self) -> &'static str {
-        PartName::WORKFLOW_VARIABLES.as_str()
+fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
+    if !from.view.may_see(Share::Variables) {
+        return Ok(None);
     }
-
-    fn heading(&self) -> &'static str {
-        HEADING
+    let mut variables: Vec<_> = from.view.variables().collect();
+    if variables.is_empty() {
+        return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
     }
-
-    fn changes(&self) -> Changes {
-        Changes::Sometimes
-    }
-
-    fn shares(&self) -> Option<(PartName, Shares)> {
-        Some((PartName::WORKFLOW_VARIABLES, Shares::OF_STATE))
-    }
-
-    fn gather<'a>(&self, from: &mut Source<'a>) -> Result<Option<Box<dyn Content + 'a>>, Lacking> {
-        if !from.view.may_see(Share::Variables) {
-            return Ok(None);
-        }
-        let mut variables: Vec<_> = from.view.variables().collect();
-        if variables.is_empty() {
-            return Ok(from.whole(format!("{HEADING}\nNo variables are set.\n\n")));
-        }
-        variables.sort_by_key(|variable| variable.seq);
-        // What nodes found may be what a page says, so it stands in tags of its own, as data.
-        let line = |variable: &'a Variable| {
-            let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
-            let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
-            VariableLine { variable, text: format!("- {name} = {value}\n") }
-        };
-        let variables = variables.into_iter().map(line).collect();
-        Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
-    }
+    variables.sort_by_key(|variable| variable.seq);
+    // What nodes found may be what a page says, so it stands in tags of its own, as data.
+    let line = |variable: &'a Variable| {
+        let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
+        let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
+        VariableLine { variable, text: format!("- {name} = {value}\n") }
+    };
+    let variables = variables.into_iter().map(line).collect();
+    Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
 }
 
 /// A variable, and the line that shows it.
@@ -79,26 +62,6 @@ impl<'a> Lines<'a> {
     fn split(&self, shown: usize) -> (&[VariableLine<'a>], &[VariableLine<'a>]) {
         self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
     }
-
-    /// The lines where so many variables are shown, each with the variable that it is of.
-    fn lines(&self, shown: usize) -> Vec<(String, Option<&'a Variable>)> {
-        let (left_out, shown) = self.split(shown);
-        let fetch = &self.fetch;
-        let older = match left_out.len() {
-            0 => String::new(),
-            1 => format!("[left out: 1 variable that was set longer ago{fetch}]\n"),
-            many => format!("[left out: {many} variables that were set longer ago{fetch}]\n"),
-        };
-        let lines = shown.iter().map(|line| (line.text.clone(), Some(line.variable)));
-        let is_cut = shown.iter().any(|line| is_cut(&line.variable.display));
-        let cut = if is_cut { format!("[what ends with ... is shortened{fetch}]\n") } else { String::new() };
-        let mut lines: Vec<_> = [(format!("{HEADING}\n{older}"), None)].into_iter().chain(lines).collect();
-        if let Some((last, _)) = lines.last_mut() {
-            // An empty line is no piece of its own: how it is counted depends on what stands before it.
-            *last += &format!("{cut}\n");
-        }
-        lines
-    }
 }
 
 impl Shortens for Lines<'_> {
@@ -106,18 +69,27 @@ impl Shortens for Lines<'_> {
         self.variables.len()
     }
 
-    fn write(&self, shown: usize, _: Tokens) -> String {
-        self.lines(shown).into_iter().map(|(line, _)| line).collect()
-    }
-
-    fn origins(&self, shown: usize) -> Vec<Origin> {
-        let is_left_out = shown < self.whole();
-        let lines = self.lines(shown).into_iter().map(|(line, variable)| Origin {
-            seq: variable.map(|variable| variable.seq),
-            bytes: line.len(),
-            shortened: variable.map_or(is_left_out, |variable| is_cut(&variable.display)),
+    fn pieces(&self, shown: usize, _: Tokens) -> Vec<TextPiece> {
+        let (left_out, shown) = self.split(shown);
+        let [one, many] = ["1 variable that was set longer ago", "# variables that were set longer ago"];
+        let older = left_out_note(left_out.len(), one, many, &self.fetch);
+        let head = TextPiece { text: format!("{HEADING}\n{older}"), seq: None, shortened: !left_out.is_empty() };
+        let is_cut = |line: &VariableLine<'_>| is_cut(&line.variable.display);
+        let lines = shown.iter().map(|line| TextPiece {
+            text: line.text.clone(),
+            seq: Some(line.variable.seq),
+            shortened: is_cut(line),
         });
-        lines.collect()
+        let mut pieces: Vec<_> = [head].into_iter().chain(lines).collect();
+        let cut = match shown.iter().any(is_cut) {
+            true => format!("[what ends with ... is shortened{}]\n", self.fetch),
+            false => String::new(),
+        };
+        if let Some(last) = pieces.last_mut() {
+            // An empty line is no piece of its own: how it is counted depends on what stands before it.
+            last.text += &format!("{cut}\n");
+        }
+        pieces
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {

@@ -10,7 +10,7 @@ use callboard_core::{
 };
 
 use crate::{
-    ResolvedSpec,
+    Provider, ResolvedSpec,
     testing::Shows as _,
     tests::{Body, Format, at_work, items},
 };
@@ -43,6 +43,23 @@ fn a_session_lists_its_own_parts_and_texts() {
     // A layout that is named is that one whatever the session lists.
     let team = ResolvedSpec { layout: Layout::of(Some(LayoutName::Team), &[]), ..own(&board, Format::Text) };
     assert!(items(&board.prompt_for("lead", &team, 2).unwrap()).contains("TEAM_MEMBERS"));
+}
+
+#[test]
+fn a_text_that_is_called_like_what_stands_beside_all_texts_has_its_own_size() {
+    let text = |name: &str| json!({"name": name, "text": "Be brief."});
+    let board = board_with(json!([text("tools"), text("format"), "history", "task"])).unwrap();
+    for provider in [Provider::OpenAi, Provider::Unknown] {
+        let spec = ResolvedSpec { provider, ..own(&board, Format::OpenAi) };
+        let prompt = board.prompt_for("lead", &spec, 2).unwrap();
+        for name in ["tools", "format"] {
+            let reports: Vec<_> = prompt.parts.iter().filter(|part| part.name == name).collect();
+            assert_eq!(reports.last().unwrap().tokens, board.count.count("Be brief.\n"), "{provider:?}: {reports:?}");
+            let of_parts: Tokens = reports.iter().map(|part| part.tokens).sum();
+            let pieces = prompt.pieces.iter().filter(|piece| *piece.part == *name);
+            assert_eq!(pieces.map(|piece| piece.tokens).sum::<Tokens>(), of_parts, "{provider:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,14 +1,24 @@
 //! I5: a prompt that is made of what was kept of earlier ones is the one that is made of nothing.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use callboard_core::id::Seq;
 use callboard_core::{
-    count::Tokens,
+    conversation::{AddMessages, NewMessage, Role},
+    count::{TokenCounter, Tokens},
+    id::ThreadId,
     prompt::{Format, profile::Profile},
-    testing::{Pieces, Words},
+    testing::{Board, Pieces, Words},
+    text::Values,
 };
-use callboard_prompt::{HistoryCache as Kept, ResolvedSpec, testing::Shows as _};
+use callboard_prompt::{
+    HistoryCache as Kept, ResolvedSpec, prompt_of,
+    tail::{Source, Tail},
+    testing::Shows as _,
+};
 use proptest::{collection::vec, prelude::*};
 
 use crate::story::{Step, THREADS, Told, layouts, story, talk};
@@ -56,6 +66,48 @@ fn check(steps: &[Step], asked: &[u64], budgets: [u64; 3]) -> Result<(), TestCas
         ask_all(&mut told, &mut shelf, *asked, budgets)?;
     }
     Ok(())
+}
+
+/// Counts words, and how often it was asked to.
+#[derive(Default)]
+struct Asked(AtomicUsize);
+
+impl TokenCounter for Asked {
+    fn vocabulary(&self) -> &'static str {
+        "words"
+    }
+
+    fn count(&self, text: &str) -> Tokens {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Words.count(text)
+    }
+}
+
+#[test]
+fn what_was_written_is_not_written_again_where_older_entries_are_read() {
+    let mut board = Board::team("lead writer");
+    let messages = (0..40).map(|n| NewMessage::text(Role::User, format!("Message {n}."))).collect();
+    board.user(AddMessages { thread: ThreadId::main(), messages }).unwrap();
+    let (count, view) = (Asked::default(), board.view("lead").unwrap());
+    let spec = ResolvedSpec::new("lead".parse().unwrap(), ThreadId::main(), Tokens(10_000), &count);
+    let source = Source::of(&view, &spec.thread);
+    let newest: Vec<_> = board.entries.iter().rev().filter(|entry| source.has(&entry.header)).cloned().collect();
+    // How often it counts for a prompt of all entries, where it reads first so many of the newest and then all.
+    let asked = |first: Option<usize>| {
+        let mut history = Kept::new(&view, &spec, &count).unwrap();
+        let mut asked = 0;
+        for entries in first.into_iter().chain([newest.len()]) {
+            let mut tail = Tail { complete: entries == newest.len(), ..Tail::default() };
+            tail.extend_back(&newest[..entries]).unwrap();
+            history.read(&view, &tail, &Values::new()).unwrap();
+            let before = count.0.load(Ordering::Relaxed);
+            let built = prompt_of(&view, &spec, &mut history, &Values::new(), &count);
+            assert_eq!(built.is_ok(), tail.complete);
+            asked = count.0.load(Ordering::Relaxed) - before;
+        }
+        asked
+    };
+    assert_eq!(asked(Some(20)) + 20, asked(None));
 }
 
 proptest! {

@@ -31,7 +31,7 @@ fn item<'a>(seq: u64, subject: &str, text: &'a str) -> Item<'a> {
 fn add(indexes: &Indexes, seq: u64, text: &str) {
     let index = indexes.of("s").unwrap();
     lock(&index).add(&item(seq, "thread:main", text));
-    lock(&index).advance(Head { seq: Seq(seq), ..Head::default() });
+    lock(&index).cursor = Head { seq: Seq(seq), ..Head::default() };
 }
 
 /// A file in which one entry has words that no other has.
@@ -166,7 +166,7 @@ fn a_file_of_another_form_or_that_is_damaged_is_made_anew_and_the_log_says_so() 
         let (cursor, log) = logged(|| {
             let indexes = Indexes::open(Some(&path), 1 << 24).unwrap();
             let index = indexes.of("s").unwrap();
-            lock(&index).cursor()
+            lock(&index).cursor
         });
         assert_eq!(cursor, Head::default(), "{reason}");
         assert!(log.contains("made anew") && log.contains(reason), "{reason}: {log}");
@@ -188,7 +188,7 @@ fn where_the_disk_is_full_what_is_in_memory_still_answers() {
         matches!(&full, Error::File { source } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull))
     );
     let index = indexes.of("s").unwrap();
-    assert_eq!(lock(&index).cursor().seq, Seq(3000));
+    assert_eq!(lock(&index).cursor.seq, Seq(3000));
     let key = keys("word2999")[0];
     assert_eq!(lock(&index).postings.of(key).len(), 1);
     // Room again: it is written as if nothing had been.
@@ -224,7 +224,7 @@ fn all_of(index: &Index) -> (Head, String, Vec<Vec<Posting>>) {
     });
     let texts = &index.texts;
     let known = format!("{:?}", (&texts.classes, &texts.speakers, &texts.texts, &texts.passages));
-    (index.cursor(), known, postings.collect())
+    (index.cursor, known, postings.collect())
 }
 
 proptest! {
@@ -258,7 +258,7 @@ proptest! {
                         let subject = if seq % 5 == 0 { "set:x" } else { "thread:main" };
                         both(&|index: &mut Index| {
                             index.add(&item(seq, subject, &text));
-                            index.advance(Head { seq: Seq(seq), ..Head::default() });
+                            index.cursor = Head { seq: Seq(seq), ..Head::default() };
                         });
                     }
                     last += count;

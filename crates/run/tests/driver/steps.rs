@@ -202,7 +202,7 @@ async fn what_models_used_is_added_up() {
     let models = Models::new(|request, _| whole_run(request).with_usage(100, 10));
     carry_through(&models, &session, &run).await;
     let turns = models.endpoint.requests().len() as u64;
-    let used = session.state().await.unwrap().steps.usage();
+    let used = session.state().await.unwrap().steps.usage;
     assert_eq!((used.prompt_tokens, used.completion_tokens), (100 * turns + 1, 10 * turns + 2));
 }
 

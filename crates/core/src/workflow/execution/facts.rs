@@ -1,6 +1,6 @@
 //! What can happen to executions.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -101,22 +101,19 @@ impl Fact for Started {
     fn apply(self, state: &mut State, header: &Header) {
         let Self { execution, from, nodes, limits } = self;
         let executions = &mut Arc::make_mut(&mut state.workflow).executions;
-        let (status, running) = (ExecutionStatus::Running, Default::default());
-        let (reason, failed, finished_at, node_runs) = Default::default();
-        let (id, by, started_at) = (execution, header.by.clone(), header.at);
         let started = Execution {
-            id,
-            status,
-            reason,
+            id: execution,
+            status: ExecutionStatus::Running,
+            reason: None,
             from,
             nodes,
-            running,
-            failed,
-            node_runs,
+            running: BTreeSet::new(),
+            failed: None,
+            node_runs: 0,
             limits,
-            by,
-            started_at,
-            finished_at,
+            by: header.by.clone(),
+            started_at: header.at,
+            finished_at: None,
         };
         executions.push(Arc::new(started));
         let more = executions.len().saturating_sub(KEPT);

@@ -85,7 +85,7 @@ impl SearchedJournal {
         let values = self.session.values(texts::long_texts(entry)).await?;
         let Ok(text) = said.text(&values) else { return Ok(None) };
         let Some(found) = search.find(header, &said, &text, viewer.agent()) else { return Ok(None) };
-        let why = HitWhy { terms: search.words().to_vec(), ..HitWhy::default() };
+        let why = HitWhy { terms: search.words.clone(), ..HitWhy::default() };
         let place = Place { bytes: found.bytes, score: found.times as f32, why };
         Ok(show(viewer, place, entry, &said, &text))
     }

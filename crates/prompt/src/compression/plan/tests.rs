@@ -40,7 +40,7 @@ fn what_a_summary_does_not_hold_is_listed_after_it_the_newest_first_and_the_rest
     // The list has a tenth of the target.
     let lines: String = listed.iter().map(|one| format!("- {one}\n")).collect();
     assert!(board.count.count(&lines) <= Tokens(200), "{lines}");
-    assert!(summary.tokens_after() <= Tokens(2000));
+    assert!(summary.tokens_after <= Tokens(2000));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_summary_that_is_empty_or_too_long_is_refused() {
     let Shortcoming::TooLong { tokens, allowed } = refused else { panic!("{refused}") };
     assert!(tokens > allowed && allowed == plan.allowed_text() && allowed < Tokens(2000));
     let extract = plan.extract(board.count).unwrap();
-    assert_eq!(plan.check(extract.text(), board.count).unwrap(), extract, "the extract is held to the same");
+    assert_eq!(plan.check(&extract.text, board.count).unwrap(), extract, "the extract is held to the same");
 }
 
 /// What an agent does for long, with the same words again and again.
@@ -147,7 +147,7 @@ fn check_speakers(mut board: Board, user: &str) {
     }
     assert!(plan.said().any(|spoken| spoken.message.agent.is_some() && spoken.message.role == Role::User));
     let extract = plan.extract(board.count).unwrap();
-    assert!(!extract.text().contains("writer: What of boat"), "{}", extract.text());
+    assert!(!extract.text.contains("writer: What of boat"), "{}", extract.text);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn two_lines_that_are_equal_to_the_letter_are_one_line_with_a_count() {
     }
     steps(&mut board, 0);
     let summary = planned(&board, CompressionScope::default(), 1000).extract(board.count).unwrap();
-    let text = summary.text();
+    let text = &*summary.text;
     assert_eq!(text.matches("The door is closed.").count(), 1, "{text}");
     assert!(text.contains("The door is closed. (×2)") && text.contains("The first window is whole."), "{text}");
 }
@@ -234,7 +234,7 @@ fn the_room_that_a_summary_may_have_is_used() {
     let boat = |number| format!("Boat {} came in with the tide, and its crew was glad to be home.", name(number));
     (0..600).for_each(|number| say(&mut board, "writer", boat(number)));
     for target in [3150, 8000] {
-        let after = planned(&board, CompressionScope::default(), target).extract(board.count).unwrap().tokens_after().0;
+        let after = planned(&board, CompressionScope::default(), target).extract(board.count).unwrap().tokens_after.0;
         // All but the tenth for what is named later, of which there is nothing here, and less than two lines.
         assert!(after <= target && after + target / 10 + 60 >= target, "{after} of {target}");
     }
@@ -257,7 +257,7 @@ fn what_the_plan_names_is_in_the_summary_or_listed_behind_it() {
     let summary = planned(&board, CompressionScope::default(), 1000).check("They fix it.", board.count).unwrap();
     assert!(summary.identifiers.iter().any(|one| **one == *"node_124"), "{summary:?}");
     let extract = planned(&board, CompressionScope::default(), 1000).extract(board.count).unwrap();
-    assert!(extract.text().contains("node_124"), "{}", extract.text());
+    assert!(extract.text.contains("node_124"), "{}", extract.text);
 }
 
 #[test]
@@ -310,13 +310,13 @@ fn what_the_reader_said_last_is_a_part_of_its_history() {
     let last = board.state.head.seq;
     let plan = planned(&board, of_lead(false), 1000);
     let summary = plan.extract(board.count).unwrap();
-    assert!(plan.through < last && summary.tokens_after() <= Tokens(1000), "others may have to answer it: it stays");
+    assert!(plan.through < last && summary.tokens_after <= Tokens(1000), "others may have to answer it: it stays");
     say(&mut board, "lead", "The sea comes and goes. ".repeat(3000));
     let last = board.state.head.seq;
     for is_alone in [false, true] {
         let plan = planned(&board, of_lead(is_alone), 1000);
         let summary = plan.extract(board.count).unwrap();
-        assert!(plan.through == last && summary.tokens_after() <= Tokens(1000), "there is no room for it");
+        assert!(plan.through == last && summary.tokens_after <= Tokens(1000), "there is no room for it");
     }
     assert!(planned(&board, CompressionScope::default(), 1000).through < last, "whoever has to answer it is shown it");
 }
@@ -375,7 +375,7 @@ fn what_the_system_said_is_in_no_summary_for_prompts_that_do_not_show_it() {
     for (layout, is_told) in [(None, true), (Some(LayoutName::Director), false)] {
         let plan = planned(&board, CompressionScope { layout, ..CompressionScope::default() }, 1000);
         let summary = plan.extract(board.count).unwrap();
-        assert_eq!(summary.text().contains("harbour"), is_told, "{}", summary.text());
+        assert_eq!(summary.text.contains("harbour"), is_told, "{}", summary.text);
         assert_eq!(plan.said().any(|spoken| spoken.transcript().contains("harbour")), is_told);
     }
 }
