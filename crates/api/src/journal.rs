@@ -143,6 +143,9 @@ pub struct Event {
 /// The type of an event that carries a piece of a model's answer.
 pub const DELTA: &str = "turn.delta";
 
+/// The type of an event that tells an agent that entries which it sees say something else now. It names none.
+pub const REWRITTEN: &str = "entries.changed";
+
 /// A piece of a model's answer as it arrives. It is not stored and not sent again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Delta {

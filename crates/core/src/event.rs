@@ -265,6 +265,15 @@ impl State {
     }
 }
 
+/// Whether words say nothing, such as a list of which all was erased.
+fn is_empty(words: &Value) -> bool {
+    match words {
+        Value::Array(all) => all.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
 impl View<'_> {
     /// From which entry on the viewer may find what entries with this subject and audience say of such a thing; see
     /// [`Fact::recalls_from`].
@@ -296,5 +305,17 @@ impl View<'_> {
         }
         let seen = (EventType::of_entry(entry)?.project)(entry, self)?;
         Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))
+    }
+
+    /// Whether the viewer sees all words in an entry, so that no change of them is hidden from it.
+    pub fn sees_all_words(&self, entry: &Entry) -> Result<bool, Error> {
+        let known = EventType::of_entry(entry)?;
+        let Some(seen) = self.project(entry)?.filter(|seen| *seen.kind == *known.kind) else { return Ok(false) };
+        let words = |data: &str| {
+            let data: Value = serde_json::from_str(data).ok()?;
+            let words = known.words(&data).into_iter().filter(|words| !is_empty(words));
+            Some(words.cloned().collect::<Vec<_>>())
+        };
+        Ok(words(&entry.json()) == words(&seen.data))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
+    entry::Entry,
     erasure::Erased,
     fact::Fact,
     id::Seq,
@@ -41,23 +42,30 @@ impl Session {
 
     /// All entries that were changed, up to the change in the entry `through`.
     async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
-        let (mut changed, mut after) = (BTreeMap::new(), Seq::ZERO);
+        let mut changed = BTreeMap::new();
+        for entry in self.changing(Seq::ZERO, through).await? {
+            let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
+            for one in changed_by(&entry)? {
+                // Words that are gone do not come back.
+                if changed.get(&one.seq) != Some(&Change::Erased) {
+                    changed.insert(one.seq, kind);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The entries after `after` up to `through` that change what older ones say.
+    pub(crate) async fn changing(&self, mut after: Seq, through: Seq) -> Result<Vec<Entry>, Error> {
+        let mut changing = Vec::new();
         while after < through {
             let all = Query::all(after.next()..through.next(), Order::Forward, PAGE);
             let query = Query { types: CHANGING.map(Into::into).to_vec(), ..all };
             let page = self.live.store.read(self.id(), query).await?;
             let Some(last) = page.last() else { break };
             after = last.header.seq;
-            for entry in &page {
-                let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
-                for one in changed_by(entry)? {
-                    // Words that are gone do not come back.
-                    if changed.get(&one.seq) != Some(&Change::Erased) {
-                        changed.insert(one.seq, kind);
-                    }
-                }
-            }
+            changing.extend(page);
         }
-        Ok(changed)
+        Ok(changing)
     }
 }
