@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_core::{browser::BrowserCall, error::Error as Refusal, id::SessionId, prompt::observed::Observed};
+use callboard_core::{browser::BrowserCall, error::Error as Refusal, prompt::observed::Observed};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -40,7 +40,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// It starts no browser. The first `open` does.
 #[utoipa::path(get, path = "/v1/sessions/{session}/browser", tag = "browser", operation_id = "read_browser",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The open tabs", body = api::Browser)))]
 async fn read(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, CallError> {
     Ok(Answer::ok(shown(&caller).await?))
@@ -51,7 +50,6 @@ async fn read(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, C
 /// The browser of the session is started where it is not there yet. An address that the server may not open is 403
 /// `address_refused`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/open", tag = "browser", operation_id = "open_tab",
-    params(InPath<SessionId>),
     request_body = api::OpenTab,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
 async fn open(
@@ -65,7 +63,6 @@ async fn open(
 ///
 /// Without a tab the whole browser ends.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/close", tag = "browser", operation_id = "close_tab",
-    params(InPath<SessionId>),
     request_body = api::CloseTab,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
 async fn close(
@@ -77,7 +74,6 @@ async fn close(
 
 /// Show another page in a tab
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/navigate", tag = "browser", operation_id = "navigate_tab",
-    params(InPath<SessionId>),
     request_body = api::Navigate,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
 async fn navigate(
@@ -91,7 +87,6 @@ async fn navigate(
 ///
 /// One action, or several in order until one fails. To type a secret, name it: `{{secret:NAME}}`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/action", tag = "browser", operation_id = "act_in_tab",
-    params(InPath<SessionId>),
     request_body = api::Act,
     responses((status = OK, description = "What came of each action", body = api::BrowserAnswer)))]
 async fn act(
@@ -103,7 +98,6 @@ async fn act(
 
 /// Look at the page in a tab
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/inspect", tag = "browser", operation_id = "inspect_tab",
-    params(InPath<SessionId>),
     request_body = api::Inspect,
     responses((status = OK, description = "The page, in outline or whole", body = api::BrowserAnswer)))]
 async fn inspect(
@@ -123,7 +117,6 @@ async fn inspect(
 /// over, and so are frames that cannot be read where it has any.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/screenshot", tag = "browser",
     operation_id = "take_screenshot",
-    params(InPath<SessionId>),
     request_body = api::TakeScreenshot,
     responses((status = CREATED, description = "The picture", body = api::TakenScreenshot)))]
 async fn take_screenshot(
@@ -140,7 +133,6 @@ async fn take_screenshot(
 /// List the pictures of pages
 #[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots", tag = "browser",
     operation_id = "list_screenshots",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The pictures, the oldest first", body = api::ScreenshotList)))]
 async fn list_screenshots(caller: Authorized<ReadBrowser>) -> Result<Answer<api::ScreenshotList>, CallError> {
     let screenshots = browsers(&caller)?.screenshots().list(caller.session.id()).await.map_err(unreadable)?;
@@ -150,7 +142,7 @@ async fn list_screenshots(caller: Authorized<ReadBrowser>) -> Result<Answer<api:
 /// Get a picture of a page
 #[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
     operation_id = "read_screenshot",
-    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    params(InPath<ScreenshotFile>),
     responses((status = OK, description = "The picture", body = Vec<u8>, content_type = "image/png")))]
 async fn read_screenshot(
     caller: Authorized<ReadBrowser>,
@@ -164,7 +156,7 @@ async fn read_screenshot(
 /// Remove a picture of a page
 #[utoipa::path(delete, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
     operation_id = "remove_screenshot",
-    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    params(InPath<ScreenshotFile>),
     responses((status = NO_CONTENT, description = "It is gone")))]
 async fn remove_screenshot(
     caller: Authorized<UseBrowser>,

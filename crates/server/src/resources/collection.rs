@@ -57,7 +57,6 @@ async fn list(
 
 /// Read a collection: its sizes, without its documents
 #[utoipa::path(get, path = "/v1/collections/{collection}", tag = "collections", operation_id = "read_collection",
-    params(InPath<CollectionName>),
     responses((status = OK, description = "The collection", body = api::Collection)))]
 async fn read(
     caller: Authorized<ReadCollection>,
@@ -72,7 +71,6 @@ async fn read(
 /// A collection holds documents that sessions share. It never expires. Only the user reads and writes it. Agents of
 /// sessions that name it in `collections` find those of its documents that `visible_to` lets them see.
 #[utoipa::path(put, path = "/v1/collections/{collection}", tag = "collections", operation_id = "put_collection",
-    params(InPath<CollectionName>),
     responses((status = OK, description = "The collection", body = api::Collection)))]
 async fn put(
     server: AuthorizedOnServer<MakeCollections>,
@@ -88,7 +86,6 @@ async fn put(
 ///
 /// Sessions that name it find nothing in it afterwards.
 #[utoipa::path(delete, path = "/v1/collections/{collection}", tag = "collections", operation_id = "delete_collection",
-    params(InPath<CollectionName>),
     responses((status = NO_CONTENT, description = "The collection is deleted")))]
 async fn delete(
     server: AuthorizedOnServer<MakeCollections>,
@@ -105,7 +102,7 @@ async fn delete(
 /// List the documents of a collection
 #[utoipa::path(get, path = "/v1/collections/{collection}/documents", tag = "collections",
     operation_id = "list_collection_documents",
-    params(InPath<CollectionName>, api::PageQuery),
+    params(api::PageQuery),
     responses((status = OK, description = "A page of the documents, sorted by name, without their texts", body = api::DocumentList)))]
 async fn documents(
     caller: Authorized<ReadDocuments>,
@@ -120,7 +117,6 @@ async fn documents(
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/collections/{collection}/documents", tag = "collections",
     operation_id = "add_collection_document",
-    params(InPath<CollectionName>),
     request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn add_document(
@@ -133,7 +129,7 @@ async fn add_document(
 /// Read a document of a collection
 #[utoipa::path(get, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
     operation_id = "read_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
 async fn read_document(
     caller: Authorized<ReadDocuments>,
@@ -147,7 +143,7 @@ async fn read_document(
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(put, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
     operation_id = "put_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     request_body = api::PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn put_document(
@@ -161,7 +157,7 @@ async fn put_document(
 /// Remove a document of a collection
 #[utoipa::path(delete, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
     operation_id = "remove_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = NO_CONTENT, description = "The document is removed")))]
 async fn remove_document(
     caller: Authorized<RemoveDocument>,
@@ -175,7 +171,7 @@ async fn remove_document(
 /// Read the journal of a collection: its entries in order
 #[utoipa::path(get, path = "/v1/collections/{collection}/journal", tag = "collections",
     operation_id = "read_collection_journal",
-    params(InPath<CollectionName>, api::JournalQuery),
+    params(api::JournalQuery),
     responses((status = OK, description = "The entries", body = api::JournalPage)))]
 async fn journal(
     caller: Authorized<ReadJournal>,
@@ -187,7 +183,7 @@ async fn journal(
 /// Erase the words of an entry of a collection, for good
 #[utoipa::path(delete, path = "/v1/collections/{collection}/journal/{seq}", tag = "collections",
     operation_id = "erase_collection_entry",
-    params(InPath<CollectionName>, InPath<EntryNumber>, api::ReasonQuery),
+    params(InPath<EntryNumber>, api::ReasonQuery),
     responses((status = OK, description = "What was erased, and which other collections still hold it", body = api::ErasedEntry)))]
 async fn erase(
     caller: Authorized<EraseEntry>,
@@ -203,7 +199,6 @@ async fn erase(
 /// The answer is JSON lines, as in the export of a session.
 #[utoipa::path(get, path = "/v1/collections/{collection}/export", tag = "collections",
     operation_id = "export_collection",
-    params(InPath<CollectionName>),
     responses((status = OK, description = "The collection as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
 async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
@@ -215,7 +210,6 @@ async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError
 /// Nothing is stored unless the whole export is valid. There must be no collection of this name.
 #[utoipa::path(post, path = "/v1/collections/{collection}/import", tag = "collections",
     operation_id = "import_collection",
-    params(InPath<CollectionName>),
     request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
     responses((status = CREATED, description = "The new collection", body = api::Collection)))]
 async fn import(

@@ -11,7 +11,7 @@ use callboard_core::{
     },
     conversation::shape::in_shape,
     error::Error as Refusal,
-    id::{AgentName, MessageId, Seq, SessionId, ThreadId},
+    id::{AgentName, MessageId, Seq, ThreadId},
     prompt::Format,
     tool::bundled,
     view::View,
@@ -51,7 +51,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// excerpts.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compress", tag = "threads",
     operation_id = "compress_thread",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     request_body = Option<api::Compress>,
     responses((status = OK, description = "The result", body = api::CompressAnswer)))]
 async fn compress(
@@ -92,7 +92,7 @@ async fn compress(
 /// Prompts show the messages again. Callboard does not compress them by itself until a prompt would not fit.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compressions/{seq}/undo", tag = "threads",
     operation_id = "undo_compression",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<EntryNumber>),
+    params(InPath<ThreadId>, InPath<EntryNumber>),
     responses((status = OK, description = "The compression is undone", body = api::UndoneCompression)))]
 async fn undo(
     caller: Authorized<UndoCompression>,
@@ -109,7 +109,7 @@ async fn undo(
 /// The user and the manager are also told what compressing the thread would save.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
     operation_id = "read_thread_context",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     responses((status = OK, description = "Their sizes, and those of their parts", body = api::ContextSize)))]
 async fn context(
     caller: Authorized<ReadSession>,
@@ -158,7 +158,7 @@ async fn context(
 /// Read a message
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}", tag = "messages",
     operation_id = "read_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
+    params(InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
     responses((status = OK, description = "The message", body = api::AnyMessage)))]
 async fn read(
     caller: Authorized<ReadSession>,
@@ -176,7 +176,7 @@ async fn read(
 /// Pin a message: compression keeps it word for word
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
     operation_id = "pin_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    params(InPath<ThreadId>, InPath<MessageId>),
     responses((status = OK, description = "It is pinned", body = api::Pinned)))]
 async fn pin(
     caller: Authorized<PinMessage>,
@@ -192,7 +192,7 @@ async fn pin(
 /// Unpin a message
 #[utoipa::path(delete, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
     operation_id = "unpin_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    params(InPath<ThreadId>, InPath<MessageId>),
     responses((status = OK, description = "It is not pinned", body = api::Pinned)))]
 async fn unpin(
     caller: Authorized<UnpinMessage>,

@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use callboard_api as api;
 use callboard_core::{
     context_set::{DeleteSet, HeldSet, PutSet, SetView},
-    id::{SessionId, SetName},
+    id::SetName,
     text::Text,
     view::View,
 };
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
     operation_id = "list_context_sets",
-    params(InPath<SessionId>, api::PageAtQuery),
+    params(api::PageAtQuery),
     responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
 async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
     let after = After::read(query.cursor.as_deref())?;
@@ -57,7 +57,7 @@ async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQu
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "read_context_set",
-    params(InPath<SessionId>, InPath<SetName>, api::AtQuery),
+    params(InPath<SetName>, api::AtQuery),
     responses((status = OK, description = "The context set", body = api::ContextSet)))]
 async fn read(
     caller: Authorized<ReadSession>,
@@ -73,7 +73,7 @@ async fn read(
 /// Fields that are left out keep their value.
 #[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "put_context_set",
-    params(InPath<SessionId>, InPath<SetName>),
+    params(InPath<SetName>),
     request_body = api::PutContextSet,
     responses((status = OK, description = "The context set after the change", body = api::PutContextSetAnswer)))]
 async fn put(
@@ -87,7 +87,7 @@ async fn put(
 /// Delete a context set
 #[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
     operation_id = "delete_context_set",
-    params(InPath<SessionId>, InPath<SetName>),
+    params(InPath<SetName>),
     responses((status = NO_CONTENT, description = "The context set is deleted")))]
 async fn delete(
     caller: Authorized<DeleteSet>,

@@ -1,20 +1,12 @@
 //! Directives.
 
 use callboard_api as api;
-use callboard_core::{
-    directive::{self, Direct, schema as directive_schema},
-    id::SessionId,
-};
+use callboard_core::directive::{self, Direct, schema as directive_schema};
 use serde_json::{Map, Value};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
+    answer::Answer, app::App, body::RequestBody, call_error::CallError, caller::Authorized, params::Query,
     rights::ReadSchema,
 };
 
@@ -28,7 +20,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// It sends a message, changes context sets, asks the user for something or ends the work. Each update of a context set
 /// is applied or rejected by itself. A directive may be an object with fields or, as a fallback, a text.
 #[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives", operation_id = "give_directive",
-    params(InPath<SessionId>),
     request_body = Option<api::Directive>,
     responses((status = OK, description = "The outcome of each update, and what else the directive led to", body = api::DirectiveAnswer)))]
 async fn give(
@@ -44,7 +35,7 @@ async fn give(
 /// It names the agents of the present team. Give it to a model as the schema of its structured output.
 #[utoipa::path(get, path = "/v1/sessions/{session}/directives/schema", tag = "directives",
     operation_id = "read_directive_schema",
-    params(InPath<SessionId>, api::SchemaQuery),
+    params(api::SchemaQuery),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
 async fn schema(
     caller: Authorized<ReadSchema>,

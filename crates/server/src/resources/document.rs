@@ -5,7 +5,7 @@ use callboard_api as api;
 use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
 use callboard_core::{
     document::{HeldDocument, PutDocument, RemoveDocument},
-    id::{DocumentName, SessionId},
+    id::DocumentName,
     view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -29,7 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List documents
 #[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "list_documents",
-    params(InPath<SessionId>, api::DocumentsQuery),
+    params(api::DocumentsQuery),
     responses((status = OK, description = "A page of the documents that the caller sees, sorted by name, without their texts", body = api::DocumentList)))]
 async fn list(
     caller: Authorized<ReadDocuments>,
@@ -42,7 +42,6 @@ async fn list(
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
-    params(InPath<SessionId>),
     request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn add(
@@ -54,7 +53,7 @@ async fn add(
 
 /// Read a document
 #[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "read_document",
-    params(InPath<SessionId>, InPath<DocumentName>, api::DocumentQuery),
+    params(InPath<DocumentName>, api::DocumentQuery),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
 async fn read(
     caller: Authorized<ReadDocuments>,
@@ -68,7 +67,7 @@ async fn read(
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "put_document",
-    params(InPath<SessionId>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     request_body = api::PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
 async fn put(
@@ -82,7 +81,7 @@ async fn put(
 /// Remove a document
 #[utoipa::path(delete, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
     operation_id = "remove_document",
-    params(InPath<SessionId>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = NO_CONTENT, description = "The document is removed")))]
 async fn remove(
     caller: Authorized<RemoveDocument>,

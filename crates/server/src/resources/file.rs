@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use callboard_api as api;
-use callboard_core::{id::SessionId, time::Timestamp, tool::file::AddFile};
+use callboard_core::{time::Timestamp, tool::file::AddFile};
 use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session, message};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -13,7 +13,7 @@ use crate::{
     call_error::CallError,
     caller::Authorized,
     files::{self, Files},
-    params::{FilePath, InPath, Query},
+    params::{FilePath, Query},
     rights::{ReadSession, WriteFiles},
 };
 
@@ -30,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List context files
 #[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
-    params(InPath<SessionId>, api::FilesQuery),
+    params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
 async fn list(
@@ -45,7 +45,7 @@ async fn list(
 /// Search context files, the best matches first
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
     operation_id = "search_files",
-    params(InPath<SessionId>, api::FilesQuery),
+    params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
         body = api::ContextFileList)))]
 async fn search(
@@ -59,7 +59,6 @@ async fn search(
 
 /// Add a context file
 #[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
-    params(InPath<SessionId>),
     request_body = AddFile,
     responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
 async fn add(
@@ -76,7 +75,6 @@ async fn add(
 /// It names the context files that belong to the task. The message is returned, not sent.
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
     operation_id = "delegate_with_files",
-    params(InPath<SessionId>),
     request_body = api::Delegation,
     responses((status = OK, description = "The message, and the files that it names", body = api::DelegationMessage)))]
 async fn delegate(
@@ -98,7 +96,7 @@ async fn delegate(
 
 /// Read a context file
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
-    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
 async fn read(
     caller: Authorized<ReadSession>,
@@ -126,7 +124,7 @@ async fn read(
 /// Remove a context file
 #[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
     operation_id = "remove_file",
-    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = NO_CONTENT, description = "The file is removed")))]
 async fn remove(
     caller: Authorized<WriteFiles>,

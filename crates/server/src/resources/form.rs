@@ -1,11 +1,7 @@
 //! Forms.
 
 use callboard_api as api;
-use callboard_core::{
-    context_set::form::SubmitForm,
-    id::{SessionId, SetName},
-    view::View,
-};
+use callboard_core::{context_set::form::SubmitForm, id::SetName, view::View};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -26,7 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List forms
 #[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms", operation_id = "list_forms",
-    params(InPath<SessionId>, api::AtQuery),
+    params(api::AtQuery),
     responses((status = OK, description = "The forms that the caller sees, open and answered", body = api::FormList)))]
 async fn list(
     caller: Authorized<ReadSession>,
@@ -45,7 +41,7 @@ async fn list(
 ///
 /// A run that waits for it goes on.
 #[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
-    params(InPath<SessionId>, InPath<SetName>),
+    params(InPath<SetName>),
     request_body = api::FormAnswers,
     responses((status = OK, description = "The context set of the form, with the answers", body = api::ContextSet)))]
 async fn answer(

@@ -10,7 +10,7 @@ use callboard_api as api;
 use callboard_core::{
     entry::Actor,
     error::Error as Refusal,
-    id::{AgentName, Seq, SessionId},
+    id::{AgentName, Seq},
     rewriting::{EraseEntry, ErasedEntry},
 };
 use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
@@ -41,7 +41,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Read the journal: its entries in order
 #[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal", operation_id = "read_journal",
-    params(InPath<SessionId>, api::JournalQuery),
+    params(api::JournalQuery),
     responses((status = OK, description = "The entries that the caller may see", body = api::JournalPage)))]
 async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, CallError> {
     caller.read_journal(query).await
@@ -53,7 +53,7 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
 /// checked. All copies that Callboard made are erased too: long texts, snapshots, summaries, and answers to requests
 /// with an idempotency key. Erasing an entry again gives the same answer.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/journal/{seq}", tag = "journal", operation_id = "erase_entry",
-    params(InPath<SessionId>, InPath<EntryNumber>, api::ReasonQuery),
+    params(InPath<EntryNumber>, api::ReasonQuery),
     responses((status = OK, description = "What was erased, and which forks still hold it", body = api::ErasedEntry)))]
 async fn erase(
     caller: Authorized<EraseEntry>,
@@ -68,7 +68,7 @@ async fn erase(
 ///
 /// Only entries that the caller may see are searched.
 #[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal", operation_id = "ask_why",
-    params(InPath<SessionId>, api::WhyQuery),
+    params(api::WhyQuery),
     responses((status = OK, description = "The entries that contain the text, the oldest first", body = api::Findings)))]
 async fn why(
     caller: Authorized<ReadSession>,

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use callboard_api as api;
 use callboard_core::{
     conversation::{self, AddMessages, MessageShape, reading, shape::in_shape},
-    id::{SessionId, ThreadId},
+    id::ThreadId,
 };
 use callboard_engine::{MessageJson, MessageQuery};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// object of OpenAI or Anthropic comes back as it was.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "list_messages",
-    params(InPath<SessionId>, InPath<ThreadId>, api::MessagesQuery),
+    params(InPath<ThreadId>, api::MessagesQuery),
     responses((status = OK, description = "The messages that match, the oldest first", body = api::MessageList)))]
 async fn list(
     caller: Authorized<ReadSession>,
@@ -64,7 +64,7 @@ async fn list(
 /// exist.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
     operation_id = "add_messages",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     request_body = api::NewMessages,
     responses((status = OK, description = "The id and the entry of each message", body = api::Added)))]
 async fn add(

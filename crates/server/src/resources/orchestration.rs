@@ -5,7 +5,6 @@ use callboard_core::{
     command::{Command, KeptAnswer},
     count::Usage,
     error::Error as Refusal,
-    id::SessionId,
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
     view::View,
@@ -18,7 +17,6 @@ use crate::{
     body::{Empty, RequestBody},
     call_error::CallError,
     caller::Authorized,
-    params::InPath,
     rights::ReadSession,
     write_options::WriteOptions,
 };
@@ -36,7 +34,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Read the state of the steps
 #[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
     let last_accessed = caller.session.info().await?.last_activity;
@@ -47,7 +44,6 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestrati
 /// Change the active step, or the place in its sequence
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     operation_id = "update_orchestration",
-    params(InPath<SessionId>),
     request_body = Option<api::OrchestrationPatch>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn update(
@@ -65,7 +61,6 @@ async fn update(
 /// The tool is recorded, the sequence advances, and the active step is chosen, in one change. If another tool is due, the
 /// answer is 409 and names that tool.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
-    params(InPath<SessionId>),
     request_body = api::UsedTool,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn tools(
@@ -77,7 +72,6 @@ async fn tools(
 
 /// Skip the tool that is due in the sequence of the active step
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn advance(
     caller: Authorized<StepsChange>,
@@ -90,7 +84,6 @@ async fn advance(
 ///
 /// Used tools and counted tokens are cleared, and the default step is active.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn reset(
     caller: Authorized<StepsChange>,
@@ -101,7 +94,6 @@ async fn reset(
 
 /// Add to the tokens that models used
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
-    params(InPath<SessionId>),
     request_body = Option<api::ReportedUsage>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
 async fn usage(
@@ -117,7 +109,6 @@ async fn usage(
 /// If the tool that is due is not among them, the answer is 409 and names it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
     operation_id = "allowed_tools",
-    params(InPath<SessionId>),
     request_body = api::Tools,
     responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
 async fn allowed_tools(

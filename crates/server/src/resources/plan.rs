@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use callboard_api as api;
-use callboard_core::{
-    id::SessionId,
-    plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff},
-};
+use callboard_core::plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -32,7 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Read the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
-    params(InPath<SessionId>, api::AtQuery),
+    params(api::AtQuery),
     responses((status = OK, description = "The plan", body = api::Plan)))]
 async fn read(
     caller: Authorized<ReadSession>,
@@ -50,7 +47,6 @@ async fn read(
 /// The whole plan is replaced, as a new version. An invalid plan is refused with a list of all its faults. With
 /// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
 #[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
-    params(InPath<SessionId>),
     request_body = PutPlan,
     responses((status = OK, description = "The new version", body = api::PlanChanged)))]
 async fn put(
@@ -63,7 +59,7 @@ async fn put(
 
 /// List the versions of the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan", operation_id = "list_plan_versions",
-    params(InPath<SessionId>, api::PlanVersionsQuery),
+    params(api::PlanVersionsQuery),
     responses((status = OK, description = "The versions that the caller may see, the newest first", body = api::PlanVersionList)))]
 async fn versions(
     caller: Authorized<ReadSession>,
@@ -81,7 +77,7 @@ async fn versions(
 /// Read a version of the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions/{version}", tag = "plan",
     operation_id = "read_plan_version",
-    params(InPath<SessionId>, InPath<VersionNumber>),
+    params(InPath<VersionNumber>),
     responses((status = OK, description = "The version", body = api::Plan)))]
 async fn version(
     caller: Authorized<ReadSession>,
@@ -94,7 +90,7 @@ async fn version(
 
 /// Compare two versions of the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan", operation_id = "compare_plans",
-    params(InPath<SessionId>, api::PlanDiffQuery),
+    params(api::PlanDiffQuery),
     responses((status = OK, description = "What differs, task by task", body = api::PlanDiff)))]
 async fn compare(
     caller: Authorized<ReadSession>,
@@ -117,7 +113,7 @@ async fn compare(
 ///
 /// This creates a version of the plan, unless nothing changes.
 #[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
-    params(InPath<SessionId>, InPath<TaskNumber>),
+    params(InPath<TaskNumber>),
     request_body = TaskPatch,
     responses((status = OK, description = "The version after it", body = api::PlanChanged)))]
 async fn patch(

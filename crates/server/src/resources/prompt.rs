@@ -7,7 +7,7 @@ use callboard_core::{
     context_set::SetView,
     entry::Hash,
     error::{ConflictKind, Error as Refusal},
-    id::{AgentName, Seq, SessionId},
+    id::{AgentName, Seq},
     run::own::BeginTurn,
     tool::own_names,
     view::View,
@@ -23,7 +23,6 @@ use crate::{
     body::RequestBody,
     call_error::CallError,
     caller::Authorized,
-    params::InPath,
     rights::{Permission, Rank, ReadSession},
     write_options::WriteOptions,
 };
@@ -40,7 +39,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
 #[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
-    params(InPath<SessionId>),
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
 async fn build(

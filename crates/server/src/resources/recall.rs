@@ -12,7 +12,7 @@ use crate::{
     body::RequestBody,
     call_error::CallError,
     caller::Authorized,
-    params::{InPath, Query},
+    params::Query,
     resources::prompt::whose,
     rights::{Rank, ReadSession},
 };
@@ -29,7 +29,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// plan, variables, context files and documents. What is hidden from the caller does not change the answer. Everything
 /// that was written before the call is searched; if that takes too long, the answer says how far it is `behind`.
 #[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
-    params(InPath<SessionId>),
     request_body = api::RecallBody,
     responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
 async fn recall(
@@ -61,7 +60,7 @@ async fn recall(
 ///
 /// Finds texts that contain every word exactly as it is written, in capitals or not, the newest first.
 #[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
-    params(InPath<SessionId>, api::SearchQuery),
+    params(api::SearchQuery),
     responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(
     caller: Authorized<ReadSession>,

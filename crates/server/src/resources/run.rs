@@ -3,7 +3,7 @@
 use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
-    id::{RunId, SessionId},
+    id::RunId,
     run::{CancelRun, NewRun, PauseRun, ResumeRun, Run, ToolResults},
     view::View,
 };
@@ -33,7 +33,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List runs
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The newest 100 runs of the session, the newest first", body = api::RunList)))]
 async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, CallError> {
     let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
@@ -42,7 +41,6 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Call
 
 /// Start a run of the team, or of the manager as a director
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
-    params(InPath<SessionId>),
     request_body = NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
 async fn start(
@@ -59,7 +57,7 @@ async fn start(
 
 /// Read a run
 #[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs", operation_id = "read_run",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     responses((status = OK, description = "The run", body = api::Run)))]
 async fn read(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Result<Answer<api::Run>, CallError> {
     let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
@@ -70,7 +68,7 @@ async fn read(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Resul
 ///
 /// A turn that was already requested is finished first.
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs", operation_id = "pause_run",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     request_body = Option<api::Pause>,
     responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn pause(
@@ -89,7 +87,7 @@ async fn pause(
 ///
 /// Its limits count from zero again.
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn resume(
     caller: Authorized<ResumeRun>,
@@ -103,7 +101,7 @@ async fn resume(
 
 /// Cancel a run
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn cancel(
     caller: Authorized<CancelRun>,
@@ -116,7 +114,7 @@ async fn cancel(
 /// Send the results of tool calls that a run waits for
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/tool-results", tag = "runs",
     operation_id = "bring_tool_results",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     request_body = api::ToolResults,
     responses((status = OK, description = "The run after the change", body = api::Run)))]
 async fn bring(

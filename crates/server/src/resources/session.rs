@@ -24,7 +24,7 @@ use crate::{
     caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
     cursor, files,
     idempotency::Attempt,
-    params::{InPath, Query},
+    params::Query,
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };
@@ -93,7 +93,6 @@ pub(crate) async fn create(
 
 /// Read a session
 #[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The session, as the caller may see it", body = api::Session)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
     let look = |view: View<'_>, info: SessionInfo| (info.head, whole(&caller.app, info).seen(&view));
@@ -106,7 +105,6 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, C
 /// What is left out stays as it is. The objects `prompt`, `limits` and `compression` are merged as RFC 7396 says: null takes a
 /// field away.
 #[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
-    params(InPath<SessionId>),
     request_body = Option<api::SessionPatch>,
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update(
@@ -128,7 +126,6 @@ async fn update(
 
 /// Delete a session with all its data
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
-    params(InPath<SessionId>),
     responses((status = NO_CONTENT, description = "The session is deleted")))]
 async fn delete(
     AuthorizedIfThere { app, id, caller }: AuthorizedIfThere<DeleteSession>,
@@ -151,7 +148,6 @@ async fn delete(
 ///
 /// The new session's journal is a copy of the beginning of this one's.
 #[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
-    params(InPath<SessionId>),
     request_body = Option<api::Fork>,
     responses((status = CREATED, description = "The new session", body = api::Session)))]
 async fn fork(

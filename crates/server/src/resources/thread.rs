@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_core::{
     conversation::{PutThread, settings::ThreadPatch},
     error::Error as Refusal,
-    id::{SessionId, ThreadId},
+    id::ThreadId,
     view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -27,7 +27,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List threads
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
-    params(InPath<SessionId>, api::PageQuery),
+    params(api::PageQuery),
     responses((status = OK, description = "A page of the threads that the caller sees, sorted by name", body = api::ThreadList)))]
 async fn list(
     caller: Authorized<ReadSession>,
@@ -49,7 +49,7 @@ async fn list(
 
 /// Create a thread, or change who may see it and its settings
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     request_body = ThreadPatch,
     responses((status = OK, description = "The thread after the change", body = api::Thread)))]
 async fn put(

@@ -5,7 +5,6 @@ use callboard_api as api;
 use callboard_core::{
     access_token::{AccessTokenId, Holder, NewAccessToken, RevokeAccessToken},
     entry::Hash,
-    id::SessionId,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -27,7 +26,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List the access tokens of a session
 #[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The access tokens that have neither been revoked nor expired", body = api::TokenList)))]
 async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
     let state = caller.session.state().await?;
@@ -40,7 +38,6 @@ async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, 
 ///
 /// This answer is the only one that shows the token itself.
 #[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
-    params(InPath<SessionId>),
     request_body = api::NewToken,
     responses((status = CREATED, description = "The new token", body = api::Token)))]
 async fn create(
@@ -72,7 +69,7 @@ async fn create(
 ///
 /// Streams that were opened with it end.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
-    params(InPath<SessionId>, InPath<TokenId>),
+    params(InPath<TokenId>),
     responses((status = NO_CONTENT, description = "The token is revoked")))]
 async fn revoke(
     caller: Authorized<RevokeAccessToken>,

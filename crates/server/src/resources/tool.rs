@@ -6,7 +6,7 @@ use callboard_core::{
     browser::scout::DEPLOY_SCOUT,
     entry::Actor,
     error::ConflictKind,
-    id::{AgentName, SessionId},
+    id::AgentName,
     tool::{CallTool, OwnTool, ToolExecution, own_tool},
     view::View,
 };
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List Callboard's own tools that an agent may use
 #[utoipa::path(get, path = "/v1/sessions/{session}/tools", tag = "tools", operation_id = "list_tools",
-    params(InPath<SessionId>, api::ToolsQuery),
+    params(api::ToolsQuery),
     responses((status = OK, description = "The tools, in the format of the model's API", body = api::ToolList)))]
 async fn list(
     caller: Authorized<ReadSession>,
@@ -49,7 +49,7 @@ async fn list(
 ///
 /// A tool that fails is an answer, too: `is_error` is true, and `result` says why, for the model.
 #[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools", operation_id = "call_tool",
-    params(InPath<SessionId>, InPath<ToolName>),
+    params(InPath<ToolName>),
     request_body = api::ToolCallBody,
     responses((status = OK, description = "The result, as the model is to read it", body = api::ToolCallResult)))]
 async fn call(

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
-use callboard_core::{entry::Actor, id::SessionId};
+use callboard_core::entry::Actor;
 use futures::{StreamExt, stream};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -18,7 +18,7 @@ use crate::{
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer},
     idempotency::Attempt,
-    params::{InPath, Query},
+    params::Query,
     received::Received,
     resources::session::created,
     rights::{ExportSession, ImportSession},
@@ -33,7 +33,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// The answer is JSON lines: a header, the entries with their long texts, and a last line that marks the end.
 #[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The session as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
 async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {

@@ -4,7 +4,7 @@ use callboard_api as api;
 use callboard_core::{
     conversation::{answer, given},
     directive::Direct,
-    id::{Seq, SessionId},
+    id::Seq,
     run::own::{AnswerTurn, TurnOutcome},
 };
 use callboard_engine::TurnView;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// A turn is one request to a model. Listed are the turns of runs, and those recorded by programs that ask models themselves.
 /// The user and the manager see all turns; a worker sees those of its own that its program recorded.
 #[utoipa::path(get, path = "/v1/sessions/{session}/turns", tag = "turns", operation_id = "list_turns",
-    params(InPath<SessionId>, api::TurnsQuery),
+    params(api::TurnsQuery),
     responses((status = OK, description = "The turns, the newest first", body = api::TurnList)))]
 async fn list(
     caller: Authorized<ReadSession>,
@@ -48,7 +48,7 @@ async fn list(
 
 /// Read a turn
 #[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "read_turn",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+    params(InPath<TurnNumber>),
     responses((status = OK, description = "The turn", body = api::Turn)))]
 async fn read(
     caller: Authorized<ReadSession>,
@@ -63,7 +63,7 @@ async fn read(
 /// behind its message. Only that agent and the user may send it. A turn is answered once: sending the same answer again
 /// changes nothing and gives the same result, and another answer is a conflict.
 #[utoipa::path(post, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "answer_turn",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+    params(InPath<TurnNumber>),
     request_body = api::TurnAnswer,
     responses((status = OK, description = "What was added", body = api::TurnAnswered)))]
 pub(crate) async fn answer(
@@ -89,7 +89,7 @@ pub(crate) async fn answer(
 /// It is rendered again from the journal. `as_sent` says whether it is the same byte for byte, and `erased` names the entries
 /// whose words were erased since. Only the user may read it.
 #[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}/prompt", tag = "turns", operation_id = "read_sent_prompt",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+    params(InPath<TurnNumber>),
     responses((status = OK, description = "The prompt", body = api::SentPrompt)))]
 async fn prompt(
     caller: Authorized<ReadSession>,

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{
     error::Error as Refusal,
-    id::{SessionId, VariableName},
+    id::VariableName,
     secret::RestoreSecret,
     variable::{ClearVariable, ClearVariables, PutVariable, SetVariable},
     view::View,
@@ -30,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// List variables
 #[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
-    params(InPath<SessionId>, api::PageAtQuery),
+    params(api::PageAtQuery),
     responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
 async fn list(
     caller: Authorized<ReadVariables>,
@@ -49,7 +49,7 @@ async fn list(
 
 /// Clear all variables
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
-    params(InPath<SessionId>, api::ReasonQuery),
+    params(api::ReasonQuery),
     responses((status = NO_CONTENT, description = "All variables are cleared")))]
 async fn clear_all(
     caller: Authorized<ClearVariables>,
@@ -62,7 +62,7 @@ async fn clear_all(
 
 /// Read a variable
 #[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
-    params(InPath<SessionId>, InPath<VariableName>, api::RevealQuery),
+    params(InPath<VariableName>, api::RevealQuery),
     responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
 async fn read(
     caller: Authorized<ReadVariables>,
@@ -89,7 +89,7 @@ async fn read(
 
 /// Set a variable
 #[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
-    params(InPath<SessionId>, InPath<VariableName>),
+    params(InPath<VariableName>),
     request_body = PutVariable,
     responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
 async fn put(
@@ -118,7 +118,6 @@ async fn put(
 /// The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
 /// is hidden in an entry, that stays hidden. Only the user may call it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables", operation_id = "restore_secret",
-    params(InPath<SessionId>),
     request_body = api::RestoreSecret,
     responses((status = OK, description = "The entries in which the value stands again", body = api::RestoredSecret)))]
 async fn restore(
@@ -135,7 +134,7 @@ async fn restore(
 /// Clear a variable
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
     operation_id = "clear_variable",
-    params(InPath<SessionId>, InPath<VariableName>, api::ReasonQuery),
+    params(InPath<VariableName>, api::ReasonQuery),
     responses((status = NO_CONTENT, description = "The variable is cleared")))]
 async fn clear(
     caller: Authorized<ClearVariable>,

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{
-    id::{ExecutionId, NodeId, Seq, SessionId},
+    id::{ExecutionId, NodeId, Seq},
     view::View,
     workflow::{
         CreateNode, DeleteNode, GivenResult, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
@@ -40,7 +40,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Read the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "read_workflow",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The workflow as it is now, without results", body = api::Workflow)))]
 async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
     let look = |view: View<'_>| Ok((view.workflow_document()?, view.state.head.seq));
@@ -54,7 +53,6 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, 
 /// and its result. An invalid workflow is refused with a list of all its faults. With `expected_version`, only that
 /// version is replaced: if the workflow has another version by now, the answer is 409.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "put_workflow",
-    params(InPath<SessionId>),
     request_body = api::PutWorkflow,
     responses((status = OK, description = "The workflow after the change", body = api::Workflow)))]
 async fn put(
@@ -70,7 +68,6 @@ async fn put(
 
 /// Name or describe the workflow
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
-    params(InPath<SessionId>),
     request_body = PatchWorkflow,
     responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
 async fn patch(
@@ -86,7 +83,6 @@ async fn patch(
 ///
 /// Callboard gives it an id that no node had before.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
-    params(InPath<SessionId>),
     request_body = CreateNode,
     responses((status = OK, description = "The node", body = api::ChangedWorkflowNode)))]
 async fn create_node(
@@ -99,7 +95,7 @@ async fn create_node(
 
 /// Read a node
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow", operation_id = "read_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     responses((status = OK, description = "The node, without its result", body = api::WorkflowNode)))]
 async fn read_node(
     caller: Authorized<ReadSession>,
@@ -113,7 +109,7 @@ async fn read_node(
 /// Change or move a node
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
     operation_id = "patch_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     request_body = NodePatch,
     responses((status = OK, description = "The node after the change", body = api::ChangedWorkflowNode)))]
 async fn patch_node(
@@ -131,7 +127,7 @@ async fn patch_node(
 /// and the answer is 409.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
     operation_id = "delete_node",
-    params(InPath<SessionId>, InPath<NodeId>, api::WorkflowChangeQuery),
+    params(InPath<NodeId>, api::WorkflowChangeQuery),
     responses((status = NO_CONTENT, description = "The node is deleted")))]
 async fn delete_node(
     caller: Authorized<DeleteNode>,
@@ -147,7 +143,7 @@ async fn delete_node(
 /// Read the result of a node
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
     operation_id = "read_node_result",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
 async fn read_result(
     caller: Authorized<ReadSession>,
@@ -161,7 +157,7 @@ async fn read_result(
 /// Stores the result, the status of the node, and the variables that the node set: all of them or nothing.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
     operation_id = "put_node_result",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     request_body = GivenResult,
     responses((status = NO_CONTENT, description = "The result is recorded")))]
 async fn put_result(
@@ -178,7 +174,6 @@ async fn put_result(
 /// All nodes, those from one on, or only the named ones. The answer comes at once; streams and `GET` tell what happens. One
 /// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
-    params(InPath<SessionId>),
     request_body = Execute,
     responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
 async fn run(
@@ -193,7 +188,6 @@ async fn run(
 /// List executions of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions", tag = "workflow",
     operation_id = "list_executions",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
 async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::ExecutionList>, CallError> {
     let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
@@ -204,7 +198,7 @@ async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::
 /// Read an execution of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions/{execution}", tag = "workflow",
     operation_id = "read_execution",
-    params(InPath<SessionId>, InPath<ExecutionId>),
+    params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
 async fn read_execution(
     caller: Authorized<ReadSession>,
@@ -220,7 +214,7 @@ async fn read_execution(
 /// A node that is under way may have done some of its work. An execution that has ended is refused with 409.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/executions/{execution}/cancel", tag = "workflow",
     operation_id = "cancel_execution",
-    params(InPath<SessionId>, InPath<ExecutionId>),
+    params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution after the change", body = api::WorkflowExecution)))]
 async fn cancel_execution(
     caller: Authorized<CancelExecution>,
@@ -236,7 +230,7 @@ async fn cancel_execution(
 /// The answer comes when the node is done. A node that failed says why in its result.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes/{node}/run", tag = "workflow",
     operation_id = "run_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node", body = api::NodeResult)))]
 async fn run_node(
     caller: Authorized<Execute>,
