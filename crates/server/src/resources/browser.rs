@@ -11,7 +11,7 @@ use callboard_core::{browser::BrowserCall, error::Error as Refusal, prompt::obse
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     browsers::Browsers,
@@ -122,12 +122,12 @@ async fn inspect(
 async fn take_screenshot(
     caller: Authorized<UseBrowser>,
     RequestBody { body: wanted, options }: RequestBody<api::TakeScreenshot>,
-) -> Result<Created<api::TakenScreenshot>, CallError> {
+) -> Result<Answer<api::TakenScreenshot>, CallError> {
     let take = async |_: bool| {
         let (kept, _) = browsers(&caller)?.screenshot(&caller.session, wanted.tab_name).await?;
         Ok::<_, CallError>(kept)
     };
-    Ok(Created(Answer::ok(caller.idempotent(&options, take).await?)))
+    Ok(Answer::ok(caller.idempotent(&options, take).await?).created())
 }
 
 /// List the pictures of pages

@@ -15,7 +15,7 @@ use callboard_engine::{Board, Error, Session};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     call_error::CallError,
@@ -216,13 +216,13 @@ async fn import(
     server: AuthorizedOnServer<MakeCollections>,
     InPath(name): InPath<CollectionName>,
     Received { file, options }: Received,
-) -> Result<Created<api::Collection>, CallError> {
+) -> Result<Answer<api::Collection>, CallError> {
     let board = &server.app.board;
     let import = async |attempt: Attempt<()>| {
         let collection = board.import_collection(BufReader::new(file), &name, attempt.is_repeat).await;
         shown(&name, &collection.map_err(in_use)?).await
     };
-    Ok(Created(Answer::ok(server.app.idempotent(Actor::User, &options, None, (), import).await?)))
+    Ok(Answer::ok(server.app.idempotent(Actor::User, &options, None, (), import).await?).created())
 }
 
 /// How many collections are on a page at most.

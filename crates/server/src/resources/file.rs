@@ -7,7 +7,7 @@ use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, P
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     call_error::CallError,
@@ -64,10 +64,10 @@ async fn search(
 async fn add(
     caller: Authorized<WriteFiles>,
     RequestBody { body, options }: RequestBody<AddFile>,
-) -> Result<Created<api::ContextFileAdded>, CallError> {
+) -> Result<Answer<api::ContextFileAdded>, CallError> {
     let file = files::masked(&caller.session, body, "").await?;
     let added = caller.idempotent(&options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
-    Ok(Created(Answer::ok(added)))
+    Ok(Answer::ok(added).created())
 }
 
 /// Write the message that hands a task over

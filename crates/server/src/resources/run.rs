@@ -10,7 +10,7 @@ use callboard_core::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     call_error::CallError,
@@ -46,13 +46,13 @@ async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, Call
 async fn start(
     caller: Authorized<NewRun>,
     RequestBody { body, options }: RequestBody<NewRun>,
-) -> Result<Created<api::Run>, CallError> {
+) -> Result<Answer<api::Run>, CallError> {
     let receipt = caller.execute(options, body).await?;
     let run = receipt.answer;
     let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
     let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     caller.app.drivers.drive(caller.session.clone(), run);
-    Ok(Created(Answer::ok(body).at(receipt.head)))
+    Ok(Answer::ok(body).at(receipt.head).created())
 }
 
 /// Read a run

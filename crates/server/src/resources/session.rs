@@ -17,7 +17,7 @@ use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, PatchBody, RequestBody},
     call_error::CallError,
@@ -84,11 +84,11 @@ async fn list(
 pub(crate) async fn create(
     server: AuthorizedOnServer<CreateSession>,
     RequestBody { body, options }: RequestBody<api::NewSession>,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let app = &server.app;
     let id = body.id.clone().unwrap_or_else(|| app.board.new_id());
     let make = |attempt| make_session(app, body, attempt);
-    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, id, make).await?)))
+    Ok(Answer::ok(app.idempotent(Actor::User, &options, None, id, make).await?).created())
 }
 
 /// Read a session
@@ -153,7 +153,7 @@ async fn delete(
 async fn fork(
     caller: Authorized<ForkSession>,
     RequestBody { body, options }: RequestBody<api::Fork>,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let api::Fork { at, id } = body;
     if at.is_some() && caller.rank != Rank::User {
         return Err(caller.forbidden("fork at an earlier entry"));
@@ -175,7 +175,7 @@ async fn fork(
         make_fork(&caller, attempt).await
     };
     let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
-    Ok(Created(Answer::ok(made)))
+    Ok(Answer::ok(made).created())
 }
 
 /// What the user sees of a session.

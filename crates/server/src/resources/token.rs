@@ -9,7 +9,7 @@ use callboard_core::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     call_error::CallError,
@@ -43,7 +43,7 @@ async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, 
 async fn create(
     caller: Authorized<NewAccessToken>,
     RequestBody { body, options }: RequestBody<api::NewToken>,
-) -> Result<Created<api::Token>, CallError> {
+) -> Result<Answer<api::Token>, CallError> {
     let holder = match (body.agent, body.role) {
         (Some(agent), None) => Holder::Agent(agent),
         (None, Some(role)) => Holder::Role(role),
@@ -62,7 +62,7 @@ async fn create(
     if secret::hash(&token) != made.sha256 {
         return Err(unrepeatable(&id));
     }
-    Ok(Created(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head)))
+    Ok(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head).created())
 }
 
 /// Revoke an access token

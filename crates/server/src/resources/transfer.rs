@@ -13,7 +13,7 @@ use futures::{StreamExt, stream};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created, broken},
+    answer::{Answer, broken},
     app::App,
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer},
@@ -50,7 +50,7 @@ async fn import(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
     Received { file, options }: Received,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let app = &server.app;
     let import = async |attempt: Attempt<()>| {
         let (board, file) = (&app.board, BufReader::new(file));
@@ -60,7 +60,7 @@ async fn import(
         };
         created(app, &session).await
     };
-    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?)))
+    Ok(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?).created())
 }
 
 impl Authorized<ExportSession> {

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Accepted, Answer},
+    answer::Answer,
     app::App,
     body::{Empty, RequestBody},
     call_error::CallError,
@@ -179,10 +179,10 @@ async fn put_result(
 async fn run(
     caller: Authorized<Execute>,
     RequestBody { body, options }: RequestBody<Execute>,
-) -> Result<Accepted<api::WorkflowExecution>, CallError> {
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
     caller.app.drivers.keep();
     let receipt = caller.app.executions.start(&caller.session, caller.execute(options, body)).await?;
-    caller.execution(&receipt.answer, receipt.head).await.map(Accepted)
+    caller.execution(&receipt.answer, receipt.head).await.map(Answer::accepted)
 }
 
 /// List executions of the workflow
