@@ -19,6 +19,7 @@ use callboard_engine::{Error, Receipt, Session};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    answer::Answer,
     app::App,
     call_error::CallError,
     idempotency::Attempt,
@@ -194,6 +195,18 @@ impl<R> Authorized<R> {
             Some(request) => session.execute_once(by, expected, request, command).await?,
             None => session.execute_at(by, expected, command).await?,
         })
+    }
+
+    /// Executes a command under these conditions, and answers with what `look` sees behind it.
+    pub(crate) async fn change<C: Command<Answer: KeptAnswer>, T>(
+        &self,
+        options: WriteOptions,
+        command: C,
+        look: impl FnOnce(View<'_>, C::Answer) -> Result<T, Refusal>,
+    ) -> Result<Answer<T>, CallError> {
+        let Receipt { answer, head } = self.execute(options, command).await?;
+        let seen = self.session.view_at(&self.viewer(), head, |view| look(view, answer)).await?;
+        Ok(Answer::ok(seen).at(head))
     }
 
     /// Does work outside of the journal under these conditions, once if the request has a key. `work` is told whether

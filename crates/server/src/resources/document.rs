@@ -158,9 +158,9 @@ impl Authorized<PutDocument> {
     ) -> Result<Answer<api::DocumentChanged>, CallError> {
         let document = markdown(document).await?;
         let name = document.name.clone();
-        let receipt = self.execute(options, document).await?;
-        let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));
-        let document = self.session.view_at(&self.viewer(), receipt.head, look).await?;
-        Ok(Answer::ok(api::DocumentChanged { document, outcome: receipt.answer }).at(receipt.head))
+        let look = |view: View<'_>, outcome| {
+            Ok(api::DocumentChanged { document: listed(view.document(&name)?.held(), &view), outcome })
+        };
+        self.change(options, document, look).await
     }
 }

@@ -7,7 +7,6 @@ use callboard_core::{
     error::Error as Refusal,
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
-    view::View,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -135,8 +134,5 @@ async fn change(
     options: WriteOptions,
     change: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let receipt = caller.execute(options, change).await?;
-    let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.change(options, change, |view, _| api::Orchestration::seen(&view, view.state.last_at)).await
 }

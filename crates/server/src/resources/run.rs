@@ -47,12 +47,10 @@ async fn start(
     caller: Authorized<NewRun>,
     RequestBody { body, options }: RequestBody<NewRun>,
 ) -> Result<Answer<api::Run>, CallError> {
-    let receipt = caller.execute(options, body).await?;
-    let run = receipt.answer;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    caller.app.drivers.drive(caller.session.clone(), run);
-    Ok(Answer::ok(body).at(receipt.head).created())
+    let look = |view: View<'_>, run: RunId| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+    let answer = caller.change(options, body, look).await?;
+    caller.app.drivers.drive(caller.session.clone(), answer.body.id.clone());
+    Ok(answer.created())
 }
 
 /// Read a run
@@ -132,8 +130,5 @@ async fn steer<R>(
     run: RunId,
     command: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<api::Run>, CallError> {
-    let receipt = caller.execute(options, command).await?;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.change(options, command, |view, _| Ok(api::Run::seen(&view, view.state.runs.get(&run)?))).await
 }

@@ -118,10 +118,8 @@ async fn update(
         }
         check_collections(&caller.app.board, names).await?;
     }
-    let receipt = caller.execute(options, body).await?;
-    let look = |view: View<'_>| Ok(whole(&caller.app, known(caller.session.id(), view.state)).seen(&view));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    let look = |view: View<'_>, _| Ok(whole(&caller.app, known(caller.session.id(), view.state)).seen(&view));
+    caller.change(options, body, look).await
 }
 
 /// Delete a session with all its data

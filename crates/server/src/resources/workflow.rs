@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{
-    id::{ExecutionId, NodeId, Seq},
+    error::Error as Refusal,
+    id::{ExecutionId, NodeId},
     view::View,
     workflow::{
         CreateNode, DeleteNode, GivenResult, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
@@ -61,9 +62,7 @@ async fn put(
 ) -> Result<Answer<api::Workflow>, CallError> {
     let api::PutWorkflow { workflow, nodes, reason, expected_version, .. } = body;
     let put = PutWorkflow { workflow, nodes, reason, expected_version };
-    let head = caller.execute(options, put).await?.head;
-    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
-    Ok(Answer::ok(workflow).at(head))
+    caller.change(options, put, |view, _| view.workflow_document()).await
 }
 
 /// Name or describe the workflow
@@ -74,9 +73,7 @@ async fn patch(
     caller: Authorized<PatchWorkflow>,
     RequestBody { body, options }: RequestBody<PatchWorkflow>,
 ) -> Result<Answer<api::AboutWorkflow>, CallError> {
-    let head = caller.execute(options, body).await?.head;
-    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
-    Ok(Answer::ok(workflow.workflow).at(head))
+    caller.change(options, body, |view, _| Ok(view.workflow_document()?.workflow)).await
 }
 
 /// Create a node
@@ -89,8 +86,7 @@ async fn create_node(
     caller: Authorized<CreateNode>,
     RequestBody { body, options }: RequestBody<CreateNode>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let receipt = caller.execute(options, body).await?;
-    caller.changed(receipt.answer, receipt.head).await
+    caller.change(options, body, changed).await
 }
 
 /// Read a node
@@ -117,8 +113,7 @@ async fn patch_node(
     InPath(id): InPath<NodeId>,
     RequestBody { body: patch, options }: RequestBody<NodePatch>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let receipt = caller.execute(options, PatchNode { id, patch }).await?;
-    caller.changed(id, receipt.head).await
+    caller.change(options, PatchNode { id, patch }, |view, _| changed(view, id)).await
 }
 
 /// Delete a node
@@ -182,7 +177,9 @@ async fn run(
 ) -> Result<Answer<api::WorkflowExecution>, CallError> {
     caller.app.drivers.keep();
     let receipt = caller.app.executions.start(&caller.session, caller.execute(options, body)).await?;
-    caller.execution(&receipt.answer, receipt.head).await.map(Answer::accepted)
+    let look = |view: View<'_>| view.execution(&receipt.answer);
+    let execution = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(execution).at(receipt.head).accepted())
 }
 
 /// List executions of the workflow
@@ -221,8 +218,7 @@ async fn cancel_execution(
     InPath(id): InPath<ExecutionId>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::WorkflowExecution>, CallError> {
-    let head = caller.execute(options, CancelExecution(id.clone())).await?.head;
-    caller.execution(&id, head).await
+    caller.change(options, CancelExecution(id.clone()), |view, _| view.execution(&id)).await
 }
 
 /// Execute one node alone
@@ -246,18 +242,9 @@ async fn run_node(
     Ok(Answer::ok(caller.idempotent(&options, run).await?))
 }
 
-impl<R> Authorized<R> {
-    async fn execution(&self, id: &ExecutionId, head: Seq) -> Result<Answer<api::WorkflowExecution>, CallError> {
-        let execution = self.session.view_at(&self.viewer(), head, |view| view.execution(id)).await?;
-        Ok(Answer::ok(execution).at(head))
-    }
-
-    /// A node after a change that led to the entry `head`.
-    async fn changed(&self, id: NodeId, head: Seq) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-        let look = |view: View<'_>| Ok((view.node(id)?, view.workflow()?.version));
-        let (node, version) = self.session.view_at(&self.viewer(), head, look).await?;
-        Ok(Answer::ok(api::ChangedWorkflowNode { node, version }).at(head))
-    }
+/// A node after a change.
+fn changed(view: View<'_>, id: NodeId) -> Result<api::ChangedWorkflowNode, Refusal> {
+    Ok(api::ChangedWorkflowNode { node: view.node(id)?, version: view.workflow()?.version })
 }
 
 /// The result of a node as callers get it.
