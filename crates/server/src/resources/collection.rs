@@ -51,7 +51,7 @@ async fn list(
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
     let after = query.cursor.as_deref().map(cursor::collection).transpose()?;
     let mut collections = server.app.board.collections(after.as_ref(), limit.saturating_add(1)).await?;
-    let next_cursor = cursor::cut(&mut collections, limit, |collection| collection.name.as_str());
+    let next_cursor = cursor::cut(&mut collections, limit, |collection| collection.name.to_string());
     Ok(Answer::ok(api::CollectionList { collections, next_cursor }))
 }
 

@@ -44,7 +44,7 @@ async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQu
         Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
     };
     let mut sets = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.as_str());
+    let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.to_string());
     let session = caller.session.clone();
     let sets = stream::iter(sets).then(move |(_, set)| {
         let session = session.clone();

@@ -128,7 +128,7 @@ impl Authorized<ReadDocuments> {
             Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
         };
         let mut documents = self.session.view(&viewer, look).await?;
-        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.as_str());
+        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.to_string());
         Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
     }
 

@@ -68,9 +68,8 @@ async fn versions(
     let before = query.cursor.as_deref().map(cursor::number).transpose()?;
     let limit = query.limit.unwrap_or(LISTED);
     let held = caller.session.plan_versions(&caller.viewer(), before, limit.saturating_add(1)).await?;
-    let mut versions: Vec<_> = held.iter().map(|held| (held.version.to_string(), api::PlanVersion::of(held))).collect();
-    let next_cursor = cursor::cut(&mut versions, limit, |(version, _)| version);
-    let versions = versions.into_iter().map(|(_, version)| version).collect();
+    let mut versions: Vec<_> = held.iter().map(api::PlanVersion::of).collect();
+    let next_cursor = cursor::cut(&mut versions, limit, |held| held.version.to_string());
     Ok(Answer::ok(api::PlanVersionList { versions, next_cursor }))
 }
 

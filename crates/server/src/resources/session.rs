@@ -22,7 +22,8 @@ use crate::{
     body::{Empty, PatchBody, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
-    cursor, files,
+    cursor::{self, SessionPlace},
+    files,
     idempotency::Attempt,
     params::Query,
     resources::collection::check_collections,
@@ -53,27 +54,25 @@ async fn list(
         has(info.id.as_str()) || info.settings.title.as_deref().is_some_and(has)
     };
     // A cursor goes on in the order of the page that gave it.
-    let (behind, after, is_by_id) = match cursor.as_deref().map(cursor::session).transpose()? {
-        Some(cursor::SessionPlace::Behind(place)) => (Some(place), None, false),
-        Some(cursor::SessionPlace::After(id)) => (None, Some(id), true),
-        None => (None, None, order == api::SessionOrder::Id),
+    let place = match cursor.as_deref().map(cursor::session).transpose()? {
+        Some(place) => place,
+        None if order == api::SessionOrder::Id => SessionPlace::After(None),
+        None => SessionPlace::Behind(None),
     };
     let more_than_limit = limit.saturating_add(1);
-    let (infos, next_cursor) = if is_by_id {
-        let mut infos = board.sessions_that(after.as_ref(), more_than_limit, is_wanted).await?;
-        let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
-        (infos, next)
-    } else {
-        let mut infos = board.recent_sessions(behind.as_ref(), more_than_limit, is_wanted).await?;
-        let is_more = infos.len() > limit;
-        infos.truncate(limit);
-        let next = infos.last().filter(|_| is_more).map(|last| cursor::of_use(last.last_activity, &last.id));
-        (infos, next)
+    let (infos, next_cursor) = match place {
+        SessionPlace::After(id) => {
+            let mut infos = board.sessions_that(id.as_ref(), more_than_limit, is_wanted).await?;
+            let next = cursor::cut(&mut infos, limit, |info| info.id.to_string());
+            (infos, next)
+        }
+        SessionPlace::Behind(last) => {
+            let mut infos = board.recent_sessions(last.as_ref(), more_than_limit, is_wanted).await?;
+            let next = cursor::cut(&mut infos, limit, |info| cursor::timed(info.last_activity, &info.id));
+            (infos, next)
+        }
     };
-    let mut sessions = Vec::with_capacity(infos.len());
-    for info in infos {
-        sessions.push(whole(&server.app, SessionInfo::clone(&info)));
-    }
+    let sessions = infos.iter().map(|info| whole(&server.app, SessionInfo::clone(info))).collect();
     Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
 }
 

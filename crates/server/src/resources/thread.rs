@@ -43,7 +43,7 @@ async fn list(
             Ok(threads.map(|(name, thread)| api::Thread::seen(&view, name, thread)).collect::<Vec<_>>())
         })
         .await?;
-    let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.as_str());
+    let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.to_string());
     Ok(Answer::ok(api::ThreadList { threads, next_cursor }))
 }
 

@@ -41,9 +41,9 @@ async fn list(
     let before = query.cursor.as_deref().map(cursor::number).transpose()?.map(Seq);
     let limit = query.limit.unwrap_or(LISTED);
     let turns = caller.session.turns(&caller.viewer(), query.agent.as_ref(), before, limit.saturating_add(1)).await?;
-    let mut turns: Vec<_> = turns.into_iter().map(|turn| (turn.seq.to_string(), caller.seen(turn))).collect();
-    let next_cursor = cursor::cut(&mut turns, limit, |(seq, _)| seq);
-    Ok(Answer::ok(api::TurnList { turns: turns.into_iter().map(|(_, turn)| turn).collect(), next_cursor }))
+    let mut turns: Vec<_> = turns.into_iter().map(|turn| caller.seen(turn)).collect();
+    let next_cursor = cursor::cut(&mut turns, limit, |turn| turn.seq.to_string());
+    Ok(Answer::ok(api::TurnList { turns, next_cursor }))
 }
 
 /// Read a turn

@@ -43,7 +43,7 @@ async fn list(
         Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
     };
     let mut variables = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.as_str());
+    let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.to_string());
     Ok(Answer::ok(api::VariableList { variables, next_cursor }))
 }
 
