@@ -23,14 +23,12 @@ pub enum Action {
         /// Which one.
         selector: String,
     },
-    /// Type into a field.
+    /// Type into a field, in the place of what stands in it.
     Type {
         /// Which field.
         selector: String,
         /// What to type, in pieces.
         text: Vec<Piece>,
-        /// What stands in the field goes first.
-        replace: bool,
     },
     /// Press a key, such as `Enter` or `Control+a`.
     Press {
@@ -176,7 +174,7 @@ impl Browser {
     async fn perform(&self, live: &Live, target: &Target, action: &Action) -> Result<String, BrowserError> {
         match action {
             Action::Click { selector } => self.click(live, target, selector).await,
-            Action::Type { selector, text, replace } => self.type_text(live, target, selector, text, *replace).await,
+            Action::Type { selector, text } => self.type_text(live, target, selector, text).await,
             Action::Press { selector, key } => self.press(live, target, selector.as_deref(), key).await,
             Action::Select { selector, options } => {
                 let selector = Selector::parse(selector)?;
@@ -229,11 +227,10 @@ impl Browser {
         target: &Target,
         selector: &str,
         pieces: &[Piece],
-        replace: bool,
     ) -> Result<String, BrowserError> {
         let selector = Selector::parse(selector)?;
         let secret = pieces.iter().any(|piece| matches!(piece, Piece::Secret(_)));
-        let field = json!({"selector": selector, "replace": replace, "secret": secret});
+        let field = json!({"selector": selector, "replace": true, "secret": secret});
         let again = json!({"selector": selector, "replace": false, "secret": secret});
         let found = self.find(live, target, &selector, "focusField", &field).await?;
         // All are checked before a piece of any is typed.
@@ -242,9 +239,7 @@ impl Browser {
                 allowed(secret, &found.origin)?;
             }
         }
-        if replace {
-            keyboard(live, target, &Key::parse("Delete")?).await?;
-        }
+        keyboard(live, target, &Key::parse("Delete")?).await?;
         for piece in pieces {
             match piece {
                 Piece::Plain(text) => type_plain(live, target, text).await?,

@@ -11,7 +11,7 @@ use callboard_browser::{
 };
 
 fn typed(selector: &str, text: Vec<Piece>) -> Action {
-    Action::Type { selector: selector.into(), text, replace: true }
+    Action::Type { selector: selector.into(), text }
 }
 
 fn plain(text: &str) -> Vec<Piece> {

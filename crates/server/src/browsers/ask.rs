@@ -91,9 +91,9 @@ impl Browsers {
         self.check(&url)?;
         let browser = self.started(session).await?;
         let mut changes = browser.changes();
-        let opened = browser.open(&url, &tab_name).await.map_err(refused)?;
+        let page = browser.open(&url, &tab_name).await.map_err(refused)?;
         let done = format!("Opened the tab {tab_name:?}.");
-        Ok(told::navigated(&done, &opened.page, &notices(&mut changes)))
+        Ok(told::navigated(&done, &page, &notices(&mut changes)))
     }
 
     async fn navigate(&self, session: &Session, to: Navigate) -> Result<String, Error> {

@@ -57,7 +57,7 @@ impl Browsers {
                     Some((browser, tab)) => browser.navigate(&tab, url).await.map_err(refused)?,
                     None => {
                         let browser = self.started(session).await?;
-                        browser.open(url, tab_name.unwrap_or(MAIN_TAB)).await.map_err(refused)?.page
+                        browser.open(url, tab_name.unwrap_or(MAIN_TAB)).await.map_err(refused)?
                     }
                 };
                 Ok(Some((page.url, page.title)))
