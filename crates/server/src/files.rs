@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::Actor,
-    file::{ContextFile, ObserveFiles},
+    file::{ContextFile, ObserveFiles, Recipient},
     id::SessionId,
     time::Timestamp,
     tool::file::AddFile,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Template};
+use callboard_files::{
+    Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Session as Folder, Template, message,
+};
 use tokio::time::Instant;
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
@@ -43,6 +45,59 @@ impl Files {
             Ok(done) => Ok(done?),
             Err(_) => Err(CallError::closing()),
         }
+    }
+
+    /// Works with the folder of a session, which counts as using it; `None` if there is none.
+    pub(crate) async fn in_folder<T: Send + 'static>(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        work: impl FnOnce(&mut Folder) -> Result<T, FilesError> + Send + 'static,
+    ) -> Result<Option<T>, CallError> {
+        let id = id.clone();
+        let work = move |project: &Project| match project.session(&id) {
+            Ok(mut folder) => {
+                folder.touch(now)?;
+                work(&mut folder).map(Some)
+            }
+            Err(FilesError::NoSession { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.with(work).await
+    }
+
+    /// A file that the manifest lists, and what it says, with secrets; `None` if there is none.
+    pub(crate) async fn read(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        path: String,
+    ) -> Result<Option<(FoundFile, String)>, CallError> {
+        let read = move |folder: &mut Folder| {
+            let path = folder.meant(&path)?;
+            let shown = folder.shown(path.as_str());
+            match folder.list(&FileQuery::default()).into_iter().find(|file| file.path == shown) {
+                Some(found) => Ok(folder.read(&path)?.map(|content| (found, content))),
+                None => Ok(None),
+            }
+        };
+        Ok(self.in_folder(id, now, read).await?.flatten())
+    }
+
+    /// The message that hands a task over, and the paths of the files that it names.
+    pub(crate) async fn delegate(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        to: Recipient,
+        task: String,
+        query: FileQuery,
+    ) -> Result<(String, Vec<String>), CallError> {
+        let (reader, words) = (to.clone(), task.clone());
+        let related = move |folder: &mut Folder| Ok(folder.related(&reader, &words, &query));
+        let found = self.in_folder(id, now, related).await?.unwrap_or_default();
+        let paths: Vec<_> = found.into_iter().map(|file| file.path).collect();
+        Ok((message(to.as_str(), &task, &paths), paths))
     }
 
     /// Records in the journal what is now in the folder of a session. If the folder cannot be read, nothing is recorded.

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use callboard_api as api;
 use callboard_core::{time::Timestamp, tool::file::AddFile};
-use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session, message};
+use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -38,7 +38,7 @@ async fn list(
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
+    let found = caller.in_folder(move |session, _| Ok(session.list(&query))).await?.unwrap_or_default();
     Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
 }
 
@@ -53,7 +53,7 @@ async fn search(
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
+    let found = caller.in_folder(move |session, _| Ok(session.search(&query))).await?.unwrap_or_default();
     Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
 }
 
@@ -85,13 +85,12 @@ async fn delegate(
     if task.trim().is_empty() {
         return Err(CallError::invalid("/task", "say what the agent has to do"));
     }
-    let task = caller.session.mask().await?.mask(&task).unwrap_or(task);
+    let (held, session) = (files(&caller.app)?, &caller.session);
+    let task = session.mask().await?.mask(&task).unwrap_or(task);
     let query = Wanted { keywords, category, ..Wanted::default() };
-    let (reader, words) = (to.clone(), task.clone());
-    let related = move |session: &mut Session, _| Ok(session.related(&reader, &words, &query));
-    let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
-    let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
-    Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
+    let (message, files) = held.delegate(session.id(), session.now().await?, to, task, query).await?;
+    held.observe(session).await?;
+    Ok(Answer::ok(api::DelegationMessage { message, files }))
 }
 
 /// Read a context file
@@ -102,22 +101,15 @@ async fn read(
     caller: Authorized<ReadSession>,
     FilePath(path): FilePath,
 ) -> Result<Answer<api::ContextFile>, CallError> {
-    let absent = || absent(&path);
-    let meant = path.clone();
-    let read = move |session: &mut Session, _| {
-        let path = session.meant(&meant)?;
-        let shown = session.shown(path.as_str());
-        let found = session.list(&Wanted::default()).into_iter().find(|file| file.path == shown);
-        let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
-        let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
-        Ok((found, content))
+    let (files, session) = (files(&caller.app)?, &caller.session);
+    let (found, content) = match files.read(session.id(), session.now().await?, path.clone()).await {
+        Ok(read) => read.ok_or_else(|| absent(&path))?,
+        Err(error) if is_nothing(&error) => return Err(absent(&path)),
+        Err(error) => return Err(error),
     };
-    let (found, content) = match caller.in_folder(Err, read).await {
-        Err(error) if is_nothing(&error) => return Err(absent()),
-        done => done?,
-    };
+    files.observe(session).await?;
     // What a file says comes from outside of the journal.
-    let content = caller.session.mask().await?.mask(&content).unwrap_or(content);
+    let content = session.mask().await?.mask(&content).unwrap_or(content);
     Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
 }
 
@@ -163,24 +155,14 @@ fn absent(path: &str) -> CallError {
 }
 
 impl<R> Authorized<R> {
-    /// Works with the folder of the session, which counts as using it, and then records what is in it. `otherwise` gives the
-    /// result if there is no folder.
+    /// Works with the folder of the session, which counts as using it, and then records what is in it; `None` if there is none.
     async fn in_folder<T: Send + 'static>(
         &self,
-        otherwise: impl FnOnce(Error) -> Result<T, Error> + Send + 'static,
         work: impl FnOnce(&mut Session, Timestamp) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, CallError> {
+    ) -> Result<Option<T>, CallError> {
         let files = files(&self.app)?;
-        let (id, now) = (self.session.id().clone(), files::now(&self.app.board).await?);
-        let work = move |project: &Project| match project.session(&id) {
-            Ok(mut session) => {
-                session.touch(now)?;
-                work(&mut session, now)
-            }
-            Err(error @ Error::NoSession { .. }) => otherwise(error),
-            Err(error) => Err(error),
-        };
-        let done = files.with(work).await?;
+        let now = self.session.now().await?;
+        let done = files.in_folder(self.session.id(), now, move |folder| work(folder, now)).await?;
         files.observe(&self.session).await?;
         Ok(done)
     }
@@ -212,10 +194,10 @@ async fn erase(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> 
         let path = session.meant(&meant)?;
         session.remove(&path, now)
     };
-    match caller.in_folder(Err, remove).await {
-        Ok(()) => Ok(()),
-        Err(error) if is_nothing(&error) && is_repeat => Ok(()),
-        Err(error) if is_nothing(&error) => Err(absent(path)),
-        Err(error) => Err(error),
+    match caller.in_folder(remove).await {
+        Ok(Some(())) => Ok(()),
+        Err(error) if !is_nothing(&error) => Err(error),
+        _ if is_repeat => Ok(()),
+        _ => Err(absent(path)),
     }
 }
