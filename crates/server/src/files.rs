@@ -16,7 +16,6 @@ use callboard_engine::{Board, Session};
 use callboard_files::{
     Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Session as Folder, Template, message,
 };
-use tokio::time::Instant;
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
 
@@ -24,9 +23,8 @@ use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::Proje
 pub(crate) struct Files {
     project: Arc<Project>,
     pub(crate) settings: ProjectFolder,
-    /// Makes sure that what was seen first is recorded first. Each holder leaves the time when it began to look: a call that
-    /// has waited since before then need not look again.
-    locks: KeyedLock<SessionId, Option<Instant>>,
+    /// Makes sure that what was seen first is recorded first.
+    locks: KeyedLock<SessionId>,
 }
 
 impl Files {
@@ -102,12 +100,8 @@ impl Files {
 
     /// Records in the journal what is now in the folder of a session. If the folder cannot be read, nothing is recorded.
     pub(crate) async fn observe(&self, session: &Session) -> Result<(), CallError> {
-        let (id, called) = (session.id().clone(), Instant::now());
-        let mut looked = self.locks.take(id.clone()).await;
-        if looked.is_some_and(|began| began >= called) {
-            return Ok(());
-        }
-        let began = Instant::now();
+        let id = session.id().clone();
+        let _guard = self.locks.take(id.clone()).await;
         let seen = self.with(move |project| Ok(project.look(&id)?.map(|folder| folder.list(&FileQuery::default()))));
         let seen: Vec<ContextFile> = seen.await?.unwrap_or_default().into_iter().map(seen_as).collect();
         let state = session.state().await?;
@@ -115,7 +109,6 @@ impl Files {
         if state.files.iter().count() != seen.len() || !seen.iter().all(is_known) {
             session.execute(Actor::System, ObserveFiles(seen)).await?;
         }
-        *looked = Some(began);
         Ok(())
     }
 
