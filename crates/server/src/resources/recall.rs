@@ -3,7 +3,7 @@
 use callboard_api as api;
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
 use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use callboard_mcp::escaped;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -136,22 +136,14 @@ fn name_in(subject: &str) -> Option<&str> {
 /// The path of the call that gives the whole of what was found.
 fn read_on(session: &SessionId, hit: &RecallHit) -> String {
     let message = hit.message_id.iter().flat_map(|id| ["messages", id.as_str()]);
-    let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
+    let mut path = format!("/v1/sessions/{}", escaped(session.as_str()));
     for segment in std::iter::once(hit.source.path()).chain(name_in(&hit.subject)).chain(message) {
         path.push('/');
-        path.push_str(&encoded(segment));
+        path.push_str(&escaped(segment));
     }
     if let Some(collection) = &hit.collection {
         path.push_str("?collection=");
         path.push_str(collection.as_str());
     }
     path
-}
-
-/// What is escaped in a path: all but letters, digits and `-._~`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// A name as a segment of a path.
-fn encoded(name: &str) -> String {
-    utf8_percent_encode(name, ESCAPED).to_string()
 }
