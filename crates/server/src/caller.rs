@@ -63,15 +63,6 @@ pub(crate) struct Authorized<R> {
 /// comes without a look at the store before it.
 pub(crate) struct AuthorizedToAdd<R>(Authorized<R>);
 
-/// A caller with the right `R` in a session that may be gone, for calls whose repeat finds it gone.
-pub(crate) struct AuthorizedIfThere<R> {
-    pub(crate) app: App,
-    /// The named session.
-    pub(crate) id: SessionId,
-    /// The caller in the session, or the error `not_found`, which only the user gets.
-    pub(crate) caller: Result<Authorized<R>, CallError>,
-}
-
 /// A caller with the right `R` on the server.
 pub(crate) struct AuthorizedOnServer<R> {
     pub(crate) app: App,
@@ -118,17 +109,6 @@ impl<R: Permission> AuthorizedToAdd<R> {
             return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
         }
         Authorized::enter(app, caller, id).await.map(Self)
-    }
-}
-
-impl<R: Permission> AuthorizedIfThere<R> {
-    /// Lets a caller into a session, if it has the right and the session is there.
-    pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
-        let caller = match Authorized::enter(app, caller, id).await {
-            Err(error) if error.code != "not_found" => return Err(error),
-            caller => caller,
-        };
-        Ok(Self { app: app.clone(), id: id.clone(), caller })
     }
 }
 

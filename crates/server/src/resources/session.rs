@@ -2,14 +2,17 @@
 
 mod follow;
 
-use axum::http::StatusCode;
+use axum::{
+    extract::{FromRequest as _, Request, State},
+    http::StatusCode,
+};
 use callboard_api as api;
 use callboard_core::{
     entry::Actor,
     error::ConflictKind,
     id::{Seq, SessionId},
     session::{SessionPatch, Settings},
-    state::State,
+    state,
     view::View,
     viewer::Viewer,
 };
@@ -21,11 +24,11 @@ use crate::{
     app::App,
     body::{Empty, PatchBody, RequestBody},
     call_error::CallError,
-    caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
+    caller::{Authorized, AuthorizedOnServer},
     cursor::{self, SessionPlace},
     files,
     idempotency::Attempt,
-    params::Query,
+    params::{InPath, Query},
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };
@@ -125,9 +128,18 @@ async fn update(
 #[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
     responses((status = NO_CONTENT, description = "The session is deleted")))]
 async fn delete(
-    AuthorizedIfThere { app, id, caller }: AuthorizedIfThere<DeleteSession>,
-    RequestBody { options, .. }: RequestBody<Empty>,
+    State(app): State<App>,
+    caller: Result<Authorized<DeleteSession>, CallError>,
+    id: Result<InPath<SessionId>, CallError>,
+    request: Request,
 ) -> Result<StatusCode, CallError> {
+    let caller = match caller {
+        // Only the user is told that a session is not there.
+        Err(error) if error.code != "not_found" => return Err(error),
+        caller => caller,
+    };
+    let InPath(id) = id?;
+    let RequestBody { options, .. } = RequestBody::<Empty>::from_request(request, &app).await?;
     // With an idempotency key, a session that is gone counts as deleted by this very request if it was begun before.
     let was_gone = match caller {
         Ok(caller) => {
@@ -218,7 +230,7 @@ fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastE
 }
 
 /// A session with this state, whose last use was its last entry.
-fn known(id: &SessionId, state: &State) -> SessionInfo {
+fn known(id: &SessionId, state: &state::State) -> SessionInfo {
     let settings = state.session.settings.clone();
     SessionInfo {
         id: id.clone(),
