@@ -99,6 +99,6 @@ pub(crate) fn broken(error: CallError) -> std::io::Error {
     std::io::Error::other(error.code)
 }
 
-fn json() -> (header::HeaderName, HeaderValue) {
-    (header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+fn json() -> (header::HeaderName, &'static str) {
+    (header::CONTENT_TYPE, "application/json")
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
@@ -150,7 +150,7 @@ async fn read_screenshot(
 ) -> Result<Response, CallError> {
     let read = browsers(&caller)?.screenshots().read(caller.session.id(), &file).await.map_err(unreadable)?;
     let png = read.ok_or_else(|| no_screenshot(&file))?;
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("image/png"))], png).into_response())
+    Ok(([(header::CONTENT_TYPE, "image/png")], png).into_response())
 }
 
 /// Remove a picture of a page

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
@@ -58,18 +58,16 @@ async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> 
 #[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
     responses((status = OK, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
     let app = &server.app;
     let text = app.metrics.text(app.drivers.len(), app.board.recall_behind(), &app.supervisor().panics());
-    ([kind], text).into_response()
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
 /// Read the OpenAPI document of this server
 #[utoipa::path(get, path = "/openapi.json", tag = "server", operation_id = "openapi",
     responses((status = OK, description = "The OpenAPI document", body = Object)))]
 async fn document(State(app): State<App>) -> Response {
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    ([kind], app.document.clone()).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], app.document.clone()).into_response()
 }
 
 /// Show the page for people

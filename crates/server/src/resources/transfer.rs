@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use axum::{
     body::Body,
-    http::{HeaderValue, header},
+    http::header,
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
@@ -71,7 +71,6 @@ impl Authorized<ExportSession> {
             let lines = export.next().await.map_err(CallError::from).map_err(broken)?;
             Ok::<_, std::io::Error>(lines.map(|lines| (lines, export)))
         });
-        let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
-        Ok(([kind], Body::from_stream(lines.boxed())).into_response())
+        Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines.boxed())).into_response())
     }
 }
