@@ -42,6 +42,8 @@ mod strict;
 mod surrogates;
 mod write_options;
 
+mod call;
+
 mod asking;
 mod browsers;
 mod drivers;

@@ -3,21 +3,15 @@
 use std::io;
 
 use axum::{
-    http::{StatusCode, header},
+    http::header,
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
 use callboard_core::{browser::BrowserCall, error::Error as Refusal, prompt::observed::Observed};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
     browsers::Browsers,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, ScreenshotFile},
+    call::*,
+    params::ScreenshotFile,
     rights::{Permission, ReadBrowser, UseBrowser},
     write_options::WriteOptions,
 };

@@ -2,8 +2,7 @@
 
 use std::io::BufReader;
 
-use axum::{http::StatusCode, response::Response};
-use callboard_api as api;
+use axum::response::Response;
 use callboard_core::{
     collection::CollectionInfo,
     document::{PutDocument, RemoveDocument},
@@ -12,17 +11,13 @@ use callboard_core::{
     rewriting::EraseEntry,
 };
 use callboard_engine::{Board, Error, Session};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::{Authorized, AuthorizedOnServer},
+    call::*,
+    caller::AuthorizedOnServer,
     cursor,
     idempotency::Attempt,
-    params::{EntryNumber, InPath, Query},
+    params::EntryNumber,
     received::Received,
     rights::{ExportSession, ListCollections, MakeCollections, ReadCollection, ReadDocuments, ReadJournal},
 };

@@ -1,7 +1,6 @@
 //! Compressing threads, undoing that, pins, and how large prompts are.
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     agent::Agent,
     compression::{
@@ -21,15 +20,10 @@ use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compression, Compressor, Extent};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{EntryNumber, InPath, Query},
+    call::*,
+    params::EntryNumber,
     resources::prompt::sees_all_of,
     rights::{Rank, ReadSession},
 };

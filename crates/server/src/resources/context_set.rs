@@ -1,7 +1,6 @@
 //! Context sets.
 
-use axum::{http::StatusCode, response::Response};
-use callboard_api as api;
+use axum::response::Response;
 use callboard_core::{
     context_set::{DeleteSet, HeldSet, PutSet, SetView},
     id::SetName,
@@ -11,16 +10,11 @@ use callboard_core::{
 use callboard_engine::Session;
 use futures::{StreamExt, stream};
 use serde_json::Value;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, streamed},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
+    answer::streamed,
+    call::*,
     cursor::{self, After},
-    params::{InPath, Query},
     rights::ReadSession,
     write_options::WriteOptions,
 };

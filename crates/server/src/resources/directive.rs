@@ -1,14 +1,9 @@
 //! Directives.
 
-use callboard_api as api;
 use callboard_core::directive::{self, Direct, schema as directive_schema};
 use serde_json::{Map, Value};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer, app::App, body::RequestBody, call_error::CallError, caller::Authorized, params::Query,
-    rights::ReadSchema,
-};
+use crate::{call::*, rights::ReadSchema};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

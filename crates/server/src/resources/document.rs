@@ -1,23 +1,15 @@
 //! Documents of a session.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
 use callboard_core::{
     document::{HeldDocument, PutDocument, RemoveDocument},
     id::DocumentName,
     view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor::{self, After},
-    params::{InPath, Query},
     rights::ReadDocuments,
     write_options::WriteOptions,
 };

@@ -1,19 +1,12 @@
 //! Context files.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{time::Timestamp, tool::file::AddFile};
 use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     files::{self, Files},
-    params::{FilePath, Query},
+    params::FilePath,
     rights::{ReadSession, WriteFiles},
 };
 

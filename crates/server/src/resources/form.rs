@@ -1,19 +1,8 @@
 //! Forms.
 
-use callboard_api as api;
 use callboard_core::{context_set::form::SubmitForm, id::SetName, view::View};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
-    resources::context_set::Seen,
-    rights::ReadSession,
-};
+use crate::{call::*, resources::context_set::Seen, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

@@ -6,7 +6,6 @@ mod ws;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     entry::Actor,
     error::Error as Refusal,
@@ -16,15 +15,11 @@ use callboard_core::{
 use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
 use futures::{StreamExt, stream};
 use serde_json::json;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, streamed},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{EntryNumber, InPath, Query},
+    answer::streamed,
+    call::*,
+    params::EntryNumber,
     rights::{Rank, ReadJournal, ReadSession},
     write_options::WriteOptions,
 };

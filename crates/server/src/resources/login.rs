@@ -2,21 +2,11 @@
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Credentials,
-    login::cookie,
-    public_url::PublicUrl,
-};
+use crate::{call::*, caller::Credentials, login::cookie, public_url::PublicUrl};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

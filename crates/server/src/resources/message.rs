@@ -1,7 +1,6 @@
 //! Messages of threads.
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     conversation::{self, AddMessages, MessageShape, reading, shape::in_shape},
     id::ThreadId,
@@ -9,16 +8,14 @@ use callboard_core::{
 use callboard_engine::{MessageJson, MessageQuery};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Pages, streamed},
-    app::App,
+    answer::{Pages, streamed},
     body::RepairedBody,
-    call_error::CallError,
-    caller::{Authorized, AuthorizedToAdd},
+    call::*,
+    caller::AuthorizedToAdd,
     cursor,
-    params::{InPath, Query, roles},
+    params::roles,
     rights::ReadSession,
 };
 

@@ -1,6 +1,5 @@
 //! The state of a team's steps.
 
-use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
     count::Usage,
@@ -8,17 +7,8 @@ use callboard_core::{
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    rights::ReadSession,
-    write_options::WriteOptions,
-};
+use crate::{call::*, rights::ReadSession, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

@@ -2,18 +2,12 @@
 
 use std::sync::Arc;
 
-use callboard_api as api;
 use callboard_core::plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor,
-    params::{InPath, Query, TaskNumber, VersionNumber},
+    params::{TaskNumber, VersionNumber},
     rights::ReadSession,
 };
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use callboard_api as api;
 use callboard_core::{
     context_set::SetView,
     entry::Hash,
@@ -15,14 +14,9 @@ use callboard_core::{
 use callboard_engine::PromptSpec;
 use callboard_prompt::{Body, PlacedPiece, Prompt};
 use callboard_run::Driver;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     rights::{Permission, Rank, ReadSession},
     write_options::WriteOptions,
 };

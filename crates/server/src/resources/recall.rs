@@ -1,18 +1,11 @@
 //! Recall: what in a session answers a question.
 
-use callboard_api as api;
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
 use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
 use callboard_mcp::escaped;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::Query,
+    call::*,
     resources::prompt::whose,
     rights::{Rank, ReadSession},
 };

@@ -1,24 +1,13 @@
 //! Runs.
 
-use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
     id::RunId,
     run::{CancelRun, NewRun, PauseRun, ResumeRun, Run, ToolResults},
     view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::InPath,
-    rights::ReadRuns,
-    write_options::WriteOptions,
-};
+use crate::{call::*, rights::ReadRuns, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

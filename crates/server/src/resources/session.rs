@@ -2,11 +2,7 @@
 
 mod follow;
 
-use axum::{
-    extract::{FromRequest as _, Request, State},
-    http::StatusCode,
-};
-use callboard_api as api;
+use axum::extract::{FromRequest as _, Request, State};
 use callboard_core::{
     entry::Actor,
     error::ConflictKind,
@@ -17,18 +13,14 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, PatchBody, RequestBody},
-    call_error::CallError,
-    caller::{Authorized, AuthorizedOnServer},
+    body::PatchBody,
+    call::*,
+    caller::AuthorizedOnServer,
     cursor::{self, SessionPlace},
     files,
     idempotency::Attempt,
-    params::{InPath, Query},
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };

@@ -1,22 +1,15 @@
 //! Threads.
 
-use callboard_api as api;
 use callboard_core::{
     conversation::{PutThread, settings::ThreadPatch},
     error::Error as Refusal,
     id::ThreadId,
     view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor::{self, After},
-    params::{InPath, Query},
     rights::ReadSession,
 };
 

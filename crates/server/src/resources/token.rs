@@ -1,23 +1,11 @@
 //! Access tokens of a session.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
     access_token::{AccessTokenId, Holder, NewAccessToken, RevokeAccessToken},
     entry::Hash,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, TokenId},
-    rights::ListTokens,
-    secret,
-};
+use crate::{call::*, params::TokenId, rights::ListTokens, secret};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

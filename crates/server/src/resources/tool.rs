@@ -1,6 +1,5 @@
 //! Callboard's own tools, for those who drive models themselves.
 
-use callboard_api as api;
 use callboard_core::{
     agent::Tool,
     browser::scout::DEPLOY_SCOUT,
@@ -11,15 +10,10 @@ use callboard_core::{
     view::View,
 };
 use callboard_prompt::default_agent;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query, ToolName},
+    call::*,
+    params::ToolName,
     problem::status,
     rights::{Permission, ReadSession},
 };

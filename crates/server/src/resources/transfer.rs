@@ -7,18 +7,14 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
 use callboard_core::entry::Actor;
 use futures::{StreamExt, stream};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, broken},
-    app::App,
-    call_error::CallError,
-    caller::{Authorized, AuthorizedOnServer},
+    answer::broken,
+    call::*,
+    caller::AuthorizedOnServer,
     idempotency::Attempt,
-    params::Query,
     received::Received,
     resources::session::created,
     rights::{ExportSession, ImportSession},

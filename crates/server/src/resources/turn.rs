@@ -1,6 +1,5 @@
 //! Turns of runs and of loops of one's own.
 
-use callboard_api as api;
 use callboard_core::{
     conversation::{answer, given},
     directive::Direct,
@@ -8,16 +7,12 @@ use callboard_core::{
     run::own::{AnswerTurn, TurnOutcome},
 };
 use callboard_engine::TurnView;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
     body::RepairedBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor,
-    params::{InPath, Query, TurnNumber},
+    params::TurnNumber,
     resources::prompt::prompt_body,
     rights::{Rank, ReadSession},
 };

@@ -1,7 +1,5 @@
 //! Variables.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
     error::Error as Refusal,
     id::VariableName,
@@ -10,16 +8,10 @@ use callboard_core::{
     view::View,
 };
 use serde_json::value::RawValue;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor::{self, After},
-    params::{InPath, Query},
     rights::{Rank, ReadVariables},
 };
 

@@ -1,7 +1,5 @@
 //! The workflow, its nodes and their results.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
     error::Error as Refusal,
     id::{ExecutionId, NodeId},
@@ -13,17 +11,8 @@ use callboard_core::{
 };
 use callboard_engine::NodeResult;
 use serde_json::value::RawValue;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
-    rights::ReadSession,
-};
+use crate::{call::*, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
