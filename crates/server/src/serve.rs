@@ -126,13 +126,8 @@ impl Server {
         let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
         self.tasks.spawn(async move {
             app.metrics.connections.up();
-            let talking = app.supervisor().once("connection", async {
-                tokio::select! {
-                    () = cut.cancelled() => {}
-                    () = open(&app, routes, tls, connection) => {}
-                }
-            });
-            talking.await;
+            let talking = cut.run_until_cancelled(open(&app, routes, tls, connection));
+            app.supervisor().once("connection", talking).await;
             app.metrics.connections.down();
             drop(place);
         });

@@ -33,12 +33,7 @@ pub(super) async fn follow(server: AuthorizedOnServer<ListSessions>) -> Result<R
 
 /// The next events; `None` at the end of the stream.
 async fn next(app: &App, changes: &mut SessionChanges) -> Option<Vec<Event>> {
-    let changed = tokio::select! {
-        biased;
-        () = app.closing.cancelled() => return None,
-        changed = changes.next() => changed,
-    };
-    match changed {
+    match app.closing.run_until_cancelled(changes.next()).await? {
         Ok(changed) => Some(changed?.into_iter().map(|change| event(app, change)).collect()),
         Err(error) => {
             // The client comes back, reads the list, and then gets the error.
