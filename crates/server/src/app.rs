@@ -15,8 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Settings, asking::Asking, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions,
-    files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, open_requests::OpenRequests, page::Page,
-    secret, secret::Secret,
+    files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, page::Page, secret, secret::Secret,
 };
 
 /// What every call works with. Clones share it.
@@ -51,7 +50,7 @@ pub(crate) struct Inner {
     /// request works, if any, and the key that it claims.
     pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
     /// The requests of the gateway under idempotency keys that are being answered.
-    pub(crate) open_requests: OpenRequests,
+    pub(crate) open_requests: KeyedLock<(SessionId, String)>,
     /// What this server asks models for programs.
     pub(crate) asking: Asking,
 }
@@ -128,7 +127,7 @@ impl App {
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             locks: KeyedLock::default(),
-            open_requests: OpenRequests::default(),
+            open_requests: KeyedLock::default(),
             asking: Asking::new(board.clone()),
             board,
             settings,

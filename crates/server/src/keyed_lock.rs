@@ -8,28 +8,39 @@ use std::{
 
 use tokio::sync::OwnedMutexGuard;
 
-/// A lock for each key. It exists as long as somebody holds or awaits it.
-pub(crate) struct KeyedLock<K: Hash + Eq>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<()>>>>);
+/// A lock for each key. It exists as long as somebody holds or awaits it. Its clones are the same.
+#[derive(Clone)]
+pub(crate) struct KeyedLock<K: Hash + Eq>(Arc<Mutex<HashMap<K, Arc<tokio::sync::Mutex<()>>>>>);
 
 /// A held lock.
-pub(crate) struct KeyedGuard<'a, K: Hash + Eq> {
+pub(crate) struct KeyedGuard<K: Hash + Eq> {
     _held: OwnedMutexGuard<()>,
     // Dropped after `_held`.
-    _forgetting: Forgetting<'a, K>,
+    _forgetting: Forgetting<K>,
 }
 
 /// Removes the lock of a key when dropped, unless somebody else has it.
-struct Forgetting<'a, K: Hash + Eq> {
-    lock: &'a KeyedLock<K>,
+struct Forgetting<K: Hash + Eq> {
+    lock: KeyedLock<K>,
     key: K,
 }
 
 impl<K: Hash + Eq + Clone> KeyedLock<K> {
     /// Waits until nobody else holds the lock of `key`. Waiters come in order.
-    pub(crate) async fn take(&self, key: K) -> KeyedGuard<'_, K> {
-        let forgetting = Forgetting { lock: self, key: key.clone() };
-        let lock = self.locks().entry(key).or_default().clone();
+    pub(crate) async fn take(&self, key: K) -> KeyedGuard<K> {
+        let (lock, forgetting) = self.lock_of(key);
         KeyedGuard { _held: lock.lock_owned().await, _forgetting: forgetting }
+    }
+
+    /// The lock of `key`, unless somebody holds it.
+    pub(crate) fn try_take(&self, key: K) -> Option<KeyedGuard<K>> {
+        let (lock, forgetting) = self.lock_of(key);
+        Some(KeyedGuard { _held: lock.try_lock_owned().ok()?, _forgetting: forgetting })
+    }
+
+    fn lock_of(&self, key: K) -> (Arc<tokio::sync::Mutex<()>>, Forgetting<K>) {
+        let forgetting = Forgetting { lock: self.clone(), key: key.clone() };
+        (self.locks().entry(key).or_default().clone(), forgetting)
     }
 }
 
@@ -41,11 +52,11 @@ impl<K: Hash + Eq> KeyedLock<K> {
 
 impl<K: Hash + Eq> Default for KeyedLock<K> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(Arc::default())
     }
 }
 
-impl<K: Hash + Eq> Drop for Forgetting<'_, K> {
+impl<K: Hash + Eq> Drop for Forgetting<K> {
     fn drop(&mut self) {
         let mut locks = self.lock.locks();
         if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
@@ -66,6 +77,7 @@ mod tests {
         let first = locks.take("a").await;
         assert!(locks.take("b").now_or_never().is_some());
         assert!(locks.take("a").now_or_never().is_none());
+        assert!(locks.try_take("a").is_none() && locks.try_take("b").is_some());
         drop(first);
         assert!(locks.take("a").now_or_never().is_some());
     }

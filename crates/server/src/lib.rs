@@ -54,7 +54,6 @@ mod files;
 mod gateway;
 mod mcp;
 mod metrics;
-mod open_requests;
 mod resources;
 mod watch;
 
