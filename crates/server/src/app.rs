@@ -55,24 +55,6 @@ pub(crate) struct Inner {
     pub(crate) asking: Asking,
 }
 
-/// An open stream, which the metrics count as long as it lives.
-pub(crate) struct OpenStream {
-    pub(crate) app: App,
-}
-
-impl OpenStream {
-    pub(crate) fn new(app: &App) -> Self {
-        app.metrics.streams.up();
-        Self { app: app.clone() }
-    }
-}
-
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        self.app.metrics.streams.down();
-    }
-}
-
 impl App {
     /// What this usage of models costs together, as far as their prices are known.
     pub(crate) fn cost<'a>(&self, used: impl IntoIterator<Item = (Option<&'a str>, Usage)>) -> Option<api::Cost> {

@@ -20,17 +20,12 @@ use callboard_core::{
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde_json::{Value, json};
 
-use crate::{
-    app::{App, OpenStream},
-    call_error::CallError,
-    caller::Authorized,
-    params::roles,
-    rights::Rank,
-};
+use crate::{app::App, call_error::CallError, caller::Authorized, metrics::Counted, params::roles, rights::Rank};
 
 /// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
-    open: OpenStream,
+    app: App,
+    _open: Counted,
     session: Session,
     subscription: Subscription,
     heard: Option<Listener>,
@@ -95,7 +90,8 @@ impl Feed {
         let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
         let admission = Admission { viewer, token: caller.token, in_charge };
         Ok(Self {
-            open: OpenStream::new(&caller.app),
+            app: caller.app.clone(),
+            _open: caller.app.metrics.streams.open(),
             session: caller.session.clone(),
             subscription,
             heard,
@@ -108,13 +104,13 @@ impl Feed {
     /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<FeedItem> {
         loop {
-            let Self { open, session, subscription, heard, heard_types, rewritten, admission } = self;
-            let ended = session.when(|state| (!admission.holds(state, open.app.now())).then_some(()));
+            let Self { app, session, subscription, heard, heard_types, rewritten, admission, .. } = self;
+            let ended = session.when(|state| (!admission.holds(state, app.now())).then_some(()));
             let changed = session.when(|state| (state.erased > *rewritten).then_some(state.erased));
             let is_told = admission.viewer != Viewer::User && heard_types.contains(&REWRITTEN);
             tokio::select! {
                 biased;
-                () = open.app.closing.cancelled() => return None,
+                () = app.closing.cancelled() => return None,
                 _ = ended => return None,
                 Some(seq) = changed, if is_told => match session.sees_change(&admission.viewer, *rewritten, seq).await {
                     // Where this is dropped before, it is looked for again.
@@ -151,7 +147,7 @@ impl Feed {
 
     /// The server whose stream it is.
     pub(crate) fn app(&self) -> &App {
-        &self.open.app
+        &self.app
     }
 }
 

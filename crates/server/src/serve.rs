@@ -125,10 +125,9 @@ impl Server {
         let _ = connection.set_nodelay(true);
         let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
         self.tasks.spawn(async move {
-            app.metrics.connections.up();
+            let _open = app.metrics.connections.open();
             let talking = cut.run_until_cancelled(open(&app, routes, tls, connection));
             app.supervisor().once("connection", talking).await;
-            app.metrics.connections.down();
             drop(place);
         });
     }

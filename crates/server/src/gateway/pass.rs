@@ -26,10 +26,10 @@ use super::{
     keyed::Keyed,
 };
 use crate::{
-    asking::OpenTurn,
     body::RepairedBody,
     call_error::CallError,
     caller::Authorized,
+    metrics::Counted,
     params::{InPath, TurnNumber},
     resources::turn,
     surrogates::repair,
@@ -48,7 +48,7 @@ pub(super) struct Answered {
     pub(super) hides_usage: bool,
     /// The request, if it has an idempotency key.
     pub(super) keyed: Option<Keyed>,
-    pub(super) _open: OpenTurn,
+    pub(super) _open: Counted,
 }
 
 /// Headers of an answer that are of its connection, or between Callboard and the provider alone. Two of them tell browsers and clients

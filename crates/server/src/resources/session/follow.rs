@@ -7,13 +7,7 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 
 use super::whole;
-use crate::{
-    app::{App, OpenStream},
-    call_error::CallError,
-    caller::AuthorizedOnServer,
-    rights::ListSessions,
-    server_sent,
-};
+use crate::{app::App, call_error::CallError, caller::AuthorizedOnServer, rights::ListSessions, server_sent};
 
 /// Follow the list of sessions as server-sent events
 ///
@@ -24,9 +18,10 @@ use crate::{
     responses((status = OK, description = "An endless stream of changes", content_type = "text/event-stream", body = api::SessionEvent)))]
 pub(super) async fn follow(server: AuthorizedOnServer<ListSessions>) -> Result<Response, CallError> {
     let app = server.app;
-    let events = stream::unfold((OpenStream::new(&app), app.board.follow_sessions()), async |(open, mut changes)| {
-        let next = next(&open.app, &mut changes).await?;
-        Some((stream::iter(next), (open, changes)))
+    let begun = (app.clone(), app.metrics.streams.open(), app.board.follow_sessions());
+    let events = stream::unfold(begun, async |(app, open, mut changes)| {
+        let next = next(&app, &mut changes).await?;
+        Some((stream::iter(next), (app, open, changes)))
     });
     Ok(server_sent::events(&app, events.flatten()))
 }
