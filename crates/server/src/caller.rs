@@ -83,9 +83,7 @@ impl<R: Permission> Authorized<R> {
         };
         Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
     }
-}
 
-impl<R: Permission> Authorized<R> {
     /// Lets a caller into a collection: the user alone. Agents find what is in it through their sessions.
     pub(crate) async fn enter_collection(app: &App, caller: &Caller, name: &CollectionName) -> Result<Self, CallError> {
         AuthorizedOnServer::<R>::enter(app, caller).await?;

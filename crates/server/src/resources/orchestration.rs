@@ -2,7 +2,6 @@
 
 use callboard_core::{
     command::{Command, KeptAnswer},
-    count::Usage,
     error::Error as Refusal,
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
@@ -89,8 +88,7 @@ async fn usage(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let api::ReportedUsage { prompt_tokens, completion_tokens } = body;
-    change(&caller, options, StepsChange::Report(Usage { prompt_tokens, completion_tokens })).await
+    change(&caller, options, StepsChange::Report(body.into())).await
 }
 
 /// Check which tools may be used now

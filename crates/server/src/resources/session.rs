@@ -250,40 +250,25 @@ async fn make_session(
     body: api::NewSession,
     attempt: Attempt<SessionId>,
 ) -> Result<api::Session, CallError> {
-    let api::NewSession {
-        title,
-        agents,
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        ttl_seconds,
-        limits,
-        steps,
-        compression,
-        collections,
-        context_sets_from,
-        ..
-    } = body;
     let board = &app.board;
-    check_collections(board, &collections).await?;
-    let sets = match context_sets_from {
-        Some(source) => board.session(&source).await?.sets_for(&Viewer::User, &agents).await?,
+    check_collections(board, &body.collections).await?;
+    let sets = match &body.context_sets_from {
+        Some(source) => board.session(source).await?.sets_for(&Viewer::User, &body.agents).await?,
         None => Vec::new(),
     };
     let settings = Settings {
-        title,
-        default_visibility: default_visibility.unwrap_or_default(),
-        share,
-        grant,
-        prompt: prompt.unwrap_or_default(),
-        ttl_seconds: ttl_seconds.unwrap_or(board.default_ttl()),
-        limits: limits.unwrap_or_default(),
-        steps,
-        compression: compression.unwrap_or_default(),
-        collections,
+        title: body.title,
+        default_visibility: body.default_visibility.unwrap_or_default(),
+        share: body.share,
+        grant: body.grant,
+        prompt: body.prompt.unwrap_or_default(),
+        ttl_seconds: body.ttl_seconds.unwrap_or(board.default_ttl()),
+        limits: body.limits.unwrap_or_default(),
+        steps: body.steps,
+        compression: body.compression.unwrap_or_default(),
+        collections: body.collections,
     };
-    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, sets, settings: Some(settings) };
+    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents: body.agents, sets, settings: Some(settings) };
     let session = match board.create(new).await {
         Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
             board.session(&attempt.intent).await?
