@@ -352,7 +352,7 @@ impl Answered {
 
     async fn note(&self, answer: api::TurnAnswer) -> Result<Vec<MessageReceipt>, CallError> {
         let body = RepairedBody { body: answer, options: WriteOptions::default(), repaired: Vec::new() };
-        match turn::answer(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await {
+        match turn::answer_turn(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await {
             Ok(kept) => Ok(kept.body.messages),
             Err(error) => {
                 tracing::warn!(turn = self.turn.0, code = error.code, "what came of a turn could not be kept");

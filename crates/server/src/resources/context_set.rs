@@ -21,15 +21,21 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(read, put, delete))
+    OpenApiRouter::new().routes(routes!(list_context_sets)).routes(routes!(
+        read_context_set,
+        put_context_set,
+        delete_context_set
+    ))
 }
 
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
-    operation_id = "list_context_sets",
     params(api::PageAtQuery),
     responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
-async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
+async fn list_context_sets(
+    caller: Authorized<ReadSession>,
+    Query(query): Query<api::PageAtQuery>,
+) -> Result<Response, CallError> {
     let after = After::read(query.cursor.as_deref())?;
     let limit = query.limit.unwrap_or(usize::MAX);
     let look = |view: View<'_>| {
@@ -50,10 +56,9 @@ async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQu
 
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "read_context_set",
     params(InPath<SetName>, api::AtQuery),
     responses((status = OK, description = "The context set", body = api::ContextSet)))]
-async fn read(
+async fn read_context_set(
     caller: Authorized<ReadSession>,
     InPath(name): InPath<SetName>,
     Query(query): Query<api::AtQuery>,
@@ -66,11 +71,10 @@ async fn read(
 ///
 /// Fields that are left out keep their value.
 #[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "put_context_set",
     params(InPath<SetName>),
     request_body = api::PutContextSet,
     responses((status = OK, description = "The context set after the change", body = api::PutContextSetAnswer)))]
-async fn put(
+async fn put_context_set(
     caller: Authorized<PutSet>,
     InPath(name): InPath<SetName>,
     request: RequestBody<api::PutContextSet>,
@@ -80,10 +84,9 @@ async fn put(
 
 /// Delete a context set
 #[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "delete_context_set",
     params(InPath<SetName>),
     responses((status = NO_CONTENT, description = "The context set is deleted")))]
-async fn delete(
+async fn delete_context_set(
     caller: Authorized<DeleteSet>,
     InPath(name): InPath<SetName>,
     RequestBody { options, .. }: RequestBody<Empty>,

@@ -16,14 +16,18 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(read, put, remove))
+    OpenApiRouter::new().routes(routes!(list_documents, add_document)).routes(routes!(
+        read_document,
+        put_document,
+        remove_document
+    ))
 }
 
 /// List documents
-#[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "list_documents",
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents",
     params(api::DocumentsQuery),
     responses((status = OK, description = "A page of the documents that the caller sees, sorted by name, without their texts", body = api::DocumentList)))]
-async fn list(
+async fn list_documents(
     caller: Authorized<ReadDocuments>,
     Query(query): Query<api::DocumentsQuery>,
 ) -> Result<Answer<api::DocumentList>, CallError> {
@@ -33,10 +37,10 @@ async fn list(
 /// Add or replace a document
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
+#[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents",
     request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn add(
+async fn add_document(
     caller: Authorized<PutDocument>,
     request: RequestBody<PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
@@ -44,10 +48,10 @@ async fn add(
 }
 
 /// Read a document
-#[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "read_document",
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
     params(InPath<DocumentName>, api::DocumentQuery),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
-async fn read(
+async fn read_document(
     caller: Authorized<ReadDocuments>,
     InPath(name): InPath<DocumentName>,
     Query(query): Query<api::DocumentQuery>,
@@ -58,11 +62,11 @@ async fn read(
 /// Add or replace a document by its name
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
-#[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "put_document",
+#[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
     params(InPath<DocumentName>),
     request_body = api::PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn put(
+async fn put_document(
     caller: Authorized<PutDocument>,
     InPath(name): InPath<DocumentName>,
     request: RequestBody<api::PutDocument>,
@@ -72,10 +76,9 @@ async fn put(
 
 /// Remove a document
 #[utoipa::path(delete, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
-    operation_id = "remove_document",
     params(InPath<DocumentName>),
     responses((status = NO_CONTENT, description = "The document is removed")))]
-async fn remove(
+async fn remove_document(
     caller: Authorized<RemoveDocument>,
     InPath(name): InPath<DocumentName>,
     RequestBody { options, .. }: RequestBody<Empty>,

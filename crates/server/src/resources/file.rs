@@ -13,20 +13,20 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, add))
-        .routes(routes!(search))
-        .routes(routes!(delegate))
-        .routes(routes!(read, remove))
+        .routes(routes!(list_files, add_file))
+        .routes(routes!(search_files))
+        .routes(routes!(delegate_with_files))
+        .routes(routes!(read_file, remove_file))
         // The same, where the `/` of the path is written as it is.
-        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read).delete(remove))
+        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read_file).delete(remove_file))
 }
 
 /// List context files
-#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
+#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files",
     params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
-async fn list(
+async fn list_files(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
@@ -37,11 +37,10 @@ async fn list(
 
 /// Search context files, the best matches first
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
-    operation_id = "search_files",
     params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
         body = api::ContextFileList)))]
-async fn search(
+async fn search_files(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
@@ -51,10 +50,10 @@ async fn search(
 }
 
 /// Add a context file
-#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
+#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files",
     request_body = AddFile,
     responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
-async fn add(
+async fn add_file(
     caller: Authorized<WriteFiles>,
     RequestBody { body, options }: RequestBody<AddFile>,
 ) -> Result<Answer<api::ContextFileAdded>, CallError> {
@@ -67,10 +66,9 @@ async fn add(
 ///
 /// It names the context files that belong to the task. The message is returned, not sent.
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
-    operation_id = "delegate_with_files",
     request_body = api::Delegation,
     responses((status = OK, description = "The message, and the files that it names", body = api::DelegationMessage)))]
-async fn delegate(
+async fn delegate_with_files(
     caller: Authorized<WriteFiles>,
     RequestBody { body, .. }: RequestBody<api::Delegation>,
 ) -> Result<Answer<api::DelegationMessage>, CallError> {
@@ -87,10 +85,10 @@ async fn delegate(
 }
 
 /// Read a context file
-#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
     params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
-async fn read(
+async fn read_file(
     caller: Authorized<ReadSession>,
     FilePath(path): FilePath,
 ) -> Result<Answer<api::ContextFile>, CallError> {
@@ -108,10 +106,9 @@ async fn read(
 
 /// Remove a context file
 #[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
-    operation_id = "remove_file",
     params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = NO_CONTENT, description = "The file is removed")))]
-async fn remove(
+async fn remove_file(
     caller: Authorized<WriteFiles>,
     FilePath(path): FilePath,
     RequestBody { options, .. }: RequestBody<Empty>,

@@ -6,14 +6,14 @@ use crate::{call::*, resources::context_set::Seen, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(answer))
+    OpenApiRouter::new().routes(routes!(list_forms)).routes(routes!(answer_form))
 }
 
 /// List forms
-#[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms", operation_id = "list_forms",
+#[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms",
     params(api::AtQuery),
     responses((status = OK, description = "The forms that the caller sees, open and answered", body = api::FormList)))]
-async fn list(
+async fn list_forms(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::FormList>, CallError> {
@@ -29,11 +29,11 @@ async fn list(
 /// Answer a form
 ///
 /// A run that waits for it goes on.
-#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
+#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms",
     params(InPath<SetName>),
     request_body = api::FormAnswers,
     responses((status = OK, description = "The context set of the form, with the answers", body = api::ContextSet)))]
-async fn answer(
+async fn answer_form(
     caller: Authorized<SubmitForm>,
     InPath(name): InPath<SetName>,
     RequestBody { body, options }: RequestBody<api::FormAnswers>,

@@ -12,18 +12,18 @@ use crate::{call::*, rights::ReadSession, write_options::WriteOptions};
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, update))
-        .routes(routes!(tools))
-        .routes(routes!(advance))
-        .routes(routes!(reset))
-        .routes(routes!(usage))
+        .routes(routes!(read_orchestration, update_orchestration))
+        .routes(routes!(use_tool))
+        .routes(routes!(advance_sequence))
+        .routes(routes!(reset_orchestration))
+        .routes(routes!(report_usage))
         .routes(routes!(allowed_tools))
 }
 
 /// Read the state of the steps
-#[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
+#[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
+async fn read_orchestration(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
     let last_accessed = caller.session.info().await?.last_activity;
     let body = caller.session.view(&caller.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
     Ok(Answer::ok(body))
@@ -31,10 +31,9 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestrati
 
 /// Change the active step, or the place in its sequence
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
-    operation_id = "update_orchestration",
     request_body = Option<api::OrchestrationPatch>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn update(
+async fn update_orchestration(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -48,10 +47,10 @@ async fn update(
 ///
 /// The tool is recorded, the sequence advances, and the active step is chosen, in one change. If another tool is due, the
 /// answer is 409 and names that tool.
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps",
     request_body = api::UsedTool,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn tools(
+async fn use_tool(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::UsedTool>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -59,9 +58,9 @@ async fn tools(
 }
 
 /// Skip the tool that is due in the sequence of the active step
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps",
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn advance(
+async fn advance_sequence(
     caller: Authorized<StepsChange>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -71,9 +70,9 @@ async fn advance(
 /// Reset the steps
 ///
 /// Used tools and counted tokens are cleared, and the default step is active.
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps",
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn reset(
+async fn reset_orchestration(
     caller: Authorized<StepsChange>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -81,10 +80,10 @@ async fn reset(
 }
 
 /// Add to the tokens that models used
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps",
     request_body = Option<api::ReportedUsage>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn usage(
+async fn report_usage(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -95,7 +94,6 @@ async fn usage(
 ///
 /// If the tool that is due is not among them, the answer is 409 and names it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
-    operation_id = "allowed_tools",
     request_body = api::Tools,
     responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
 async fn allowed_tools(

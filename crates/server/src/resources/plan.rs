@@ -14,18 +14,18 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, put))
-        .routes(routes!(versions))
-        .routes(routes!(version))
-        .routes(routes!(compare))
-        .routes(routes!(patch))
+        .routes(routes!(read_plan, put_plan))
+        .routes(routes!(list_plan_versions))
+        .routes(routes!(read_plan_version))
+        .routes(routes!(compare_plans))
+        .routes(routes!(patch_plan_task))
 }
 
 /// Read the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan",
     params(api::AtQuery),
     responses((status = OK, description = "The plan", body = api::Plan)))]
-async fn read(
+async fn read_plan(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::Plan>, CallError> {
@@ -40,10 +40,10 @@ async fn read(
 ///
 /// The whole plan is replaced, as a new version. An invalid plan is refused with a list of all its faults. With
 /// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
-#[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
+#[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan",
     request_body = PutPlan,
     responses((status = OK, description = "The new version", body = api::PlanChanged)))]
-async fn put(
+async fn put_plan(
     caller: Authorized<PutPlan>,
     RequestBody { body, options }: RequestBody<PutPlan>,
 ) -> Result<Answer<api::PlanChanged>, CallError> {
@@ -52,10 +52,10 @@ async fn put(
 }
 
 /// List the versions of the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan", operation_id = "list_plan_versions",
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan",
     params(api::PlanVersionsQuery),
     responses((status = OK, description = "The versions that the caller may see, the newest first", body = api::PlanVersionList)))]
-async fn versions(
+async fn list_plan_versions(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanVersionsQuery>,
 ) -> Result<Answer<api::PlanVersionList>, CallError> {
@@ -69,10 +69,9 @@ async fn versions(
 
 /// Read a version of the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions/{version}", tag = "plan",
-    operation_id = "read_plan_version",
     params(InPath<VersionNumber>),
     responses((status = OK, description = "The version", body = api::Plan)))]
-async fn version(
+async fn read_plan_version(
     caller: Authorized<ReadSession>,
     InPath(VersionNumber(version)): InPath<VersionNumber>,
 ) -> Result<Answer<api::Plan>, CallError> {
@@ -82,10 +81,10 @@ async fn version(
 }
 
 /// Compare two versions of the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan", operation_id = "compare_plans",
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan",
     params(api::PlanDiffQuery),
     responses((status = OK, description = "What differs, task by task", body = api::PlanDiff)))]
-async fn compare(
+async fn compare_plans(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanDiffQuery>,
 ) -> Result<Answer<api::PlanDiff>, CallError> {
@@ -105,11 +104,11 @@ async fn compare(
 /// Change the status or the notes of a task of the plan
 ///
 /// This creates a version of the plan, unless nothing changes.
-#[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
+#[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan",
     params(InPath<TaskNumber>),
     request_body = TaskPatch,
     responses((status = OK, description = "The version after it", body = api::PlanChanged)))]
-async fn patch(
+async fn patch_plan_task(
     caller: Authorized<PatchTask>,
     InPath(TaskNumber(task_id)): InPath<TaskNumber>,
     RequestBody { body: patch, options }: RequestBody<TaskPatch>,

@@ -23,7 +23,7 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(build))
+    OpenApiRouter::new().routes(routes!(build_prompt))
 }
 
 /// Build an agent's prompt
@@ -32,10 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// `POST …/turns/{turn}`.
 ///
 /// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
-#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
+#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts",
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
-async fn build(
+async fn build_prompt(
     caller: Authorized<ReadSession>,
     RequestBody { body, options }: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, CallError> {

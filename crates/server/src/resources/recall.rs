@@ -21,7 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// messages with the results of tools, also those that compression or a budget left out of prompts, context sets, the
 /// plan, variables, context files and documents. What is hidden from the caller does not change the answer. Everything
 /// that was written before the call is searched; if that takes too long, the answer says how far it is `behind`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
+#[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall",
     request_body = api::RecallBody,
     responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
 async fn recall(
@@ -52,7 +52,7 @@ async fn recall(
 /// Search for words
 ///
 /// Finds texts that contain every word exactly as it is written, in capitals or not, the newest first.
-#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
+#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall",
     params(api::SearchQuery),
     responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(

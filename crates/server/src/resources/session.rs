@@ -28,16 +28,16 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, create))
-        .routes(routes!(read, update, delete))
-        .routes(routes!(fork))
-        .routes(routes!(follow::follow))
+        .routes(routes!(list_sessions, create_session))
+        .routes(routes!(read_session, update_session, delete_session))
+        .routes(routes!(fork_session))
+        .routes(routes!(follow::follow_sessions))
 }
 
 /// List sessions
-#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(api::SessionsQuery),
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", params(api::SessionsQuery),
     responses((status = OK, description = "The sessions", body = api::SessionList)))]
-async fn list(
+async fn list_sessions(
     server: AuthorizedOnServer<ListSessions>,
     Query(query): Query<api::SessionsQuery>,
 ) -> Result<Answer<api::SessionList>, CallError> {
@@ -72,10 +72,10 @@ async fn list(
 }
 
 /// Create a session
-#[utoipa::path(post, path = "/v1/sessions", tag = "sessions", operation_id = "create_session",
+#[utoipa::path(post, path = "/v1/sessions", tag = "sessions",
     request_body = Option<api::NewSession>,
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-pub(crate) async fn create(
+pub(crate) async fn create_session(
     server: AuthorizedOnServer<CreateSession>,
     RequestBody { body, options }: RequestBody<api::NewSession>,
 ) -> Result<Answer<api::Session>, CallError> {
@@ -86,9 +86,9 @@ pub(crate) async fn create(
 }
 
 /// Read a session
-#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
+#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions",
     responses((status = OK, description = "The session, as the caller may see it", body = api::Session)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
+async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
     let look = |view: View<'_>, info: SessionInfo| (info.head, whole(&caller.app, info).seen(&view));
     let (head, body) = caller.session.info_with_last(&caller.viewer(), look).await?;
     Ok(Answer::ok(body).at(head))
@@ -98,10 +98,10 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, C
 ///
 /// What is left out stays as it is. The objects `prompt`, `limits` and `compression` are merged as RFC 7396 says: null takes a
 /// field away.
-#[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
+#[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions",
     request_body = Option<api::SessionPatch>,
     responses((status = OK, description = "The session after the change", body = api::Session)))]
-async fn update(
+async fn update_session(
     caller: Authorized<SessionPatch>,
     PatchBody { body, given, options }: PatchBody<SessionPatch>,
 ) -> Result<Answer<api::Session>, CallError> {
@@ -117,9 +117,9 @@ async fn update(
 }
 
 /// Delete a session with all its data
-#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
+#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions",
     responses((status = NO_CONTENT, description = "The session is deleted")))]
-async fn delete(
+async fn delete_session(
     State(app): State<App>,
     caller: Result<Authorized<DeleteSession>, CallError>,
     id: Result<InPath<SessionId>, CallError>,
@@ -148,10 +148,10 @@ async fn delete(
 /// Fork a session
 ///
 /// The new session's journal is a copy of the beginning of this one's.
-#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
+#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions",
     request_body = Option<api::Fork>,
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-async fn fork(
+async fn fork_session(
     caller: Authorized<ForkSession>,
     RequestBody { body, options }: RequestBody<api::Fork>,
 ) -> Result<Answer<api::Session>, CallError> {

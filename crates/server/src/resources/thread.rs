@@ -15,14 +15,14 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(put))
+    OpenApiRouter::new().routes(routes!(list_threads)).routes(routes!(put_thread))
 }
 
 /// List threads
-#[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads", operation_id = "list_threads",
+#[utoipa::path(get, path = "/v1/sessions/{session}/threads", tag = "threads",
     params(api::PageQuery),
     responses((status = OK, description = "A page of the threads that the caller sees, sorted by name", body = api::ThreadList)))]
-async fn list(
+async fn list_threads(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::ThreadList>, CallError> {
@@ -41,11 +41,11 @@ async fn list(
 }
 
 /// Create a thread, or change who may see it and its settings
-#[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads", operation_id = "put_thread",
+#[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}", tag = "threads",
     params(InPath<ThreadId>),
     request_body = ThreadPatch,
     responses((status = OK, description = "The thread after the change", body = api::Thread)))]
-async fn put(
+async fn put_thread(
     caller: Authorized<PutThread>,
     InPath(name): InPath<ThreadId>,
     RequestBody { body: patch, options }: RequestBody<ThreadPatch>,

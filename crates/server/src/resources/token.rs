@@ -9,13 +9,13 @@ use crate::{call::*, params::TokenId, rights::ListTokens, secret};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
+    OpenApiRouter::new().routes(routes!(list_tokens, create_token)).routes(routes!(revoke_token))
 }
 
 /// List the access tokens of a session
-#[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
+#[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens",
     responses((status = OK, description = "The access tokens that have neither been revoked nor expired", body = api::TokenList)))]
-async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
+async fn list_tokens(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
     let state = caller.session.state().await?;
     let now = caller.app.now();
     let tokens = state.tokens.iter().filter(|token| !token.has_expired(now)).map(api::Token::of);
@@ -25,10 +25,10 @@ async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, 
 /// Create an access token for an agent or a role
 ///
 /// This answer is the only one that shows the token itself.
-#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
+#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens",
     request_body = api::NewToken,
     responses((status = CREATED, description = "The new token", body = api::Token)))]
-async fn create(
+async fn create_token(
     caller: Authorized<NewAccessToken>,
     RequestBody { body, options }: RequestBody<api::NewToken>,
 ) -> Result<Answer<api::Token>, CallError> {
@@ -56,10 +56,10 @@ async fn create(
 /// Revoke an access token
 ///
 /// Streams that were opened with it end.
-#[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
+#[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens",
     params(InPath<TokenId>),
     responses((status = NO_CONTENT, description = "The token is revoked")))]
-async fn revoke(
+async fn revoke_token(
     caller: Authorized<RevokeAccessToken>,
     InPath(TokenId(id)): InPath<TokenId>,
     RequestBody { options, .. }: RequestBody<Empty>,

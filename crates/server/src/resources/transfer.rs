@@ -22,27 +22,27 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(export)).routes(routes!(import))
+    OpenApiRouter::new().routes(routes!(export_session)).routes(routes!(import_session))
 }
 
 /// Export a whole session
 ///
 /// The answer is JSON lines: a header, the entries with their long texts, and a last line that marks the end.
-#[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
+#[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import",
     responses((status = OK, description = "The session as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
-async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
+async fn export_session(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
     caller.export().await
 }
 
 /// Import an exported session
 ///
 /// Nothing is stored unless the whole export is valid.
-#[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
+#[utoipa::path(post, path = "/v1/import", tag = "export and import",
     params(api::ImportQuery),
     request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-async fn import(
+async fn import_session(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
     Received { file, options }: Received,

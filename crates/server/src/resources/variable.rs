@@ -17,14 +17,17 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear)).routes(routes!(restore))
+    OpenApiRouter::new()
+        .routes(routes!(list_variables, clear_variables))
+        .routes(routes!(read_variable, put_variable, clear_variable))
+        .routes(routes!(restore_secret))
 }
 
 /// List variables
-#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables",
     params(api::PageAtQuery),
     responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
-async fn list(
+async fn list_variables(
     caller: Authorized<ReadVariables>,
     Query(query): Query<api::PageAtQuery>,
 ) -> Result<Answer<api::VariableList>, CallError> {
@@ -40,10 +43,10 @@ async fn list(
 }
 
 /// Clear all variables
-#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables",
     params(api::ReasonQuery),
     responses((status = NO_CONTENT, description = "All variables are cleared")))]
-async fn clear_all(
+async fn clear_variables(
     caller: Authorized<ClearVariables>,
     Query(query): Query<api::ReasonQuery>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -53,10 +56,10 @@ async fn clear_all(
 }
 
 /// Read a variable
-#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
     params(InPath<VariableName>, api::RevealQuery),
     responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
-async fn read(
+async fn read_variable(
     caller: Authorized<ReadVariables>,
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::RevealQuery>,
@@ -80,11 +83,11 @@ async fn read(
 }
 
 /// Set a variable
-#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
+#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
     params(InPath<VariableName>),
     request_body = PutVariable,
     responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
-async fn put(
+async fn put_variable(
     caller: Authorized<SetVariable>,
     InPath(name): InPath<VariableName>,
     RequestBody { body: put, options }: RequestBody<PutVariable>,
@@ -109,10 +112,10 @@ async fn put(
 ///
 /// The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
 /// is hidden in an entry, that stays hidden. Only the user may call it.
-#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables", operation_id = "restore_secret",
+#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables",
     request_body = api::RestoreSecret,
     responses((status = OK, description = "The entries in which the value stands again", body = api::RestoredSecret)))]
-async fn restore(
+async fn restore_secret(
     caller: Authorized<RestoreSecret>,
     RequestBody { body, options }: RequestBody<api::RestoreSecret>,
 ) -> Result<Answer<api::RestoredSecret>, CallError> {
@@ -125,10 +128,9 @@ async fn restore(
 
 /// Clear a variable
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
-    operation_id = "clear_variable",
     params(InPath<VariableName>, api::ReasonQuery),
     responses((status = NO_CONTENT, description = "The variable is cleared")))]
-async fn clear(
+async fn clear_variable(
     caller: Authorized<ClearVariable>,
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::ReasonQuery>,

@@ -17,11 +17,11 @@ use crate::{call::*, rights::ReadSession};
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, put, patch))
+        .routes(routes!(read_workflow, put_workflow, patch_workflow))
         .routes(routes!(create_node))
         .routes(routes!(read_node, patch_node, delete_node))
-        .routes(routes!(read_result, put_result))
-        .routes(routes!(run))
+        .routes(routes!(read_node_result, put_node_result))
+        .routes(routes!(run_workflow))
         .routes(routes!(list_executions))
         .routes(routes!(read_execution))
         .routes(routes!(cancel_execution))
@@ -29,9 +29,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// Read the workflow
-#[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "read_workflow",
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     responses((status = OK, description = "The workflow as it is now, without results", body = api::Workflow)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
+async fn read_workflow(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
     let look = |view: View<'_>| Ok((view.workflow_document()?, view.state.head.seq));
     let (workflow, head) = caller.session.view(&caller.viewer(), look).await?;
     Ok(Answer::ok(workflow).at(head))
@@ -42,10 +42,10 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, 
 /// All nodes are replaced. Nodes that are left out are deleted; nodes with the id of an existing node keep its status
 /// and its result. An invalid workflow is refused with a list of all its faults. With `expected_version`, only that
 /// version is replaced: if the workflow has another version by now, the answer is 409.
-#[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "put_workflow",
+#[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     request_body = api::PutWorkflow,
     responses((status = OK, description = "The workflow after the change", body = api::Workflow)))]
-async fn put(
+async fn put_workflow(
     caller: Authorized<PutWorkflow>,
     RequestBody { body, options }: RequestBody<api::PutWorkflow>,
 ) -> Result<Answer<api::Workflow>, CallError> {
@@ -55,10 +55,10 @@ async fn put(
 }
 
 /// Name or describe the workflow
-#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
+#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     request_body = PatchWorkflow,
     responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
-async fn patch(
+async fn patch_workflow(
     caller: Authorized<PatchWorkflow>,
     RequestBody { body, options }: RequestBody<PatchWorkflow>,
 ) -> Result<Answer<api::AboutWorkflow>, CallError> {
@@ -68,7 +68,7 @@ async fn patch(
 /// Create a node
 ///
 /// Callboard gives it an id that no node had before.
-#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow",
     request_body = CreateNode,
     responses((status = OK, description = "The node", body = api::ChangedWorkflowNode)))]
 async fn create_node(
@@ -79,7 +79,7 @@ async fn create_node(
 }
 
 /// Read a node
-#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow", operation_id = "read_node",
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
     params(InPath<NodeId>),
     responses((status = OK, description = "The node, without its result", body = api::WorkflowNode)))]
 async fn read_node(
@@ -93,7 +93,6 @@ async fn read_node(
 
 /// Change or move a node
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
-    operation_id = "patch_node",
     params(InPath<NodeId>),
     request_body = NodePatch,
     responses((status = OK, description = "The node after the change", body = api::ChangedWorkflowNode)))]
@@ -110,7 +109,6 @@ async fn patch_node(
 /// Its variables are cleared, and it is removed from tasks of the plan. If other nodes refer to it, it is not deleted
 /// and the answer is 409.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
-    operation_id = "delete_node",
     params(InPath<NodeId>, api::WorkflowChangeQuery),
     responses((status = NO_CONTENT, description = "The node is deleted")))]
 async fn delete_node(
@@ -126,10 +124,9 @@ async fn delete_node(
 
 /// Read the result of a node
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
-    operation_id = "read_node_result",
     params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
-async fn read_result(
+async fn read_node_result(
     caller: Authorized<ReadSession>,
     InPath(id): InPath<NodeId>,
 ) -> Result<Answer<api::NodeResult>, CallError> {
@@ -140,11 +137,10 @@ async fn read_result(
 ///
 /// Stores the result, the status of the node, and the variables that the node set: all of them or nothing.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
-    operation_id = "put_node_result",
     params(InPath<NodeId>),
     request_body = GivenResult,
     responses((status = NO_CONTENT, description = "The result is recorded")))]
-async fn put_result(
+async fn put_node_result(
     caller: Authorized<PutResult>,
     InPath(id): InPath<NodeId>,
     RequestBody { body: given, options }: RequestBody<GivenResult>,
@@ -157,10 +153,10 @@ async fn put_result(
 ///
 /// All nodes, those from one on, or only the named ones. The answer comes at once; streams and `GET` tell what happens. One
 /// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
-#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow",
     request_body = Execute,
     responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
-async fn run(
+async fn run_workflow(
     caller: Authorized<Execute>,
     RequestBody { body, options }: RequestBody<Execute>,
 ) -> Result<Answer<api::WorkflowExecution>, CallError> {
@@ -173,7 +169,6 @@ async fn run(
 
 /// List executions of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions", tag = "workflow",
-    operation_id = "list_executions",
     responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
 async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::ExecutionList>, CallError> {
     let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
@@ -183,7 +178,6 @@ async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::
 
 /// Read an execution of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions/{execution}", tag = "workflow",
-    operation_id = "read_execution",
     params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
 async fn read_execution(
@@ -199,7 +193,6 @@ async fn read_execution(
 ///
 /// A node that is under way may have done some of its work. An execution that has ended is refused with 409.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/executions/{execution}/cancel", tag = "workflow",
-    operation_id = "cancel_execution",
     params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution after the change", body = api::WorkflowExecution)))]
 async fn cancel_execution(
@@ -214,7 +207,6 @@ async fn cancel_execution(
 ///
 /// The answer comes when the node is done. A node that failed says why in its result.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes/{node}/run", tag = "workflow",
-    operation_id = "run_node",
     params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node", body = api::NodeResult)))]
 async fn run_node(

@@ -23,10 +23,10 @@ use crate::{
 /// connection, continue with `Last-Event-ID`. Some events have no `id`, since they are not stored: the user and the manager
 /// get `turn.delta`, pieces of a model's answer as they arrive; who may see the browser gets `browser.changed`, its tabs after
 /// each change, and `browser.noticed`, such as a dialog that a page opened.
-#[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
+#[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal",
     params(FollowQuery, ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
     responses((status = OK, description = "An endless stream: each new entry as an event", content_type = "text/event-stream", body = api::Event)))]
-pub(crate) async fn events(
+pub(crate) async fn follow_journal(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,
     headers: HeaderMap,

@@ -14,9 +14,9 @@ use crate::{app::App, call_error::CallError, caller::AuthorizedOnServer, rights:
 /// `session.changed` has a session as `GET /v1/sessions` would list it now: it is new, or was changed or used.
 /// `session.gone` has the `id` of one that was deleted or expired. After `sessions.changed` any session may be another, so
 /// read the list again. Nothing is sent twice: open the stream, then read the list, also after a broken connection.
-#[utoipa::path(get, path = "/v1/events", tag = "sessions", operation_id = "follow_sessions",
+#[utoipa::path(get, path = "/v1/events", tag = "sessions",
     responses((status = OK, description = "An endless stream of changes", content_type = "text/event-stream", body = api::SessionEvent)))]
-pub(super) async fn follow(server: AuthorizedOnServer<ListSessions>) -> Result<Response, CallError> {
+pub(super) async fn follow_sessions(server: AuthorizedOnServer<ListSessions>) -> Result<Response, CallError> {
     let app = server.app;
     let begun = (app.clone(), app.metrics.streams.open(), app.board.follow_sessions());
     let events = stream::unfold(begun, async |(app, open, mut changes)| {
