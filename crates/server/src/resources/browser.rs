@@ -50,7 +50,7 @@ async fn open_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: tab, options }: RequestBody<api::OpenTab>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Open(tab), options).await
+    caller.call(BrowserCall::Open(tab), options).await
 }
 
 /// Close a tab
@@ -63,7 +63,7 @@ async fn close_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: tab, options }: RequestBody<api::CloseTab>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Close(tab), options).await
+    caller.call(BrowserCall::Close(tab), options).await
 }
 
 /// Show another page in a tab
@@ -74,7 +74,7 @@ async fn navigate_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: to, options }: RequestBody<api::Navigate>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Navigate(to), options).await
+    caller.call(BrowserCall::Navigate(to), options).await
 }
 
 /// Do something in a tab
@@ -87,7 +87,7 @@ async fn act_in_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: act, options }: RequestBody<api::Act>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Act(act), options).await
+    caller.call(BrowserCall::Act(act), options).await
 }
 
 /// Look at the page in a tab
@@ -161,7 +161,7 @@ async fn remove_screenshot(
 }
 
 impl Authorized<UseBrowser> {
-    async fn change(&self, call: BrowserCall, options: WriteOptions) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    async fn call(&self, call: BrowserCall, options: WriteOptions) -> Result<Answer<api::BrowserAnswer>, CallError> {
         Ok(Answer::ok(self.idempotent(&options, async |_| ask(self, call).await).await?))
     }
 }
