@@ -183,27 +183,16 @@ async fn fork_session(
 fn whole(app: &App, info: SessionInfo) -> api::Session {
     let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, overview, last } = info;
     let overview = Some(at_a_glance(app, head, overview, last));
-    let Settings {
-        title,
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        ttl_seconds,
-        limits,
-        steps,
-        compression,
-        collections,
-    } = settings;
+    let (title, ttl_seconds) = (settings.title, settings.ttl_seconds);
     let settings = Some(api::SessionSettings {
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        limits,
-        steps,
-        compression,
-        collections,
+        default_visibility: settings.default_visibility,
+        share: settings.share,
+        grant: settings.grant,
+        prompt: settings.prompt,
+        limits: settings.limits,
+        steps: settings.steps,
+        compression: settings.compression,
+        collections: settings.collections,
     });
     api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings, overview }
 }
