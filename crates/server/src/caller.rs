@@ -281,23 +281,19 @@ impl Credentials {
 
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
     async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
-        let Self::Token(token) = self else {
-            let session = match app.board.session(id).await {
-                Err(Error::NoSession { .. }) => return Err(no_session(app, id).await),
-                session => session?,
-            };
-            // It was looked up in the store a moment ago.
-            let state = session.known()?;
-            return Ok((session, state, Actor::User));
+        let token = match self {
+            Self::User => None,
+            Self::Token(token) if secret::session_of(token).as_ref() == Some(id) => Some(token),
+            Self::Token(_) => return Err(unknown()),
         };
-        if secret::session_of(token).as_ref() != Some(id) {
-            return Err(unknown());
-        }
         let session = match app.board.session(id).await {
-            Err(Error::NoSession { .. }) => return Err(unknown()),
+            Err(Error::NoSession { .. }) if token.is_some() => return Err(unknown()),
+            Err(Error::NoSession { .. }) => return Err(no_session(app, id).await),
             session => session?,
         };
+        // It was looked up in the store a moment ago.
         let state = session.known()?;
+        let Some(token) = token else { return Ok((session, state, Actor::User)) };
         let (hash, now) = (secret::hash(token), app.now());
         let has_expired = state.tokens.of_hash(hash).is_some_and(|token| token.has_expired(now));
         let refused = || if has_expired { expired() } else { unknown() };
