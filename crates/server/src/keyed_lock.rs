@@ -8,9 +8,11 @@ use std::{
 
 use tokio::sync::OwnedMutexGuard;
 
+type Lock = Arc<tokio::sync::Mutex<()>>;
+
 /// A lock for each key. It exists as long as somebody holds or awaits it. Its clones are the same.
 #[derive(Clone)]
-pub(crate) struct KeyedLock<K: Hash + Eq>(Arc<Mutex<HashMap<K, Arc<tokio::sync::Mutex<()>>>>>);
+pub(crate) struct KeyedLock<K: Hash + Eq>(Arc<Mutex<HashMap<K, Lock>>>);
 
 /// A held lock.
 pub(crate) struct KeyedGuard<K: Hash + Eq> {
@@ -38,14 +40,14 @@ impl<K: Hash + Eq + Clone> KeyedLock<K> {
         Some(KeyedGuard { _held: lock.try_lock_owned().ok()?, _forgetting: forgetting })
     }
 
-    fn lock_of(&self, key: K) -> (Arc<tokio::sync::Mutex<()>>, Forgetting<K>) {
+    fn lock_of(&self, key: K) -> (Lock, Forgetting<K>) {
         let forgetting = Forgetting { lock: self.clone(), key: key.clone() };
         (self.locks().entry(key).or_default().clone(), forgetting)
     }
 }
 
 impl<K: Hash + Eq> KeyedLock<K> {
-    fn locks(&self) -> MutexGuard<'_, HashMap<K, Arc<tokio::sync::Mutex<()>>>> {
+    fn locks(&self) -> MutexGuard<'_, HashMap<K, Lock>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
