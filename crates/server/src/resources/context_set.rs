@@ -41,12 +41,12 @@ async fn list_context_sets(
     let look = |view: View<'_>| {
         let sets = view.sets().filter(|set| after.is_before(set.held().set.name.as_str()));
         let sets = sets.take(limit.saturating_add(1));
-        Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
+        Ok(sets.map(|set| Seen::of(set, &view)).collect::<Vec<_>>())
     };
     let mut sets = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.to_string());
+    let next_cursor = cursor::cut(&mut sets, limit, |set| set.body.name.to_string());
     let session = caller.session.clone();
-    let sets = stream::iter(sets).then(move |(_, set)| {
+    let sets = stream::iter(sets).then(move |set| {
         let session = session.clone();
         async move { set.whole(&session).await.map(|set| vec![set]) }
     });
