@@ -25,7 +25,8 @@ pub fn passage_source(source: Arc<dyn callboard_model::PassageSource>) -> Arc<dy
     Arc::new(Elsewhere(source))
 }
 
-struct Elsewhere<T: ?Sized>(Arc<T>);
+/// A source of passages.
+struct Elsewhere(Arc<dyn callboard_model::PassageSource>);
 
 /// A model that is given each text with what it wants before it.
 struct Prefixed {
@@ -46,7 +47,7 @@ impl Prefixed {
     }
 }
 
-impl fmt::Debug for Elsewhere<dyn callboard_model::PassageSource> {
+impl fmt::Debug for Elsewhere {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PassageSource").field(&self.0.name()).finish()
     }
@@ -80,7 +81,7 @@ impl callboard_engine::Embedder for Prefixed {
 }
 
 #[async_trait]
-impl callboard_engine::PassageSource for Elsewhere<dyn callboard_model::PassageSource> {
+impl callboard_engine::PassageSource for Elsewhere {
     fn name(&self) -> &str {
         self.0.name()
     }
