@@ -1,6 +1,6 @@
 //! Callboard over HTTP: calls, event streams, WebSocket, access rights.
 //!
-//! [`serve`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
+//! A [`Server`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
 //!
 //! `resources/` has a file for each resource: each call with its right, its OpenAPI and what it does. [`openapi`] collects
 //! the declarations. `problem.rs` gives errors their HTTP status.
@@ -67,5 +67,5 @@ pub use openapi::openapi;
 pub use prices::{Price, Prices};
 pub use public_url::PublicUrl;
 pub use secret::session_of;
-pub use serve::{Server, serve};
+pub use serve::Server;
 pub use settings::{Limits, ProjectFolder, Settings, Tls};

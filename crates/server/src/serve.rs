@@ -24,17 +24,6 @@ use tokio_util::{
 
 use crate::{Error, Settings, app::App, driving::Driving, openapi, router::guarded, tls, watch};
 
-/// Serves `board` on `listener` until `shutdown` completes: [`Server::ready`], then [`Server::serve`].
-pub async fn serve(
-    board: Board,
-    settings: Settings,
-    listener: TcpListener,
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), Error> {
-    Server::ready(board, settings, listener)?.serve(shutdown).await;
-    Ok(())
-}
-
 /// A server that is ready, and has accepted no connection yet.
 pub struct Server {
     app: App,
