@@ -25,17 +25,25 @@ fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
     bytes.ok_or_else(bad)
 }
 
-/// Where a page of names begins: after the last name of the previous page, if there was one.
-pub(crate) struct After(Option<Vec<u8>>);
+/// A page of a list that is sorted by name.
+pub(crate) struct NamePage {
+    /// The last name of the page before.
+    after: Option<Vec<u8>>,
+    limit: usize,
+}
 
-impl After {
-    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, CallError> {
-        cursor.map(open).transpose().map(Self)
+impl NamePage {
+    /// The page behind `cursor`, or the first one; without a limit it has all that follows.
+    pub(crate) fn new(limit: Option<usize>, cursor: Option<&str>) -> Result<Self, CallError> {
+        Ok(Self { after: cursor.map(open).transpose()?, limit: limit.unwrap_or(usize::MAX) })
     }
 
-    /// Whether `name` comes on this page or a later one.
-    pub(crate) fn is_before(&self, name: &str) -> bool {
-        self.0.as_ref().is_none_or(|after| name.as_bytes() > after.as_slice())
+    /// What is on it, and the cursor of the next page if there is more.
+    pub(crate) fn of<T>(&self, all: impl Iterator<Item = T>, name: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
+        let is_behind = |item: &T| self.after.as_ref().is_none_or(|after| name(item).as_bytes() > after.as_slice());
+        let mut items: Vec<_> = all.filter(is_behind).take(self.limit.saturating_add(1)).collect();
+        let next_cursor = cut(&mut items, self.limit, |item| name(item).to_owned());
+        (items, next_cursor)
     }
 }
 

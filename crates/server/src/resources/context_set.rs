@@ -11,13 +11,7 @@ use callboard_engine::Session;
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::{
-    answer::streamed,
-    call::*,
-    cursor::{self, After},
-    rights::ReadSession,
-    write_options::WriteOptions,
-};
+use crate::{answer::streamed, call::*, cursor::NamePage, rights::ReadSession, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -36,15 +30,12 @@ async fn list_context_sets(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PageAtQuery>,
 ) -> Result<Response, CallError> {
-    let after = After::read(query.cursor.as_deref())?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let page = NamePage::new(query.limit, query.cursor.as_deref())?;
     let look = |view: View<'_>| {
-        let sets = view.sets().filter(|set| after.is_before(set.held().set.name.as_str()));
-        let sets = sets.take(limit.saturating_add(1));
-        Ok(sets.map(|set| Seen::of(set, &view)).collect::<Vec<_>>())
+        let (sets, next_cursor) = page.of(view.sets(), |set| set.held().set.name.as_str());
+        Ok((sets.into_iter().map(|set| Seen::of(set, &view)).collect::<Vec<_>>(), next_cursor))
     };
-    let mut sets = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut sets, limit, |set| set.body.name.to_string());
+    let (sets, next_cursor) = caller.look_at(query.at, look).await?;
     let session = caller.session.clone();
     let sets = stream::iter(sets).then(move |set| {
         let session = session.clone();

@@ -7,12 +7,7 @@ use callboard_core::{
     view::View,
 };
 
-use crate::{
-    call::*,
-    cursor::{self, After},
-    rights::ReadDocuments,
-    write_options::WriteOptions,
-};
+use crate::{call::*, cursor::NamePage, rights::ReadDocuments, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -108,8 +103,8 @@ impl Authorized<ReadDocuments> {
         &self,
         query: api::DocumentsQuery,
     ) -> Result<Answer<api::DocumentList>, CallError> {
-        let after = After::read(query.cursor.as_deref())?;
-        let (viewer, limit) = (self.viewer(), query.limit.unwrap_or(usize::MAX));
+        let page = NamePage::new(query.limit, query.cursor.as_deref())?;
+        let viewer = self.viewer();
         let shared = match &query.collection {
             Some(collection) => Some(self.session.collection_documents(&viewer, collection).await?),
             None => None,
@@ -119,12 +114,11 @@ impl Authorized<ReadDocuments> {
                 Some(documents) => Box::new(documents.iter()),
                 None => Box::new(view.documents().map(|seen| seen.held())),
             };
-            let documents = documents.filter(|held| after.is_before(held.name.as_str()));
-            Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
+            let (documents, next_cursor) = page.of(documents, |held| held.name.as_str());
+            let documents = documents.into_iter().map(|held| listed(held, &view)).collect();
+            Ok(api::DocumentList { documents, next_cursor })
         };
-        let mut documents = self.session.view(&viewer, look).await?;
-        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.to_string());
-        Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
+        Ok(Answer::ok(self.session.view(&viewer, look).await?))
     }
 
     pub(crate) async fn read_document(

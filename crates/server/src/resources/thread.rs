@@ -7,11 +7,7 @@ use callboard_core::{
     view::View,
 };
 
-use crate::{
-    call::*,
-    cursor::{self, After},
-    rights::ReadSession,
-};
+use crate::{call::*, cursor::NamePage, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -26,18 +22,13 @@ async fn list_threads(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::ThreadList>, CallError> {
-    let after = After::read(query.cursor.as_deref())?;
-    let limit = query.limit.unwrap_or(usize::MAX);
-    let mut threads = caller
-        .session
-        .view(&caller.viewer(), |view| {
-            let threads = view.threads().filter(|(name, _)| after.is_before(name.as_str()));
-            let threads = threads.take(limit.saturating_add(1));
-            Ok(threads.map(|(name, thread)| api::Thread::seen(&view, name, thread)).collect::<Vec<_>>())
-        })
-        .await?;
-    let next_cursor = cursor::cut(&mut threads, limit, |thread| thread.name.to_string());
-    Ok(Answer::ok(api::ThreadList { threads, next_cursor }))
+    let page = NamePage::new(query.limit, query.cursor.as_deref())?;
+    let look = |view: View<'_>| {
+        let (threads, next_cursor) = page.of(view.threads(), |(name, _)| name.as_str());
+        let threads = threads.into_iter().map(|(name, thread)| api::Thread::seen(&view, name, thread));
+        Ok(api::ThreadList { threads: threads.collect(), next_cursor })
+    };
+    Ok(Answer::ok(caller.session.view(&caller.viewer(), look).await?))
 }
 
 /// Create a thread, or change who may see it and its settings

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     call::*,
-    cursor::{self, After},
+    cursor::NamePage,
     rights::{Rank, ReadVariables},
 };
 
@@ -31,15 +31,12 @@ async fn list_variables(
     caller: Authorized<ReadVariables>,
     Query(query): Query<api::PageAtQuery>,
 ) -> Result<Answer<api::VariableList>, CallError> {
-    let after = After::read(query.cursor.as_deref())?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let page = NamePage::new(query.limit, query.cursor.as_deref())?;
     let look = |view: View<'_>| {
-        let variables = view.variables().filter(|variable| after.is_before(variable.name.as_str()));
-        Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
+        let (variables, next_cursor) = page.of(view.variables(), |variable| variable.name.as_str());
+        Ok(api::VariableList { variables: variables.into_iter().map(api::Variable::of).collect(), next_cursor })
     };
-    let mut variables = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.to_string());
-    Ok(Answer::ok(api::VariableList { variables, next_cursor }))
+    Ok(Answer::ok(caller.look_at(query.at, look).await?))
 }
 
 /// Clear all variables
