@@ -89,7 +89,13 @@ impl App {
         let own = address.into_iter().collect();
         let browsers =
             settings.browsers.as_ref().map(|browsers| Browsers::new(board.clone(), browsers, own, closing.clone()));
-        let mut outside = outside(files.as_ref(), browsers.as_ref());
+        let mut outside = Outside::default();
+        if let Some(files) = &files {
+            outside.files = files.clone();
+        }
+        if let Some(browsers) = &browsers {
+            outside.browsers = Arc::new(browsers.clone());
+        }
         let executions = Executions::new(board.clone(), &settings, outside.browsers.clone(), driving, closing.clone());
         outside.workflows = Arc::new(executions.clone());
         let (known, ends) = (outside.clone(), closing.clone());
@@ -127,15 +133,4 @@ impl Inner {
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
     }
-}
-
-fn outside(files: Option<&Arc<Files>>, browsers: Option<&Browsers>) -> Outside {
-    let mut outside = Outside::default();
-    if let Some(files) = files {
-        outside.files = files.clone();
-    }
-    if let Some(browsers) = browsers {
-        outside.browsers = Arc::new(browsers.clone());
-    }
-    outside
 }

@@ -212,18 +212,10 @@ fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, CallError> {
     query.map(|query| query.0).map_err(|error| CallError::new("bad_query", error.to_string()))
 }
 
-/// What the path names: a session or a collection.
-pub(crate) enum PathTarget {
-    Session(SessionId),
-    Collection(CollectionName),
-}
-
-/// The session or collection that the path names.
-pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<PathTarget, CallError> {
-    let Ok(text) = segment(parts, app, CollectionName::NAME).await else {
-        return session_id(parts, app).await.map(PathTarget::Session);
-    };
-    text.parse().map(PathTarget::Collection).map_err(|_| absent("collection", &text))
+/// The collection that the path names, if it names one.
+pub(crate) async fn collection(parts: &mut Parts, app: &App) -> Result<Option<CollectionName>, CallError> {
+    let Ok(text) = segment(parts, app, CollectionName::NAME).await else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| absent("collection", &text))
 }
 
 /// The session that the path names.

@@ -9,7 +9,7 @@ use crate::{
     app::App,
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, AuthorizedToAdd, Caller, Credentials},
-    params::{self, PathTarget},
+    params,
     rights::Permission,
 };
 
@@ -28,9 +28,9 @@ impl<R: Permission> FromRequestParts<App> for Authorized<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let caller = caller(parts, app)?;
-        match params::place(parts, app).await? {
-            PathTarget::Session(id) => Self::enter(app, &caller, &id).await,
-            PathTarget::Collection(name) => Self::enter_collection(app, &caller, &name).await,
+        match params::collection(parts, app).await? {
+            Some(name) => Self::enter_collection(app, &caller, &name).await,
+            None => Self::enter(app, &caller, &params::session_id(parts, app).await?).await,
         }
     }
 }
