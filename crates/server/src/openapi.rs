@@ -45,10 +45,12 @@ pub fn openapi() -> Value {
 
 /// Declares the session or collection in the path of calls.
 fn declare_target(path: &str, calls: &mut PathItem) {
-    let target = match path {
-        _ if path.contains("{session}") => InPath::<SessionId>::into_params(|| None),
-        _ if path.contains("{collection}") => InPath::<CollectionName>::into_params(|| None),
-        _ => return,
+    let target = if path.contains("{session}") {
+        InPath::<SessionId>::into_params(|| None)
+    } else if path.contains("{collection}") {
+        InPath::<CollectionName>::into_params(|| None)
+    } else {
+        return;
     };
     let PathItem { get, put, post, patch, delete, .. } = calls;
     for call in [get, put, post, patch, delete].into_iter().flatten() {
