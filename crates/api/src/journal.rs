@@ -132,7 +132,7 @@ pub struct FollowQuery {
 /// An event of the stream.
 #[derive(Debug, ToSchema)]
 pub struct Event {
-    /// The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`.
+    /// The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`, `entries.changed`.
     pub id: Option<String>,
     /// The type of the entry, or of an event that is not stored.
     pub event: Option<String>,

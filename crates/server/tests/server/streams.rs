@@ -104,6 +104,9 @@ async fn an_agent_is_told_that_what_it_sees_was_erased_and_of_nothing_that_is_hi
     let critics = json!({"visible_to": ["critic"]});
     server.send("PUT", &format!("{team}/threads/aside"), critics).await.is(200);
     let hidden = server.say(&team, "aside", "currents").await;
+    // The manager sees that there was a turn, and not what its prompt showed.
+    let turn = json!({"agent": "critic", "thread": "aside", "record": true});
+    server.send("POST", &format!("{team}/prompt"), turn).await.is(200);
     // The manager knows that the set is there, and not what it says.
     let depths = json!({"content": "depths", "visible_to": ["critic"]});
     let set = server.send("PUT", &format!("{team}/context-sets/brief"), depths).await.is(200).etag();

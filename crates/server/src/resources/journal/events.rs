@@ -22,7 +22,8 @@ use crate::{
 /// In each event `id` is the number of an entry, `event` its type, and `data` the entry as JSON. After a broken
 /// connection, continue with `Last-Event-ID`. Some events have no `id`, since they are not stored: the user and the manager
 /// get `turn.delta`, pieces of a model's answer as they arrive; who may see the browser gets `browser.changed`, its tabs after
-/// each change, and `browser.noticed`, such as a dialog that a page opened.
+/// each change, and `browser.noticed`, such as a dialog that a page opened; an agent gets `entries.changed` where words in
+/// entries that it sees were erased, hidden or restored.
 #[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal",
     params(FollowQuery, ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
     responses((status = OK, description = "An endless stream: each new entry as an event", content_type = "text/event-stream", body = api::Event)))]
