@@ -123,7 +123,7 @@ pub struct FollowQuery {
 /// An event of the stream.
 #[derive(Debug, ToSchema)]
 pub struct Event {
-    /// The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`.
+    /// The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`, `entries.changed`.
     pub id: Option<String>,
     /// The type of the entry, or of an event that is not stored.
     pub event: Option<String>,
@@ -133,6 +133,9 @@ pub struct Event {
 
 /// The type of an event that carries a piece of a model's answer.
 pub const DELTA: &str = "turn.delta";
+
+/// The type of an event that tells an agent that entries which it sees say something else now. It names none.
+pub const REWRITTEN: &str = "entries.changed";
 
 /// A piece of a model's answer as it arrives. It is not stored and not sent again.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use axum::{
     routing::post,
 };
 use callboard_model::{Endpoints, Settings as ModelSettings};
-use callboard_server::{Limits, Settings};
+use callboard_server::{Limits, Server, Settings};
 use callboard_store::Durability;
 use tokio::{net::TcpListener, runtime::Builder, sync::oneshot};
 
@@ -36,7 +36,7 @@ impl Served {
             for session in sessions {
                 board::session(&board, &session).await?;
             }
-            callboard_server::serve(board.clone(), settings(), listener, async { drop(stop.await) }).await?;
+            Server::ready(board.clone(), settings(), listener)?.serve(async { drop(stop.await) }).await;
             board.close().await;
             Ok(())
         })
@@ -50,7 +50,7 @@ impl Served {
             let board = board::sqlite(&path, durability)?;
             let models = ModelSettings { openai_base_url: Some(base_url), ..ModelSettings::default() };
             let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
-            callboard_server::serve(board.clone(), settings, listener, async { drop(stop.await) }).await?;
+            Server::ready(board.clone(), settings, listener)?.serve(async { drop(stop.await) }).await;
             board.close().await;
             Ok(())
         })

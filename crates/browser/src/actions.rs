@@ -23,14 +23,12 @@ pub enum Action {
         /// Which one.
         selector: String,
     },
-    /// Type into a field.
+    /// Type into a field, in the place of what stands in it.
     Type {
         /// Which field.
         selector: String,
         /// What to type, in pieces.
         text: Vec<Piece>,
-        /// What stands in the field goes first.
-        replace: bool,
     },
     /// Press a key, such as `Enter` or `Control+a`.
     Press {
@@ -97,8 +95,6 @@ pub enum WaitFor {
 /// An action was done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Acted {
-    /// What it was done to, with its selector. Empty where there is no element.
-    pub element: String,
     /// The address that the tab shows now.
     pub url: String,
     /// The title of the page.
@@ -127,7 +123,7 @@ impl Browser {
         if pretends {
             self.stop_pretending(&live, &target).await?;
         }
-        let element = done?;
+        done?;
         let loaded = match action {
             Action::Wait(_) | Action::Scroll { .. } => true,
             _ => self.settle(&target).await,
@@ -137,7 +133,7 @@ impl Browser {
         }
         self.inner.check_landing(&live, &target, before)?;
         let (url, title) = self.inner.url_and_title(&target);
-        Ok(Acted { element, url, title, loaded, restarted })
+        Ok(Acted { url, title, loaded, restarted })
     }
 
     /// A tab behind others takes no input. So that a call in one tab does not bring it to the front, it is only told that it is there.
@@ -173,54 +169,47 @@ impl Browser {
         }
     }
 
-    async fn perform(&self, live: &Live, target: &Target, action: &Action) -> Result<String, BrowserError> {
+    async fn perform(&self, live: &Live, target: &Target, action: &Action) -> Result<(), BrowserError> {
         match action {
             Action::Click { selector } => self.click(live, target, selector).await,
-            Action::Type { selector, text, replace } => self.type_text(live, target, selector, text, *replace).await,
+            Action::Type { selector, text } => self.type_text(live, target, selector, text).await,
             Action::Press { selector, key } => self.press(live, target, selector.as_deref(), key).await,
             Action::Select { selector, options } => {
                 let selector = Selector::parse(selector)?;
                 let argument = json!({"selector": selector, "options": options});
-                Ok(self.find(live, target, &selector, "choose", &argument).await?.what)
+                self.find(live, target, &selector, "choose", &argument).await.map(drop)
             }
             Action::Wait(wait) => self.wait(live, target, wait).await,
             Action::Scroll { selector: Some(selector), .. } => {
                 let selector = Selector::parse(selector)?;
-                Ok(self.find(live, target, &selector, "scrollTo", &selector).await?.what)
+                self.find(live, target, &selector, "scrollTo", &selector).await.map(drop)
             }
             Action::Scroll { selector: None, pixels } => {
                 let Point { x, y } = live.run(target, "middle", &()).await?;
                 let wheel = json!({"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": pixels});
-                mouse(live, target, wheel).await.map(|()| String::new())
+                mouse(live, target, wheel).await
             }
         }
     }
 
-    async fn click(&self, live: &Live, target: &Target, selector: &str) -> Result<String, BrowserError> {
+    async fn click(&self, live: &Live, target: &Target, selector: &str) -> Result<(), BrowserError> {
         let selector = Selector::parse(selector)?;
-        let FoundElement { x, y, what, .. } = self.find(live, target, &selector, "aim", &selector).await?;
+        let FoundElement { x, y, .. } = self.find(live, target, &selector, "aim", &selector).await?;
         for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1});
             mouse(live, target, event).await?;
         }
-        Ok(what)
+        Ok(())
     }
 
-    async fn press(
-        &self,
-        live: &Live,
-        target: &Target,
-        selector: Option<&str>,
-        key: &str,
-    ) -> Result<String, BrowserError> {
+    async fn press(&self, live: &Live, target: &Target, selector: Option<&str>, key: &str) -> Result<(), BrowserError> {
         let key = Key::parse(key)?;
-        let mut what = String::new();
         if let Some(selector) = selector {
             let selector = Selector::parse(selector)?;
-            what = self.find(live, target, &selector, "focusAny", &selector).await?.what;
+            self.find(live, target, &selector, "focusAny", &selector).await?;
         }
-        keyboard(live, target, &key).await.map(|()| what)
+        keyboard(live, target, &key).await
     }
 
     async fn type_text(
@@ -229,11 +218,10 @@ impl Browser {
         target: &Target,
         selector: &str,
         pieces: &[Piece],
-        replace: bool,
-    ) -> Result<String, BrowserError> {
+    ) -> Result<(), BrowserError> {
         let selector = Selector::parse(selector)?;
         let secret = pieces.iter().any(|piece| matches!(piece, Piece::Secret(_)));
-        let field = json!({"selector": selector, "replace": replace, "secret": secret});
+        let field = json!({"selector": selector, "replace": true, "secret": secret});
         let again = json!({"selector": selector, "replace": false, "secret": secret});
         let found = self.find(live, target, &selector, "focusField", &field).await?;
         // All are checked before a piece of any is typed.
@@ -242,9 +230,7 @@ impl Browser {
                 allowed(secret, &found.origin)?;
             }
         }
-        if replace {
-            keyboard(live, target, &Key::parse("Delete")?).await?;
-        }
+        keyboard(live, target, &Key::parse("Delete")?).await?;
         for piece in pieces {
             match piece {
                 Piece::Plain(text) => type_plain(live, target, text).await?,
@@ -258,10 +244,10 @@ impl Browser {
                 }
             }
         }
-        Ok(found.what)
+        Ok(())
     }
 
-    async fn wait(&self, live: &Live, target: &Target, wait: &WaitFor) -> Result<String, BrowserError> {
+    async fn wait(&self, live: &Live, target: &Target, wait: &WaitFor) -> Result<(), BrowserError> {
         let limit = self.inner.shared.settings.timeouts.wait;
         let source = match wait {
             WaitFor::Time(time) if *time > limit => {
@@ -269,7 +255,7 @@ impl Browser {
             }
             WaitFor::Time(time) => {
                 sleep(*time).await;
-                return Ok(String::new());
+                return Ok(());
             }
             WaitFor::Selector(selector) => selector.clone(),
             WaitFor::Text(text) => format!("text={text}"),
@@ -280,7 +266,7 @@ impl Browser {
             let there: There = live.run(target, "isThere", &selector).await?;
             match there {
                 There { bad: Some(reason), .. } => return Err(BrowserError::BadSelector { selector: source, reason }),
-                There { there: true, .. } => return Ok(source),
+                There { there: true, .. } => return Ok(()),
                 _ if Instant::now() > end => {
                     return Err(BrowserError::TimedOut { what: format!("waiting for `{source}`"), limit });
                 }

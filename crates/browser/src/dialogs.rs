@@ -26,7 +26,7 @@ pub enum Notice {
         /// What it shows.
         url: String,
     },
-    /// A page opened a window, which was closed.
+    /// A page opened a window, which was closed, since there were too many tabs.
     PopUpRefused {
         /// The tab that opened it, if it is known.
         opener: Option<String>,

@@ -27,16 +27,6 @@ pub struct Navigated {
     pub restarted: bool,
 }
 
-/// A tab was opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Opened {
-    /// Its name.
-    pub name: String,
-    /// What it shows.
-    #[serde(flatten)]
-    pub page: Navigated,
-}
-
 #[derive(Deserialize)]
 struct Answer {
     #[serde(rename = "loaderId")]
@@ -49,7 +39,7 @@ struct Answer {
 
 impl Browser {
     /// Opens an address in a new tab with this name, which becomes the active one. If the address cannot be loaded, the tab is closed again.
-    pub async fn open(&self, url: &str, name: &str) -> Result<Opened, BrowserError> {
+    pub async fn open(&self, url: &str, name: &str) -> Result<Navigated, BrowserError> {
         let chars = name.chars().count();
         if name.trim() != name || !(1..=100).contains(&chars) || name.chars().any(char::is_control) {
             return Err(BrowserError::BadName { name: name.to_owned() });
@@ -69,7 +59,7 @@ impl Browser {
         }
         let target = self.inner.new_tab(&live, name).await?;
         match self.inner.load(&live, &target, url, shared.settings.timeouts.load).await {
-            Ok(page) => Ok(Opened { name: name.to_owned(), page: Navigated { restarted, ..page } }),
+            Ok(page) => Ok(Navigated { restarted, ..page }),
             Err(error) => {
                 self.close(name).await?;
                 Err(error)

@@ -109,7 +109,6 @@ pub(crate) struct FoundElement {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) origin: String,
-    pub(crate) what: String,
 }
 
 impl FoundElement {
@@ -138,6 +137,6 @@ impl FoundElement {
         if let Some(option) = self.missing {
             return Err(BrowserError::NoOption { selector, option, options: masked(&self.options) });
         }
-        Ok(Self { what: mask.text(&self.what), ..self })
+        Ok(self)
     }
 }

@@ -19,8 +19,6 @@ pub struct Settings {
     pub rules: Rules,
     /// The ports that no page may reach. Browsers of one program share them.
     pub reserved: ReservedPorts,
-    /// What happens to pop-ups.
-    pub pop_ups: PopUps,
     /// How long things may take.
     pub timeouts: Timeouts,
     /// How many tabs there may be and how large their windows are.
@@ -60,16 +58,6 @@ pub enum Profile {
     Kept(PathBuf),
 }
 
-/// What happens to windows that pages open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PopUps {
-    /// They become tabs with names of their own: `popup-1`, `popup-2` and so on.
-    #[default]
-    Keep,
-    /// They are closed.
-    Close,
-}
-
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
@@ -106,7 +94,8 @@ impl Default for Timeouts {
 /// Sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most tabs, pop-ups included.
+    /// The most tabs. Windows that pages open become tabs with names of their own, `popup-1`, `popup-2` and so on; those that would
+    /// be too many are closed.
     pub tabs: usize,
     /// Width of the window in pixels.
     pub width: u32,

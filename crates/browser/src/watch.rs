@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Notice, PopUps, Way,
+    Notice, Way,
     devtools::{DevtoolsCommand, Event, Events},
     dialogs,
     tabs::{Shared, Tab, Tabs},
@@ -155,8 +155,7 @@ impl Watcher {
         let opener = info.opener.as_ref().and_then(|opener| tabs.by_target(opener)).and_then(|tab| tab.name.clone());
         let wanted = std::mem::take(&mut tabs.next_pop_up_url);
         let url = self.shared.mask.url(if info.url.is_empty() { &wanted } else { &info.url });
-        let settings = &self.shared.settings;
-        if settings.pop_ups == PopUps::Close || tabs.all.len() >= settings.limits.tabs {
+        if tabs.all.len() >= self.shared.settings.limits.tabs {
             return Attached::Refused(Notice::PopUpRefused { opener, url });
         }
         let name = loop {

@@ -11,10 +11,10 @@ use std::{fmt::Display, io};
 
 use bytes::Bytes;
 use callboard_engine::core::id::SessionId;
+use callboard_mcp::escaped;
 use callboard_server::{Local, Pieces};
 use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Method, Request, Response, header};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -67,7 +67,7 @@ pub(crate) struct Answer<T> {
 impl Client {
     /// A call on `path`, segment by segment.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'_> {
-        let address = path.iter().map(|segment| format!("/{}", encoded(segment))).collect();
+        let address = path.iter().map(|segment| format!("/{}", escaped(segment))).collect();
         Call { client: self, method, address, body: None, because: Because::Option }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Call<'a> {
         self.address.push(if self.address.contains('?') { '&' } else { '?' });
         self.address.push_str(name);
         self.address.push('=');
-        self.address.push_str(&encoded(&value.to_string()));
+        self.address.push_str(&escaped(&value.to_string()));
         self
     }
 
@@ -215,22 +215,14 @@ fn once(bytes: Bytes) -> Pieces {
     stream::once(std::future::ready(Ok::<_, io::Error>(bytes))).boxed()
 }
 
-/// What is escaped in addresses: all but letters, digits and `-._~`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// A text as a part of an address.
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_text_of_any_kind_can_stand_in_an_address() {
-        assert_eq!(encoded("Process Steps"), "Process%20Steps");
-        assert_eq!(encoded("agent:a/b?c#d&e%"), "agent%3Aa%2Fb%3Fc%23d%26e%25");
-        assert_eq!(encoded("\u{fc}"), "%C3%BC");
+        assert_eq!(escaped("Process Steps"), "Process%20Steps");
+        assert_eq!(escaped("agent:a/b?c#d&e%"), "agent%3Aa%2Fb%3Fc%23d%26e%25");
+        assert_eq!(escaped("\u{fc}"), "%C3%BC");
     }
 }

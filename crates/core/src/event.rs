@@ -268,6 +268,15 @@ impl State {
     }
 }
 
+/// Whether words say nothing, such as a list of which all was erased.
+fn is_empty(words: &Value) -> bool {
+    match words {
+        Value::Array(all) => all.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
 impl View<'_> {
     /// From which entry on the viewer may find what entries with this subject and audience say of such a thing; see
     /// [`Fact::recalls_from`].
@@ -299,5 +308,22 @@ impl View<'_> {
         }
         let seen = (EventType::of_entry(entry)?.project)(entry, self)?;
         Ok(seen.map(|seen| projected(seen.kind, seen.data.to_string().into())))
+    }
+
+    /// Whether an entry has words and the viewer sees all of them, so that no change of them is hidden from it. A turn also changes
+    /// with what its prompt showed, which may be hidden from the viewer: of a turn it is never so.
+    pub fn sees_all_words(&self, entry: &Entry) -> Result<bool, Error> {
+        let known = EventType::of_entry(entry)?;
+        if known.kind == run::turn_facts::TurnRequested::TYPE {
+            return Ok(false);
+        }
+        let Some(seen) = self.project(entry)?.filter(|seen| *seen.kind == *known.kind) else { return Ok(false) };
+        let words = |data: &str| {
+            let data: Value = serde_json::from_str(data).ok()?;
+            let words = known.words(&data).into_iter().filter(|words| !is_empty(words));
+            Some(words.cloned().collect::<Vec<_>>())
+        };
+        let (all, seen) = (words(&entry.json()), words(&seen.data));
+        Ok(all == seen && all.is_some_and(|all| !all.is_empty()))
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct Refusal {
 }
 
 /// A text as a part of an address.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     utf8_percent_encode(text, &ESCAPED).to_string()
 }
 

@@ -20,7 +20,7 @@ mod watch;
 
 pub use self::{
     api::{Api, Pieces},
-    call::Scope,
+    call::{Scope, escaped},
     connections::Connections,
     door::Door,
     offer::Offer,

@@ -27,6 +27,9 @@ const COLLECTING: Duration = Duration::from_millis(100);
 /// How long to wait before a stream that broke is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// The type of the event that tells an agent that entries which it sees say something else now.
+const REWRITTEN: &str = "entries.changed";
+
 /// Whom to tell.
 pub(crate) enum Listener {
     /// A client of an earlier protocol, which subscribes resource by resource.
@@ -173,10 +176,12 @@ impl Events<'_> {
                 continue;
             };
             match open.next().await {
-                // What is not stored has no number, and changes nothing that can be read.
-                Some(Ok(event)) if event.id.is_empty() => {}
+                // What is not stored has no number. Nearly all of it changes nothing that can be read.
+                Some(Ok(event)) if event.id.is_empty() && event.event != REWRITTEN => {}
                 Some(Ok(event)) => {
-                    self.after = event.id;
+                    if !event.id.is_empty() {
+                        self.after = event.id;
+                    }
                     let entry: Value = serde_json::from_str(&event.data).unwrap_or_default();
                     return Ok((event.event, entry.get("data").cloned().unwrap_or_default()));
                 }

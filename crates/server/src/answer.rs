@@ -20,6 +20,8 @@ use crate::call_error::CallError;
 pub(crate) struct Answer<T> {
     /// The head of the session as of which this holds. A later write can expect it.
     pub(crate) head: Option<Seq>,
+    /// That of a call that went well.
+    status: StatusCode,
     /// The answer itself.
     pub(crate) body: T,
 }
@@ -30,7 +32,7 @@ pub(crate) type Pages<T> = BoxStream<'static, Result<Vec<T>, CallError>>;
 impl<T> Answer<T> {
     /// An answer that names no head.
     pub(crate) fn ok(body: T) -> Self {
-        Self { head: None, body }
+        Self { head: None, status: StatusCode::OK, body }
     }
 
     /// The same as of this head.
@@ -38,33 +40,18 @@ impl<T> Answer<T> {
     pub(crate) fn at(self, head: Seq) -> Self {
         Self { head: Some(head), ..self }
     }
-}
 
-/// The answer of a call that created something.
-pub(crate) struct Created<T>(pub(crate) Answer<T>);
-
-/// The answer of a call that began something.
-pub(crate) struct Accepted<T>(pub(crate) Answer<T>);
-
-impl<T: Serialize> IntoResponse for Created<T> {
-    fn into_response(self) -> Response {
-        with_status(self.0, StatusCode::CREATED)
+    /// The same of a call that created something.
+    #[must_use]
+    pub(crate) fn created(self) -> Self {
+        Self { status: StatusCode::CREATED, ..self }
     }
-}
 
-impl<T: Serialize> IntoResponse for Accepted<T> {
-    fn into_response(self) -> Response {
-        with_status(self.0, StatusCode::ACCEPTED)
+    /// The same of a call that began something.
+    #[must_use]
+    pub(crate) fn accepted(self) -> Self {
+        Self { status: StatusCode::ACCEPTED, ..self }
     }
-}
-
-/// The same with this status, unless something went wrong.
-fn with_status<T: Serialize>(answer: Answer<T>, status: StatusCode) -> Response {
-    let mut response = answer.into_response();
-    if response.status() == StatusCode::OK {
-        *response.status_mut() = status;
-    }
-    response
 }
 
 impl<T: Serialize> IntoResponse for Answer<T> {
@@ -76,7 +63,7 @@ impl<T: Serialize> IntoResponse for Answer<T> {
                 return CallError::new("internal", detail).into_response();
             }
         };
-        let mut response = ([json()], body).into_response();
+        let mut response = (self.status, [json()], body).into_response();
         let tag = self.head.and_then(|head| HeaderValue::from_str(&format!("\"{head}\"")).ok());
         response.headers_mut().extend(tag.map(|tag| (header::ETAG, tag)));
         response
@@ -112,6 +99,6 @@ pub(crate) fn broken(error: CallError) -> std::io::Error {
     std::io::Error::other(error.code)
 }
 
-fn json() -> (header::HeaderName, HeaderValue) {
-    (header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+fn json() -> (header::HeaderName, &'static str) {
+    (header::CONTENT_TYPE, "application/json")
 }

@@ -15,8 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Settings, asking::Asking, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions,
-    files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, open_requests::OpenRequests, page::Page,
-    secret, secret::Secret,
+    files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, page::Page, secret, secret::Secret,
 };
 
 /// What every call works with. Clones share it.
@@ -51,27 +50,9 @@ pub(crate) struct Inner {
     /// request works, if any, and the key that it claims.
     pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
     /// The requests of the gateway under idempotency keys that are being answered.
-    pub(crate) open_requests: OpenRequests,
+    pub(crate) open_requests: KeyedLock<(SessionId, String)>,
     /// What this server asks models for programs.
     pub(crate) asking: Asking,
-}
-
-/// An open stream, which the metrics count as long as it lives.
-pub(crate) struct OpenStream {
-    pub(crate) app: App,
-}
-
-impl OpenStream {
-    pub(crate) fn new(app: &App) -> Self {
-        app.metrics.streams.up();
-        Self { app: app.clone() }
-    }
-}
-
-impl Drop for OpenStream {
-    fn drop(&mut self) {
-        self.app.metrics.streams.down();
-    }
 }
 
 impl App {
@@ -108,7 +89,13 @@ impl App {
         let own = address.into_iter().collect();
         let browsers =
             settings.browsers.as_ref().map(|browsers| Browsers::new(board.clone(), browsers, own, closing.clone()));
-        let mut outside = outside(files.as_ref(), browsers.as_ref());
+        let mut outside = Outside::default();
+        if let Some(files) = &files {
+            outside.files = Some(files.clone());
+        }
+        if let Some(browsers) = &browsers {
+            outside.browsers = Some(Arc::new(browsers.clone()));
+        }
         let executions = Executions::new(board.clone(), &settings, outside.browsers.clone(), driving, closing.clone());
         outside.workflows = Some(Arc::new(executions.clone()));
         let (known, ends) = (outside.clone(), closing.clone());
@@ -128,7 +115,7 @@ impl App {
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             locks: KeyedLock::default(),
-            open_requests: OpenRequests::default(),
+            open_requests: KeyedLock::default(),
             asking: Asking::new(board.clone()),
             board,
             settings,
@@ -146,15 +133,4 @@ impl Inner {
     pub(crate) fn supervisor(&self) -> &Supervisor {
         &self.board.settings().supervisor
     }
-}
-
-fn outside(files: Option<&Arc<Files>>, browsers: Option<&Browsers>) -> Outside {
-    let mut outside = Outside::default();
-    if let Some(files) = files {
-        outside.files = Some(files.clone());
-    }
-    if let Some(browsers) = browsers {
-        outside.browsers = Some(Arc::new(browsers.clone()));
-    }
-    outside
 }

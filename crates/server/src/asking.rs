@@ -3,13 +3,15 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
+        atomic::{AtomicI64, Ordering},
     },
     time::Duration,
 };
 
 use callboard_core::state::State;
 use callboard_engine::{Board, Error, Random as _, Session, SystemRandom};
+
+use crate::metrics::{Counted, Gauge};
 
 /// The shortest time between two notes that this server is there.
 const SHORTEST: Duration = Duration::from_millis(200);
@@ -20,18 +22,15 @@ pub(crate) struct Asking {
     board: Board,
     /// A name that no other server has, nor this one once it was started again.
     name: Arc<str>,
-    open: Arc<AtomicUsize>,
+    open: Gauge,
     /// When it was last noted that this server is there, in milliseconds since 1970; long ago if it never was.
     noted: Arc<AtomicI64>,
 }
 
-/// A request of a program that is being answered, until it is dropped.
-pub(crate) struct OpenTurn(Arc<AtomicUsize>);
-
 impl Asking {
     pub(crate) fn new(board: Board) -> Self {
         let name = format!("{:016x}", SystemRandom.next()).into();
-        Self { board, name, open: Arc::default(), noted: Arc::new(AtomicI64::new(i64::MIN)) }
+        Self { board, name, open: Gauge::default(), noted: Arc::new(AtomicI64::new(i64::MIN)) }
     }
 
     /// The name of this server in turns.
@@ -41,9 +40,8 @@ impl Asking {
 
     /// Begins a request. Others know from now on that this server is there. Nothing is asked of the store before half of
     /// the time has passed for which they know it.
-    pub(crate) async fn begin(&self) -> Result<OpenTurn, Error> {
-        self.open.fetch_add(1, Ordering::Relaxed);
-        let asked = OpenTurn(self.open.clone());
+    pub(crate) async fn begin(&self) -> Result<Counted, Error> {
+        let asked = self.open.open();
         let passed = self.now().saturating_sub(self.noted.load(Ordering::Relaxed));
         let half = i64::try_from(self.board.settings().lease.lasts.as_millis() / 2).unwrap_or(i64::MAX);
         // Where the clock was set back, nothing is known.
@@ -73,7 +71,7 @@ impl Asking {
     /// Notes again and again that this server is there, while requests are open.
     pub(crate) async fn keep(&self) {
         loop {
-            if self.open.load(Ordering::Relaxed) > 0
+            if self.open.now() > 0
                 && let Err(error) = self.note().await
             {
                 tracing::warn!(%error, "it could not be noted that this server asks models; trying again");
@@ -86,16 +84,10 @@ impl Asking {
     /// nothing, such as one whose client hung up before the model was asked. Where that fails, the next call tries again.
     pub(crate) async fn settle(&self, session: &Session, state: &State) {
         // The state was read before: what is in it was begun by a request that was counted.
-        let busy = (self.open.load(Ordering::Relaxed) > 0).then_some(&*self.name);
+        let busy = (self.open.now() > 0).then_some(&*self.name);
         if let Err(error) = self.board.end_left_turns(session, state, busy).await {
             tracing::warn!(session = %session.id(), %error, "a turn whose server is gone could not be ended");
         }
-    }
-}
-
-impl Drop for OpenTurn {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

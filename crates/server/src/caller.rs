@@ -19,6 +19,7 @@ use callboard_engine::{Error, Receipt, Session};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    answer::Answer,
     app::App,
     call_error::CallError,
     idempotency::Attempt,
@@ -62,15 +63,6 @@ pub(crate) struct Authorized<R> {
 /// comes without a look at the store before it.
 pub(crate) struct AuthorizedToAdd<R>(Authorized<R>);
 
-/// A caller with the right `R` in a session that may be gone, for calls whose repeat finds it gone.
-pub(crate) struct AuthorizedIfThere<R> {
-    pub(crate) app: App,
-    /// The named session.
-    pub(crate) id: SessionId,
-    /// The caller in the session, or the error `not_found`, which only the user gets.
-    pub(crate) caller: Result<Authorized<R>, CallError>,
-}
-
 /// A caller with the right `R` on the server.
 pub(crate) struct AuthorizedOnServer<R> {
     pub(crate) app: App,
@@ -91,9 +83,7 @@ impl<R: Permission> Authorized<R> {
         };
         Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
     }
-}
 
-impl<R: Permission> Authorized<R> {
     /// Lets a caller into a collection: the user alone. Agents find what is in it through their sessions.
     pub(crate) async fn enter_collection(app: &App, caller: &Caller, name: &CollectionName) -> Result<Self, CallError> {
         AuthorizedOnServer::<R>::enter(app, caller).await?;
@@ -117,17 +107,6 @@ impl<R: Permission> AuthorizedToAdd<R> {
             return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
         }
         Authorized::enter(app, caller, id).await.map(Self)
-    }
-}
-
-impl<R: Permission> AuthorizedIfThere<R> {
-    /// Lets a caller into a session, if it has the right and the session is there.
-    pub(crate) async fn enter(app: &App, caller: &Caller, id: &SessionId) -> Result<Self, CallError> {
-        let caller = match Authorized::enter(app, caller, id).await {
-            Err(error) if error.code != "not_found" => return Err(error),
-            caller => caller,
-        };
-        Ok(Self { app: app.clone(), id: id.clone(), caller })
     }
 }
 
@@ -194,6 +173,18 @@ impl<R> Authorized<R> {
             Some(request) => session.execute_once(by, expected, request, command).await?,
             None => session.execute_at(by, expected, command).await?,
         })
+    }
+
+    /// Executes a command under these conditions, and answers with what `look` sees behind it.
+    pub(crate) async fn change<C: Command<Answer: KeptAnswer>, T>(
+        &self,
+        options: WriteOptions,
+        command: C,
+        look: impl FnOnce(View<'_>, C::Answer) -> Result<T, Refusal>,
+    ) -> Result<Answer<T>, CallError> {
+        let Receipt { answer, head } = self.execute(options, command).await?;
+        let seen = self.session.view_at(&self.viewer(), head, |view| look(view, answer)).await?;
+        Ok(Answer::ok(seen).at(head))
     }
 
     /// Does work outside of the journal under these conditions, once if the request has a key. `work` is told whether
@@ -290,23 +281,19 @@ impl Credentials {
 
     /// Lets a caller into a session. A token of another session opens nothing, not even the knowledge that this one exists.
     async fn enter(&self, app: &App, id: &SessionId) -> Result<(Session, Arc<State>, Actor), CallError> {
-        let Self::Token(token) = self else {
-            let session = match app.board.session(id).await {
-                Err(Error::NoSession { .. }) => return Err(no_session(app, id).await),
-                session => session?,
-            };
-            // It was looked up in the store a moment ago.
-            let state = session.known()?;
-            return Ok((session, state, Actor::User));
+        let token = match self {
+            Self::User => None,
+            Self::Token(token) if secret::session_of(token).as_ref() == Some(id) => Some(token),
+            Self::Token(_) => return Err(unknown()),
         };
-        if secret::session_of(token).as_ref() != Some(id) {
-            return Err(unknown());
-        }
         let session = match app.board.session(id).await {
-            Err(Error::NoSession { .. }) => return Err(unknown()),
+            Err(Error::NoSession { .. }) if token.is_some() => return Err(unknown()),
+            Err(Error::NoSession { .. }) => return Err(no_session(app, id).await),
             session => session?,
         };
+        // It was looked up in the store a moment ago.
         let state = session.known()?;
+        let Some(token) = token else { return Ok((session, state, Actor::User)) };
         let (hash, now) = (secret::hash(token), app.now());
         let has_expired = state.tokens.of_hash(hash).is_some_and(|token| token.has_expired(now));
         let refused = || if has_expired { expired() } else { unknown() };

@@ -1,5 +1,7 @@
 //! Page cursors: where a page ended, in an opaque form.
 
+use std::fmt::Display;
+
 use callboard_core::{
     id::{CollectionName, Seq, SessionId},
     time::Timestamp,
@@ -23,31 +25,34 @@ fn open(cursor: &str) -> Result<Vec<u8>, CallError> {
     bytes.ok_or_else(bad)
 }
 
-/// Where a page of names begins: after the last name of the previous page, if there was one.
-pub(crate) struct After(Option<Vec<u8>>);
-
-impl After {
-    pub(crate) fn read(cursor: Option<&str>) -> Result<Self, CallError> {
-        cursor.map(open).transpose().map(Self)
-    }
-
-    /// Whether `name` comes on this page or a later one.
-    pub(crate) fn is_before(&self, name: &str) -> bool {
-        self.0.as_ref().is_none_or(|after| name.as_bytes() > after.as_slice())
-    }
+/// A page of a list that is sorted by name.
+pub(crate) struct NamePage {
+    /// The last name of the page before.
+    after: Option<Vec<u8>>,
+    limit: usize,
 }
 
-/// The cursor behind a session in the order of last use.
-pub(crate) fn of_use(last_activity: Timestamp, id: &SessionId) -> String {
-    seal(&format!("{}/{id}", last_activity.as_millis()))
+impl NamePage {
+    /// The page behind `cursor`, or the first one; without a limit it has all that follows.
+    pub(crate) fn new(limit: Option<usize>, cursor: Option<&str>) -> Result<Self, CallError> {
+        Ok(Self { after: cursor.map(open).transpose()?, limit: limit.unwrap_or(usize::MAX) })
+    }
+
+    /// What is on it, and the cursor of the next page if there is more.
+    pub(crate) fn of<T>(&self, all: impl Iterator<Item = T>, name: impl Fn(&T) -> &str) -> (Vec<T>, Option<String>) {
+        let is_behind = |item: &T| self.after.as_ref().is_none_or(|after| name(item).as_bytes() > after.as_slice());
+        let mut items: Vec<_> = all.filter(is_behind).take(self.limit.saturating_add(1)).collect();
+        let next_cursor = cut(&mut items, self.limit, |item| name(item).to_owned());
+        (items, next_cursor)
+    }
 }
 
 /// Where a page of sessions begins.
 pub(crate) enum SessionPlace {
     /// In the order of last use, behind one that was used at this time.
-    Behind((Timestamp, SessionId)),
+    Behind(Option<(Timestamp, SessionId)>),
     /// In the order of ids, after this.
-    After(SessionId),
+    After(Option<SessionId>),
 }
 
 /// Where a page of sessions begins, as a cursor says.
@@ -55,10 +60,8 @@ pub(crate) fn session(cursor: &str) -> Result<SessionPlace, CallError> {
     let text = text(cursor)?;
     let id = |id: &str| id.parse::<SessionId>().map_err(|_| bad());
     Ok(match text.split_once('/') {
-        Some((time, behind)) => {
-            SessionPlace::Behind((Timestamp::nearest(time.parse().map_err(|_| bad())?), id(behind)?))
-        }
-        None => SessionPlace::After(id(&text)?),
+        Some((time, behind)) => SessionPlace::Behind(Some((read_time(time)?, id(behind)?))),
+        None => SessionPlace::After(Some(id(&text)?)),
     })
 }
 
@@ -77,23 +80,31 @@ pub(crate) fn number(cursor: &str) -> Result<u64, CallError> {
 }
 
 /// Shortens a list to a page of `limit`, and gives the cursor of the next page if there was more.
-pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, name: impl Fn(&T) -> &str) -> Option<String> {
+pub(crate) fn cut<T>(read: &mut Vec<T>, limit: usize, place: impl Fn(&T) -> String) -> Option<String> {
     let more = read.len() > limit;
     read.truncate(limit);
-    read.last().filter(|_| more).map(|last| seal(name(last)))
+    read.last().filter(|_| more).map(|last| seal(&place(last)))
+}
+
+/// The place of what was done at this time, as a cursor says it.
+pub(crate) fn timed(time: Timestamp, what: impl Display) -> String {
+    format!("{}/{what}", time.as_millis())
 }
 
 /// The cursor for a place among messages.
 pub(crate) fn of_place((time, seq): MessageCursor) -> String {
-    seal(&format!("{}/{seq}", time.as_millis()))
+    seal(&timed(time, seq))
 }
 
 /// The place among messages that a cursor stands for.
 pub(crate) fn place(cursor: &str) -> Result<MessageCursor, CallError> {
     let text = text(cursor)?;
     let (time, seq) = text.split_once('/').ok_or_else(bad)?;
-    let time = time.parse().map_err(|_| bad())?;
-    Ok((Timestamp::nearest(time), Seq(seq.parse().map_err(|_| bad())?)))
+    Ok((read_time(time)?, Seq(seq.parse().map_err(|_| bad())?)))
+}
+
+fn read_time(millis: &str) -> Result<Timestamp, CallError> {
+    millis.parse().map(Timestamp::nearest).map_err(|_| bad())
 }
 
 /// The error for a text that is no cursor.

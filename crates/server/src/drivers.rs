@@ -136,11 +136,7 @@ impl Drivers {
         tasks.spawn(self.supervisor().keep("leases", move || {
             let (drivers, closing) = (drivers.clone(), closing.clone());
             async move {
-                tokio::select! {
-                    biased;
-                    () = closing.cancelled() => {}
-                    () = drivers.keep_leases() => {}
-                }
+                closing.run_until_cancelled(drivers.keep_leases()).await;
             }
         }));
     }

@@ -25,6 +25,7 @@ pub fn passage_source(source: HttpSource) -> Arc<dyn callboard_engine::PassageSo
     Arc::new(Elsewhere(source))
 }
 
+/// A source of passages.
 struct Elsewhere(HttpSource);
 
 /// A model that is given each text with what it wants before it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_api::{DELTA, Delta, FollowQuery, words};
+use callboard_api::{DELTA, Delta, FollowQuery, REWRITTEN, words};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
     conversation::facts::MessageAdded,
@@ -18,24 +18,21 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{
-    app::{App, OpenStream},
-    call_error::CallError,
-    caller::Authorized,
-    params::roles,
-    rights::Rank,
-};
+use crate::{app::App, call_error::CallError, caller::Authorized, metrics::Counted, params::roles, rights::Rank};
 
 /// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
-    open: OpenStream,
+    app: App,
+    _open: Counted,
     session: Session,
     subscription: Subscription,
     heard: Option<Listener>,
     /// The types of what is not stored that the caller wants.
     heard_types: Vec<&'static str>,
+    /// The last entry that changed what older ones say, as far as the caller was told. The user gets these entries themselves.
+    rewritten: Seq,
     admission: Admission,
 }
 
@@ -51,7 +48,8 @@ struct Admission {
 pub(crate) enum FeedItem {
     /// An entry.
     Entry(Projected),
-    /// What is not stored and not sent again: a piece of a model's answer, or what happened in the browser.
+    /// What is not stored and not sent again: a piece of a model's answer, what happened in the browser, or that older entries
+    /// have changed.
     Heard {
         /// The type.
         kind: &'static str,
@@ -73,7 +71,7 @@ impl Feed {
             true => roles.is_empty() && query.thread.is_none(),
             false => types.iter().any(|wanted| **wanted == **kind),
         };
-        let heard_types: Vec<_> = [DELTA, CHANGED, NOTICED].into_iter().filter(wanted).collect();
+        let heard_types: Vec<_> = [DELTA, CHANGED, NOTICED, REWRITTEN].into_iter().filter(wanted).collect();
         if !roles.is_empty() && !types.is_empty() && !types.iter().any(|kind| **kind == *MessageAdded::TYPE) {
             return Err(Refusal::contradiction(
                 "/roles",
@@ -88,14 +86,17 @@ impl Feed {
         let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
         let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
+        let rewritten = after.unwrap_or(caller.session.known()?.erased);
         let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
         let admission = Admission { viewer, token: caller.token, in_charge };
         Ok(Self {
-            open: OpenStream::new(&caller.app),
+            app: caller.app.clone(),
+            _open: caller.app.metrics.streams.open(),
             session: caller.session.clone(),
             subscription,
             heard,
             heard_types,
+            rewritten,
             admission,
         })
     }
@@ -103,12 +104,27 @@ impl Feed {
     /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<FeedItem> {
         loop {
-            let Self { open, session, subscription, heard, heard_types, admission } = self;
-            let ended = session.when(|state| (!admission.holds(state, open.app.now())).then_some(()));
+            let Self { app, session, subscription, heard, heard_types, rewritten, admission, .. } = self;
+            let ended = session.when(|state| (!admission.holds(state, app.now())).then_some(()));
+            let changed = session.when(|state| (state.erased > *rewritten).then_some(state.erased));
+            let is_told = admission.viewer != Viewer::User && heard_types.contains(&REWRITTEN);
             tokio::select! {
                 biased;
-                () = open.app.closing.cancelled() => return None,
+                () = app.closing.cancelled() => return None,
                 _ = ended => return None,
+                Some(seq) = changed, if is_told => match session.sees_change(&admission.viewer, *rewritten, seq).await {
+                    // Where this is dropped before, it is looked for again.
+                    Ok(is_seen) => {
+                        *rewritten = seq;
+                        if is_seen {
+                            return Some(FeedItem::Heard { kind: REWRITTEN, data: json!({}) });
+                        }
+                    }
+                    Err(error) => {
+                        tracing::info!(session = %session.id(), %error, "a stream ends");
+                        return None;
+                    }
+                },
                 entry = subscription.next() => return match entry {
                     Ok(entry) => entry.map(FeedItem::Entry),
                     Err(error) => {
@@ -131,7 +147,7 @@ impl Feed {
 
     /// The server whose stream it is.
     pub(crate) fn app(&self) -> &App {
-        &self.open.app
+        &self.app
     }
 }
 

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use callboard_core::{
     entry::Actor,
-    file::{ContextFile, ObserveFiles},
+    file::{ContextFile, ObserveFiles, Recipient},
     id::SessionId,
     time::Timestamp,
     tool::file::AddFile,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Template};
-use tokio::time::Instant;
+use callboard_files::{
+    Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Session as Folder, Template, message,
+};
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
 
@@ -22,9 +23,8 @@ use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::Proje
 pub(crate) struct Files {
     project: Arc<Project>,
     pub(crate) settings: ProjectFolder,
-    /// Makes sure that what was seen first is recorded first. Each holder leaves the time when it began to look: a call that
-    /// has waited since before then need not look again.
-    locks: KeyedLock<SessionId, Option<Instant>>,
+    /// Makes sure that what was seen first is recorded first.
+    locks: KeyedLock<SessionId>,
 }
 
 impl Files {
@@ -45,14 +45,63 @@ impl Files {
         }
     }
 
+    /// Works with the folder of a session, which counts as using it; `None` if there is none.
+    pub(crate) async fn in_folder<T: Send + 'static>(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        work: impl FnOnce(&mut Folder) -> Result<T, FilesError> + Send + 'static,
+    ) -> Result<Option<T>, CallError> {
+        let id = id.clone();
+        let work = move |project: &Project| match project.session(&id) {
+            Ok(mut folder) => {
+                folder.touch(now)?;
+                work(&mut folder).map(Some)
+            }
+            Err(FilesError::NoSession { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.with(work).await
+    }
+
+    /// A file that the manifest lists, and what it says, with secrets; `None` if there is none.
+    pub(crate) async fn read(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        path: String,
+    ) -> Result<Option<(FoundFile, String)>, CallError> {
+        let read = move |folder: &mut Folder| {
+            let path = folder.meant(&path)?;
+            let shown = folder.shown(path.as_str());
+            match folder.list(&FileQuery::default()).into_iter().find(|file| file.path == shown) {
+                Some(found) => Ok(folder.read(&path)?.map(|content| (found, content))),
+                None => Ok(None),
+            }
+        };
+        Ok(self.in_folder(id, now, read).await?.flatten())
+    }
+
+    /// The message that hands a task over, and the paths of the files that it names.
+    pub(crate) async fn delegate(
+        &self,
+        id: &SessionId,
+        now: Timestamp,
+        to: Recipient,
+        task: String,
+        query: FileQuery,
+    ) -> Result<(String, Vec<String>), CallError> {
+        let (reader, words) = (to.clone(), task.clone());
+        let related = move |folder: &mut Folder| Ok(folder.related(&reader, &words, &query));
+        let found = self.in_folder(id, now, related).await?.unwrap_or_default();
+        let paths: Vec<_> = found.into_iter().map(|file| file.path).collect();
+        Ok((message(to.as_str(), &task, &paths), paths))
+    }
+
     /// Records in the journal what is now in the folder of a session. If the folder cannot be read, nothing is recorded.
     pub(crate) async fn observe(&self, session: &Session) -> Result<(), CallError> {
-        let (id, called) = (session.id().clone(), Instant::now());
-        let mut looked = self.locks.take(id.clone()).await;
-        if looked.is_some_and(|began| began >= called) {
-            return Ok(());
-        }
-        let began = Instant::now();
+        let id = session.id().clone();
+        let _guard = self.locks.take(id.clone()).await;
         let seen = self.with(move |project| Ok(project.look(&id)?.map(|folder| folder.list(&FileQuery::default()))));
         let seen: Vec<ContextFile> = seen.await?.unwrap_or_default().into_iter().map(seen_as).collect();
         let state = session.state().await?;
@@ -60,7 +109,6 @@ impl Files {
         if state.files.iter().count() != seen.len() || !seen.iter().all(is_known) {
             session.execute(Actor::System, ObserveFiles(seen)).await?;
         }
-        *looked = Some(began);
         Ok(())
     }
 

@@ -216,7 +216,7 @@ async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
     let new = serde_json::json!({"id": place.session, "agents": agents});
     let new: api::NewSession =
         serde_json::from_value(new).map_err(|error| CallError::invalid("", error.to_string()))?;
-    match session::create(server, RequestBody { body: new, options: WriteOptions::default() }).await {
+    match session::create_session(server, RequestBody { body: new, options: WriteOptions::default() }).await {
         // Somebody else was faster.
         Err(error) if error.code != "session_exists" => Err(error.into()),
         _ => Ok(Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session),

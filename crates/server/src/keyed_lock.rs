@@ -3,66 +3,62 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    ops::{Deref, DerefMut},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::OwnedMutexGuard;
 
-/// A lock for each key, with a value that a holder leaves for the next. It exists as long as somebody holds or awaits it.
-pub(crate) struct KeyedLock<K, T = ()>(Mutex<HashMap<K, Arc<tokio::sync::Mutex<T>>>>)
-where
-    K: Hash + Eq;
+type Lock = Arc<tokio::sync::Mutex<()>>;
+
+/// A lock for each key. It exists as long as somebody holds or awaits it. Its clones are the same.
+#[derive(Clone)]
+pub(crate) struct KeyedLock<K: Hash + Eq>(Arc<Mutex<HashMap<K, Lock>>>);
 
 /// A held lock.
-pub(crate) struct KeyedGuard<'a, K: Hash + Eq, T> {
-    held: OwnedMutexGuard<T>,
-    // Dropped after `held`.
-    _forgetting: Forgetting<'a, K, T>,
+pub(crate) struct KeyedGuard<K: Hash + Eq> {
+    _held: OwnedMutexGuard<()>,
+    // Dropped after `_held`.
+    _forgetting: Forgetting<K>,
 }
 
 /// Removes the lock of a key when dropped, unless somebody else has it.
-struct Forgetting<'a, K: Hash + Eq, T> {
-    lock: &'a KeyedLock<K, T>,
+struct Forgetting<K: Hash + Eq> {
+    lock: KeyedLock<K>,
     key: K,
 }
 
-impl<K: Hash + Eq + Clone, T: Default> KeyedLock<K, T> {
+impl<K: Hash + Eq + Clone> KeyedLock<K> {
     /// Waits until nobody else holds the lock of `key`. Waiters come in order.
-    pub(crate) async fn take(&self, key: K) -> KeyedGuard<'_, K, T> {
-        let forgetting = Forgetting { lock: self, key: key.clone() };
-        let lock = self.locks().entry(key).or_default().clone();
-        KeyedGuard { held: lock.lock_owned().await, _forgetting: forgetting }
+    pub(crate) async fn take(&self, key: K) -> KeyedGuard<K> {
+        let (lock, forgetting) = self.lock_of(key);
+        KeyedGuard { _held: lock.lock_owned().await, _forgetting: forgetting }
+    }
+
+    /// The lock of `key`, unless somebody holds it.
+    pub(crate) fn try_take(&self, key: K) -> Option<KeyedGuard<K>> {
+        let (lock, forgetting) = self.lock_of(key);
+        Some(KeyedGuard { _held: lock.try_lock_owned().ok()?, _forgetting: forgetting })
+    }
+
+    fn lock_of(&self, key: K) -> (Lock, Forgetting<K>) {
+        let forgetting = Forgetting { lock: self.clone(), key: key.clone() };
+        (self.locks().entry(key).or_default().clone(), forgetting)
     }
 }
 
-impl<K: Hash + Eq, T> KeyedLock<K, T> {
-    fn locks(&self) -> MutexGuard<'_, HashMap<K, Arc<tokio::sync::Mutex<T>>>> {
+impl<K: Hash + Eq> KeyedLock<K> {
+    fn locks(&self) -> MutexGuard<'_, HashMap<K, Lock>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<K: Hash + Eq, T> Default for KeyedLock<K, T> {
+impl<K: Hash + Eq> Default for KeyedLock<K> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self(Arc::default())
     }
 }
 
-impl<K: Hash + Eq, T> Deref for KeyedGuard<'_, K, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.held
-    }
-}
-
-impl<K: Hash + Eq, T> DerefMut for KeyedGuard<'_, K, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.held
-    }
-}
-
-impl<K: Hash + Eq, T> Drop for Forgetting<'_, K, T> {
+impl<K: Hash + Eq> Drop for Forgetting<K> {
     fn drop(&mut self) {
         let mut locks = self.lock.locks();
         if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
@@ -83,21 +79,22 @@ mod tests {
         let first = locks.take("a").await;
         assert!(locks.take("b").now_or_never().is_some());
         assert!(locks.take("a").now_or_never().is_none());
+        assert!(locks.try_take("a").is_none() && locks.try_take("b").is_some());
         drop(first);
         assert!(locks.take("a").now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn a_lock_goes_with_the_last_who_has_it_or_waits_for_it() {
-        let locks: KeyedLock<&str, u8> = KeyedLock::default();
-        let mut first = locks.take("a").await;
-        *first = 7;
+        let locks: KeyedLock<&str> = KeyedLock::default();
+        let first = locks.take("a").await;
         let mut second = Box::pin(locks.take("a"));
         let mut third = Box::pin(locks.take("a"));
         assert!((&mut second).now_or_never().is_none() && (&mut third).now_or_never().is_none());
         drop((first, third));
-        assert_eq!(*second.await, 7);
+        let second = second.await;
+        assert!(locks.take("a").now_or_never().is_none());
+        drop(second);
         assert!(locks.locks().is_empty());
-        assert_eq!(*locks.take("a").await, 0);
     }
 }

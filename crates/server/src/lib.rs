@@ -1,6 +1,6 @@
 //! Callboard over HTTP: calls, event streams, WebSocket, access rights.
 //!
-//! [`serve`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
+//! A [`Server`] serves a board on a listener until it is told to stop. [`Local`] answers the same calls within the process.
 //!
 //! `resources/` has a file for each resource: each call with its right, its OpenAPI and what it does. [`openapi`] collects
 //! the declarations. `problem.rs` gives errors their HTTP status.
@@ -42,6 +42,8 @@ mod strict;
 mod surrogates;
 mod write_options;
 
+mod call;
+
 mod asking;
 mod browsers;
 mod drivers;
@@ -52,7 +54,6 @@ mod files;
 mod gateway;
 mod mcp;
 mod metrics;
-mod open_requests;
 mod resources;
 mod watch;
 
@@ -66,5 +67,5 @@ pub use openapi::openapi;
 pub use prices::{Price, Prices};
 pub use public_url::PublicUrl;
 pub use secret::session_of;
-pub use serve::{Server, serve};
+pub use serve::Server;
 pub use settings::{Limits, ProjectFolder, Settings, Tls};

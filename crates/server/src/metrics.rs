@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -30,21 +30,27 @@ struct Count {
     time: Duration,
 }
 
-/// A number that goes up and down.
-#[derive(Default)]
-pub(crate) struct Gauge(AtomicI64);
+/// How many of something are open. Its clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Gauge(Arc<AtomicI64>);
+
+/// Something that is counted as open until it is dropped.
+pub(crate) struct Counted(Gauge);
 
 impl Gauge {
-    pub(crate) fn up(&self) {
+    pub(crate) fn open(&self) -> Counted {
         self.0.fetch_add(1, Ordering::Relaxed);
+        Counted(self.clone())
     }
 
-    pub(crate) fn down(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,13 +1,23 @@
 //! The OpenAPI document: what each call declares, and what all of them have in common.
 
-use callboard_core::json::value_of;
+use callboard_core::{
+    id::{CollectionName, SessionId},
+    json::value_of,
+};
 use serde_json::{Map, Value, json};
+use utoipa::{
+    IntoParams as _,
+    openapi::{PathItem, RefOr},
+};
 
-use crate::resources;
+use crate::{params::InPath, resources};
 
 /// The OpenAPI document of all calls.
 pub fn openapi() -> Value {
-    let (_, declared) = resources::routes().split_for_parts();
+    let (_, mut declared) = resources::routes().split_for_parts();
+    for (path, calls) in &mut declared.paths.paths {
+        declare_target(path, calls);
+    }
     let mut document = value_of(&declared);
     if let Some(fields) = document.as_object_mut() {
         fields.insert("info".to_owned(), info());
@@ -31,6 +41,22 @@ pub fn openapi() -> Value {
         }
     }
     document
+}
+
+/// Declares the session or collection in the path of calls.
+fn declare_target(path: &str, calls: &mut PathItem) {
+    let target = if path.contains("{session}") {
+        InPath::<SessionId>::into_params(|| None)
+    } else if path.contains("{collection}") {
+        InPath::<CollectionName>::into_params(|| None)
+    } else {
+        return;
+    };
+    let PathItem { get, put, post, patch, delete, .. } = calls;
+    for call in [get, put, post, patch, delete].into_iter().flatten() {
+        let declared = call.parameters.take().unwrap_or_default();
+        call.parameters = Some(target.iter().cloned().map(RefOr::T).chain(declared).collect());
+    }
 }
 
 /// Gives unsigned numbers their maximum, since `int64` would halve it, and removes empty defaults.

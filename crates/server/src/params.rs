@@ -15,6 +15,7 @@ use callboard_core::{
     },
 };
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use utoipa::{
     IntoParams, PartialSchema as _, ToSchema,
     openapi::{
@@ -23,7 +24,7 @@ use utoipa::{
     },
 };
 
-use crate::{app::App, call_error::CallError};
+use crate::{app::App, call_error::CallError, json};
 
 /// A parameter in the path, percent-decoded: `%2F` is a `/` of a name.
 pub(crate) struct InPath<T>(pub(crate) T);
@@ -180,13 +181,19 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     type Rejection = CallError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, CallError> {
-        let mut given = form::Form::default();
-        for (name, value) in pairs(parts)? {
-            if name != "as" {
-                given.add(name, value)?;
+        // Each parameter is a text. Repeated lists are joined.
+        let mut given = Map::new();
+        for (name, value) in pairs(parts)?.into_iter().filter(|(name, _)| name != "as") {
+            match given.get_mut(&name) {
+                None => drop(given.insert(name, value.into())),
+                Some(Value::String(list)) if matches!(&*name, "types" | "roles") => {
+                    list.push(',');
+                    list.push_str(&value);
+                }
+                Some(_) => return Err(CallError::invalid(format!("/{name}"), "give this parameter once")),
             }
         }
-        given.read().map(Self)
+        json::parse(Value::Object(given).to_string().as_bytes()).map(Self)
     }
 }
 
@@ -205,52 +212,10 @@ fn pairs(parts: &Parts) -> Result<Vec<(String, String)>, CallError> {
     query.map(|query| query.0).map_err(|error| CallError::new("bad_query", error.to_string()))
 }
 
-mod form {
-    //! Reads a query as a value of any type. Each parameter is a text.
-
-    use serde::de::DeserializeOwned;
-    use serde_json::{Map, Value};
-
-    use crate::{call_error::CallError, json};
-
-    /// Parameters by name. Repeated lists are joined.
-    #[derive(Default)]
-    pub(super) struct Form(Map<String, Value>);
-
-    impl Form {
-        pub(super) fn add(&mut self, name: String, value: String) -> Result<(), CallError> {
-            match self.0.get_mut(&name) {
-                None => {
-                    self.0.insert(name, Value::String(value));
-                }
-                Some(Value::String(list)) if matches!(&*name, "types" | "roles") => {
-                    list.push(',');
-                    list.push_str(&value);
-                }
-                Some(_) => return Err(CallError::invalid(format!("/{name}"), "give this parameter once")),
-            }
-            Ok(())
-        }
-
-        pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, CallError> {
-            let text = Value::Object(self.0).to_string();
-            json::parse(text.as_bytes())
-        }
-    }
-}
-
-/// What the path names: a session or a collection.
-pub(crate) enum PathTarget {
-    Session(SessionId),
-    Collection(CollectionName),
-}
-
-/// The session or collection that the path names.
-pub(crate) async fn place(parts: &mut Parts, app: &App) -> Result<PathTarget, CallError> {
-    let Ok(text) = segment(parts, app, CollectionName::NAME).await else {
-        return session_id(parts, app).await.map(PathTarget::Session);
-    };
-    text.parse().map(PathTarget::Collection).map_err(|_| absent("collection", &text))
+/// The collection that the path names, if it names one.
+pub(crate) async fn collection(parts: &mut Parts, app: &App) -> Result<Option<CollectionName>, CallError> {
+    let Ok(text) = segment(parts, app, CollectionName::NAME).await else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| absent("collection", &text))
 }
 
 /// The session that the path names.

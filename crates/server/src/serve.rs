@@ -24,17 +24,6 @@ use tokio_util::{
 
 use crate::{Error, Settings, app::App, driving::Driving, openapi, router::guarded, tls, watch};
 
-/// Serves `board` on `listener` until `shutdown` completes: [`Server::ready`], then [`Server::serve`].
-pub async fn serve(
-    board: Board,
-    settings: Settings,
-    listener: TcpListener,
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), Error> {
-    Server::ready(board, settings, listener)?.serve(shutdown).await;
-    Ok(())
-}
-
 /// A server that is ready, and has accepted no connection yet.
 pub struct Server {
     app: App,
@@ -125,15 +114,9 @@ impl Server {
         let _ = connection.set_nodelay(true);
         let (app, routes, tls, cut) = (self.app.clone(), self.routes.clone(), self.tls.clone(), self.cut.clone());
         self.tasks.spawn(async move {
-            app.metrics.connections.up();
-            let talking = app.supervisor().once("connection", async {
-                tokio::select! {
-                    () = cut.cancelled() => {}
-                    () = open(&app, routes, tls, connection) => {}
-                }
-            });
-            talking.await;
-            app.metrics.connections.down();
+            let _open = app.metrics.connections.open();
+            let talking = cut.run_until_cancelled(open(&app, routes, tls, connection));
+            app.supervisor().once("connection", talking).await;
             drop(place);
         });
     }

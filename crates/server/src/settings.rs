@@ -1,6 +1,6 @@
 //! Settings of a server.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use callboard_model::ChatModel;
 
@@ -110,22 +110,5 @@ impl Default for Limits {
             keep_alive: Duration::from_secs(15),
             grace: Duration::from_secs(10),
         }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without secrets.
-        let Self { user_tokens, tls, hosts, origins, public_url, limits, runs, project, browsers, .. } = self;
-        let mut shown = f.debug_struct("Settings");
-        shown.field("user_tokens", &user_tokens.len()).field("tls", tls).field("hosts", hosts);
-        shown
-            .field("origins", origins)
-            .field("public_url", public_url)
-            .field("limits", limits)
-            .field("runs", runs)
-            .field("project", project)
-            .field("browsers", browsers)
-            .finish_non_exhaustive()
     }
 }

@@ -699,7 +699,8 @@ export interface paths {
          * @description In each event `id` is the number of an entry, `event` its type, and `data` the entry as JSON. After a broken
          *     connection, continue with `Last-Event-ID`. Some events have no `id`, since they are not stored: the user and the manager
          *     get `turn.delta`, pieces of a model's answer as they arrive; who may see the browser gets `browser.changed`, its tabs after
-         *     each change, and `browser.noticed`, such as a dialog that a page opened.
+         *     each change, and `browser.noticed`, such as a dialog that a page opened; an agent gets `entries.changed` where words in
+         *     entries that it sees were erased, hidden or restored.
          */
         get: operations["follow_journal"];
         put?: never;
@@ -2404,7 +2405,7 @@ export interface components {
             data?: string | null;
             /** @description The type of the entry, or of an event that is not stored. */
             event?: string | null;
-            /** @description The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`. */
+            /** @description The number of the entry. Absent on events that are not stored: `turn.delta`, `browser.changed`, `browser.noticed`, `entries.changed`. */
             id?: string | null;
         };
         /** @description The limits of an execution. At a limit it fails. */

@@ -38,9 +38,17 @@ async function ask(session: LiveSession, query: Query, signal?: AbortSignal): Pr
   return page as Page;
 }
 
+/** The event that stands for such an entry where the viewer is an agent. */
+export const REWRITTEN = "entries.changed";
+
 /** Whether an entry says that words of earlier ones are hidden, or there again: what was read before is out of date. */
 export function isRewriting({ type }: Entry): boolean {
-  return ["entry.erased", "secret.hidden", "secret.restored"].includes(type);
+  return ["entry.erased", "secret.hidden", "secret.restored", REWRITTEN].includes(type);
+}
+
+/** Whether an entry may change which earlier ones an agent sees: what is hidden from it looks deleted to it. */
+export function isOfSight({ type }: Entry): boolean {
+  return /^(thread\.|agent\.|context_set\.deleted$|document\.removed$)/.test(type);
 }
 
 /** Entries from `after` on, the oldest first. */

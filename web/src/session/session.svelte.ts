@@ -5,6 +5,7 @@ import { getContext, setContext } from "svelte";
 import { Client } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Agent, Delta, Entry, Me, Run, Session } from "../api/types";
+import { REWRITTEN } from "./journal";
 import { EventStream } from "./stream";
 
 export type Connection = "connecting" | "connected" | "lost" | "refused";
@@ -132,7 +133,7 @@ export class LiveSession {
     this.stream?.retry();
   }
 
-  /** Calls `tell` for each new entry, until the answer is called. */
+  /** Calls `tell` for each new entry, and for an agent when earlier ones were changed, until the answer is called. */
   onEntry(tell: (entry: Entry) => void): () => void {
     this.entryListeners.add(tell);
     return () => this.entryListeners.delete(tell);
@@ -164,6 +165,10 @@ export class LiveSession {
     if (type === DELTA) {
       const delta = JSON.parse(data) as Delta;
       return this.deltaListeners.forEach((tell) => tell(delta));
+    }
+    if (type === REWRITTEN) {
+      const event: Entry = { seq: this.head, at: "", by: "user", type, subject: "entries", data: {} };
+      return this.entryListeners.forEach((tell) => tell(event));
     }
     const entry = JSON.parse(data) as Entry | object;
     if (!("seq" in entry)) this.unstoredListeners.forEach((tell) => tell(type));

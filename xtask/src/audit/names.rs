@@ -16,7 +16,6 @@ const SHARED: &[(&str, &str)] = &[
     ("Added", "a fact's own name, in the module of its noun; the answer of the API that says so"),
     ("Browser", "the browser of a session: what drives it, what the API tells of it, its commands"),
     ("Compress", "the wish to compress: a command, its body in the API, its arguments"),
-    ("Created", "a fact's own name, in the module of its noun; the answer of the server that says so"),
     ("Directive", "a manager's directive, as it is decided, as the API takes it, its arguments"),
     ("Error", "what a crate fails with"),
     ("Files", "the context files: in the state, on the server's disk, their commands"),

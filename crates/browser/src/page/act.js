@@ -16,7 +16,7 @@ function aim(selector) {
   for (const box of boxes) {
     const point = {x: box.left + box.width / 2, y: box.top + box.height / 2};
     blocker = covering(el, point);
-    if (!blocker) return {...outward(el, point), what: describe(el, selectorIndex())};
+    if (!blocker) return outward(el, point);
   }
   return {unusable: `it is covered by ${describe(blocker, selectorIndex())}`};
 }
@@ -63,7 +63,7 @@ function focusField({selector, replace, secret}) {
   else if (replace) getSelection().selectAllChildren(el);
   else if (el.setSelectionRange) try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* number, email */ }
   if (secret) globalThis.callboardSecretFields.add(el);
-  return {origin: top.location.origin, what: describe(el, selectorIndex())};
+  return {origin: top.location.origin};
 }
 
 const hasFocus = el => el.getRootNode().activeElement === el;
@@ -74,7 +74,7 @@ function focusAny(selector) {
   const el = control(found.el);
   el.scrollIntoView({block: 'center', behavior: 'instant'});
   el.focus();
-  return hasFocus(el) ? {what: describe(el, selectorIndex())} : {unusable: 'it does not take the focus'};
+  return hasFocus(el) ? {} : {unusable: 'it does not take the focus'};
 }
 
 // A list opens as a window of the system, out of reach of input events, so its choice is set as other tools set it.
@@ -97,14 +97,14 @@ function choose({selector, options}) {
   for (const option of all) option.selected = chosen.includes(option);
   el.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
   el.dispatchEvent(new Event('change', {bubbles: true}));
-  return {what: describe(el, selectorIndex())};
+  return {};
 }
 
 function scrollTo(selector) {
   const found = find(selector);
   if (!found.el) return plain(found);
   found.el.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
-  return {what: describe(found.el, selectorIndex())};
+  return {};
 }
 
 const isThere = selector => {

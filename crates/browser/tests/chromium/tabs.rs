@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::pages::{Answer, Site, click, html_of, settings, showing, start};
 use callboard_browser::{
-    Action, Browser, BrowserChange, BrowserError, DialogKind, Notice, PopUps, Settings, WaitFor, Way,
+    Action, Browser, BrowserChange, BrowserError, DialogKind, Limits, Notice, Settings, WaitFor, Way,
 };
 use tokio::{sync::broadcast::Receiver, time::timeout};
 
@@ -47,8 +47,8 @@ async fn tabs_have_names_and_are_known_as_they_change() {
     let active = |browser: &Browser| browser.tabs().into_iter().find(|tab| tab.active).map(|tab| tab.name);
     assert_eq!(active(&browser).as_deref(), Some("other"));
     let opened = browser.open(&site.url("/"), "main").await.unwrap();
-    assert!(opened.page.loaded && !opened.page.restarted);
-    assert_eq!((opened.page.title.as_str(), opened.page.url), ("One", site.url("/")));
+    assert!(opened.loaded && !opened.restarted);
+    assert_eq!((opened.title.as_str(), opened.url), ("One", site.url("/")));
     assert_eq!(active(&browser).as_deref(), Some("main"));
 
     let mut changes = browser.changes();
@@ -136,7 +136,8 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
     assert_eq!(browser.act("main", click("#l")).await.unwrap().title, "Pop");
     browser.stop().await.unwrap();
 
-    let browser = start(Settings { pop_ups: PopUps::Close, ..settings(&[&site]) }).await;
+    let limits = Limits { tabs: 1, ..Limits::default() };
+    let browser = start(Settings { limits, ..settings(&[&site]) }).await;
     browser.open(&site.url("/"), "main").await.unwrap();
     let mut changes = browser.changes();
     browser.act("main", click("#w")).await.unwrap();
@@ -291,7 +292,7 @@ async fn a_running_browser_is_attached_to_and_left_running() {
     assert!(browser.tabs().is_empty(), "tabs that others opened are not listed");
     let mut changes = browser.changes();
     let opened = browser.open(&site.url("/"), "main").await.unwrap();
-    assert_eq!((opened.page.loaded, opened.page.title.as_str()), (true, "Attached"));
+    assert_eq!((opened.loaded, opened.title.as_str()), (true, "Attached"));
     browser.act("main", click("#b")).await.unwrap();
     assert!(matches!(notice(&mut changes).await, Notice::PopUpOpened { .. }));
     browser.stop().await.unwrap();

@@ -69,7 +69,7 @@ impl<'a> Follow<'a> {
                         return read(&event.data).map(Followed::Piece);
                     }
                     // They are not stored, and bear the number of the entry before them.
-                    if [CHANGED, NOTICED].contains(&event.event.as_str()) {
+                    if [CHANGED, NOTICED, api::REWRITTEN].contains(&event.event.as_str()) {
                         continue;
                     }
                     let entry: api::Entry = read(&event.data)?;

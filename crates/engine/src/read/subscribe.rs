@@ -6,6 +6,7 @@ use callboard_core::{
     entry::{Entry, Head},
     error::Error as Refusal,
     id::Seq,
+    rewriting::changed_by,
     state::State,
     view::{Projected, View},
     viewer::Viewer,
@@ -14,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::{
     error::Error,
+    journal::PAGE,
     live::job::{EndReason, Published},
     read::filter::Filter,
     session::Session,
@@ -42,6 +44,24 @@ impl Session {
         View::new(&state, &viewer, sizes())?;
         let looked_at = self.head_at(&state, after.unwrap_or(state.head.seq)).await?;
         Ok(Subscription { session: self.clone(), viewer, filter, looked_at, published, ready: VecDeque::new() })
+    }
+
+    /// Whether an entry after `after` up to `through` changed what an older one says of which the viewer sees all words. Where it
+    /// sees only some of them, the change may be in the others, and it must not learn of that.
+    pub async fn sees_change(&self, viewer: &Viewer, after: Seq, through: Seq) -> Result<bool, Error> {
+        let state = self.state().await?;
+        let view = View::new(&state, viewer, sizes())?;
+        for entry in self.changing(after, through).await? {
+            let changed: Vec<_> = changed_by(&entry)?.iter().map(|changed| changed.seq).collect();
+            for seqs in changed.chunks(PAGE) {
+                for older in self.live.store.read_each(self.id(), seqs).await? {
+                    if view.sees_all_words(&older)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// The head of the journal when `seq` was its last entry.

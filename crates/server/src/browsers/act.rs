@@ -33,7 +33,7 @@ pub(super) async fn action(session: &Session, step: &Step, pointer: &str) -> Res
         ActionKind::Type => {
             let (selector, text) = (place()?, given("say what is typed")?);
             no_secret(&selector, &format!("{pointer}/selector"))?;
-            Action::Type { selector, text: pieces(session, &text, pointer).await?, replace: true }
+            Action::Type { selector, text: pieces(session, &text, pointer).await? }
         }
         ActionKind::Press => Action::Press { selector: selector.clone(), key: given("say which key")? },
         ActionKind::Select => Action::Select { selector: place()?, options: vec![given("say which option")?] },

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use callboard_api as api;
 use callboard_browser::{Browser, BrowserChange, Notice, Screenshot, SnapshotLimits, TokenLimit};
 use callboard_core::{
-    browser::{Act, Action, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
+    browser::{Act, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
     conversation::ToolResult,
-    error::Error as Refusal,
     prompt::observed::{Observed, Tab},
 };
 use callboard_engine::{Error, Session, sizes};
@@ -91,9 +90,9 @@ impl Browsers {
         self.check(&url)?;
         let browser = self.started(session).await?;
         let mut changes = browser.changes();
-        let opened = browser.open(&url, &tab_name).await.map_err(refused)?;
+        let page = browser.open(&url, &tab_name).await.map_err(refused)?;
         let done = format!("Opened the tab {tab_name:?}.");
-        Ok(told::navigated(&done, &opened.page, &notices(&mut changes)))
+        Ok(told::navigated(&done, &page, &notices(&mut changes)))
     }
 
     async fn navigate(&self, session: &Session, to: Navigate) -> Result<String, Error> {
@@ -133,7 +132,9 @@ impl Browsers {
                     restarted |= acted.restarted;
                     shown = Some((acted.url, acted.title));
                 }
-                Err(error) => return Err(stopped(refused(error), &lines, &steps, at)),
+                Err(error) => {
+                    return Err(told::stopped(refused(error), &lines, &act::in_words(step), at, steps.len()));
+                }
             }
         }
         let (url, title) = shown.unwrap_or_default();
@@ -200,15 +201,6 @@ impl Browsers {
 
 fn loading(loaded: bool) -> &'static str {
     if loaded { "" } else { ", and the page that it led to is still loading" }
-}
-
-/// The error of one of several actions, with what was done before it.
-fn stopped(error: Error, lines: &str, steps: &[Action], at: usize) -> Error {
-    let Error::Refused(Refusal::Outside { code, what }) = error else { return error };
-    let Some(step) = steps.get(at).filter(|_| steps.len() > 1) else { return Refusal::Outside { code, what }.into() };
-    let left = told::not_tried(steps.len() - at - 1);
-    let what = format!("{lines}{}. {}: {what}{left}", at + 1, act::in_words(step));
-    Refusal::Outside { code, what }.into()
 }
 
 /// What happened since that nobody asked for.

@@ -33,7 +33,7 @@ impl Browsers {
         for (at, step) in steps.iter().enumerate() {
             match self.node_act(session, tab_name, step, &place(at)).await {
                 Ok(now) => shown = now,
-                Err(error) => return Err(stopped(error, &done, step, at, steps.len())),
+                Err(error) => return Err(told::stopped(error, &done, &in_words(step), at, steps.len())),
             }
             done.push_str(&format!("{}. {}: done\n", at + 1, in_words(step)));
         }
@@ -57,7 +57,7 @@ impl Browsers {
                     Some((browser, tab)) => browser.navigate(&tab, url).await.map_err(refused)?,
                     None => {
                         let browser = self.started(session).await?;
-                        browser.open(url, tab_name.unwrap_or(MAIN_TAB)).await.map_err(refused)?.page
+                        browser.open(url, tab_name.unwrap_or(MAIN_TAB)).await.map_err(refused)?
                     }
                 };
                 Ok(Some((page.url, page.title)))
@@ -170,16 +170,5 @@ fn in_words(step: &BrowserStep) -> String {
         BrowserStep::Navigate { url } => format!("navigate to {url}"),
         BrowserStep::Close => "close the tab".to_owned(),
         BrowserStep::Act(action) => act::in_words(action as &Action),
-    }
-}
-
-/// The error of one of several steps, with what was done before it.
-fn stopped(error: Error, done: &str, step: &BrowserStep, at: usize, steps: usize) -> Error {
-    match error {
-        Error::Refused(Refusal::Outside { code, what }) if steps > 1 => {
-            let left = told::not_tried(steps - at - 1);
-            Refusal::Outside { code, what: format!("{done}{}. {}: {what}{left}", at + 1, in_words(step)) }.into()
-        }
-        error => error,
     }
 }

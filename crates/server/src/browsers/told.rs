@@ -86,9 +86,16 @@ fn with_notices(mut told: String, notices: &[Notice]) -> String {
     told
 }
 
-/// How many actions behind one that failed were not tried.
-pub(super) fn not_tried(left: usize) -> String {
-    if left == 0 { String::new() } else { format!("\n{left} more after it: not tried") }
+/// The error of one of several steps, with the lines of those that were done before it.
+pub(super) fn stopped(error: Error, done: &str, step: &str, at: usize, steps: usize) -> Error {
+    match error {
+        Error::Refused(Refusal::Outside { code, what }) if steps > 1 => {
+            let left = steps - at - 1;
+            let left = if left == 0 { String::new() } else { format!("\n{left} more after it: not tried") };
+            Refusal::Outside { code, what: format!("{done}{}. {step}: {what}{left}", at + 1) }.into()
+        }
+        error => error,
+    }
 }
 
 /// A page as text.

@@ -8,36 +8,29 @@ use axum::{
 use crate::{
     app::App,
     call_error::CallError,
-    caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer, AuthorizedToAdd, Caller, Credentials},
-    params::{self, PathTarget},
+    caller::{Authorized, AuthorizedOnServer, AuthorizedToAdd, Caller, Credentials},
+    params,
     rights::Permission,
 };
 
-/// Takes callers out of requests.
-macro_rules! from_requests {
-    ($($authorized:ident)*) => {
-        $(impl<R: Permission> FromRequestParts<App> for $authorized<R> {
-            type Rejection = CallError;
+impl<R: Permission> FromRequestParts<App> for AuthorizedToAdd<R> {
+    type Rejection = CallError;
 
-            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
-                let caller = caller(parts, app)?;
-                let id = params::session_id(parts, app).await?;
-                Self::enter(app, &caller, &id).await
-            }
-        })*
-    };
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
+        let caller = caller(parts, app)?;
+        let id = params::session_id(parts, app).await?;
+        Self::enter(app, &caller, &id).await
+    }
 }
-
-from_requests! { AuthorizedToAdd AuthorizedIfThere }
 
 impl<R: Permission> FromRequestParts<App> for Authorized<R> {
     type Rejection = CallError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, CallError> {
         let caller = caller(parts, app)?;
-        match params::place(parts, app).await? {
-            PathTarget::Session(id) => Self::enter(app, &caller, &id).await,
-            PathTarget::Collection(name) => Self::enter_collection(app, &caller, &name).await,
+        match params::collection(parts, app).await? {
+            Some(name) => Self::enter_collection(app, &caller, &name).await,
+            None => Self::enter(app, &caller, &params::session_id(parts, app).await?).await,
         }
     }
 }

@@ -9,7 +9,7 @@ use callboard_core::{
     conversation::{MessageReceipt, facts::MessageAdded},
     entry::{Actor, Head},
     event, fact,
-    id::Seq,
+    id::{Seq, SessionId},
     viewer::Viewer,
 };
 use callboard_engine::{Claim, Error, KeyedRequest, Session};
@@ -21,7 +21,7 @@ use super::{
     again::Again,
     dialect::{Asked, Complaint, Dialect},
 };
-use crate::{app::App, call_error::CallError, open_requests::OpenRequest, write_options::WriteOptions};
+use crate::{app::App, call_error::CallError, keyed_lock::KeyedGuard, write_options::WriteOptions};
 
 /// What a record says of the server that answers the request: its name.
 const ASKER: &str = "asker";
@@ -40,7 +40,7 @@ pub(super) struct Keyed {
     session: Session,
     /// `None` once it is answered.
     claim: Option<Claim>,
-    _open: OpenRequest,
+    _open: KeyedGuard<(SessionId, String)>,
 }
 
 /// What is kept of an answer: where it is.
@@ -66,7 +66,7 @@ pub(super) async fn begin(
         let told = "the request with this Idempotency-Key is still being answered: send it again later";
         Complaint::new(StatusCode::CONFLICT, told)
     };
-    let open = app.open_requests.open((session.id().clone(), request.claim(&by))).ok_or_else(still_open)?;
+    let open = app.open_requests.try_take((session.id().clone(), request.claim(&by))).ok_or_else(still_open)?;
     let intent = json!({ ASKER: **app.asking.name() });
     let begun = loop {
         let claim = match app.board.begin(by.clone(), request, Some(session.id()), intent.clone()).await? {

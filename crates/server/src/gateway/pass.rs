@@ -27,10 +27,10 @@ use super::{
     keyed::Keyed,
 };
 use crate::{
-    asking::OpenTurn,
     body::RepairedBody,
     call_error::CallError,
     caller::Authorized,
+    metrics::Counted,
     params::{InPath, TurnNumber},
     resources::turn,
     surrogates::repair,
@@ -49,7 +49,7 @@ pub(super) struct Answered {
     pub(super) hides_usage: bool,
     /// The request, if it has an idempotency key.
     pub(super) keyed: Option<Keyed>,
-    pub(super) _open: OpenTurn,
+    pub(super) _open: Counted,
 }
 
 /// Headers of an answer that are of its connection, or between Callboard and the provider alone. Two of them tell browsers and clients
@@ -348,7 +348,7 @@ impl Answered {
 
     async fn note(&self, answer: api::TurnAnswer) -> Result<Vec<MessageReceipt>, CallError> {
         let body = RepairedBody { body: answer, options: WriteOptions::default(), repaired: Vec::new() };
-        match turn::answer(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await {
+        match turn::answer_turn(self.answer.clone(), InPath(TurnNumber(self.turn)), body).await {
             Ok(kept) => Ok(kept.body.messages),
             Err(error) => {
                 tracing::warn!(turn = self.turn.0, code = error.code, "what came of a turn could not be kept");

@@ -3,21 +3,15 @@
 use std::io;
 
 use axum::{
-    http::{HeaderValue, StatusCode, header},
+    http::header,
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
-use callboard_core::{browser::BrowserCall, error::Error as Refusal, id::SessionId, prompt::observed::Observed};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use callboard_core::{browser::BrowserCall, error::Error as Refusal, prompt::observed::Observed};
 
 use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, RequestBody},
     browsers::Browsers,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, ScreenshotFile},
+    call::*,
+    params::ScreenshotFile,
     rights::{Permission, ReadBrowser, UseBrowser},
     write_options::WriteOptions,
 };
@@ -25,12 +19,12 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read))
-        .routes(routes!(open))
-        .routes(routes!(close))
-        .routes(routes!(navigate))
-        .routes(routes!(act))
-        .routes(routes!(inspect))
+        .routes(routes!(read_browser))
+        .routes(routes!(open_tab))
+        .routes(routes!(close_tab))
+        .routes(routes!(navigate_tab))
+        .routes(routes!(act_in_tab))
+        .routes(routes!(inspect_tab))
         .routes(routes!(take_screenshot))
         .routes(routes!(list_screenshots))
         .routes(routes!(read_screenshot, remove_screenshot))
@@ -39,10 +33,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Read which tabs are open
 ///
 /// It starts no browser. The first `open` does.
-#[utoipa::path(get, path = "/v1/sessions/{session}/browser", tag = "browser", operation_id = "read_browser",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/browser", tag = "browser",
     responses((status = OK, description = "The open tabs", body = api::Browser)))]
-async fn read(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, CallError> {
+async fn read_browser(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, CallError> {
     Ok(Answer::ok(shown(&caller).await?))
 }
 
@@ -50,63 +43,58 @@ async fn read(caller: Authorized<ReadBrowser>) -> Result<Answer<api::Browser>, C
 ///
 /// The browser of the session is started where it is not there yet. An address that the server may not open is 403
 /// `address_refused`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/browser/open", tag = "browser", operation_id = "open_tab",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/open", tag = "browser",
     request_body = api::OpenTab,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
-async fn open(
+async fn open_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: tab, options }: RequestBody<api::OpenTab>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Open(tab), options).await
+    caller.call(BrowserCall::Open(tab), options).await
 }
 
 /// Close a tab
 ///
 /// Without a tab the whole browser ends.
-#[utoipa::path(post, path = "/v1/sessions/{session}/browser/close", tag = "browser", operation_id = "close_tab",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/close", tag = "browser",
     request_body = api::CloseTab,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
-async fn close(
+async fn close_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: tab, options }: RequestBody<api::CloseTab>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Close(tab), options).await
+    caller.call(BrowserCall::Close(tab), options).await
 }
 
 /// Show another page in a tab
-#[utoipa::path(post, path = "/v1/sessions/{session}/browser/navigate", tag = "browser", operation_id = "navigate_tab",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/navigate", tag = "browser",
     request_body = api::Navigate,
     responses((status = OK, description = "What came of it", body = api::BrowserAnswer)))]
-async fn navigate(
+async fn navigate_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: to, options }: RequestBody<api::Navigate>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Navigate(to), options).await
+    caller.call(BrowserCall::Navigate(to), options).await
 }
 
 /// Do something in a tab
 ///
 /// One action, or several in order until one fails. To type a secret, name it: `{{secret:NAME}}`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/browser/action", tag = "browser", operation_id = "act_in_tab",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/action", tag = "browser",
     request_body = api::Act,
     responses((status = OK, description = "What came of each action", body = api::BrowserAnswer)))]
-async fn act(
+async fn act_in_tab(
     caller: Authorized<UseBrowser>,
     RequestBody { body: act, options }: RequestBody<api::Act>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
-    caller.change(BrowserCall::Act(act), options).await
+    caller.call(BrowserCall::Act(act), options).await
 }
 
 /// Look at the page in a tab
-#[utoipa::path(post, path = "/v1/sessions/{session}/browser/inspect", tag = "browser", operation_id = "inspect_tab",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/browser/inspect", tag = "browser",
     request_body = api::Inspect,
     responses((status = OK, description = "The page, in outline or whole", body = api::BrowserAnswer)))]
-async fn inspect(
+async fn inspect_tab(
     caller: Authorized<ReadBrowser>,
     RequestBody { body: inspect, .. }: RequestBody<api::Inspect>,
 ) -> Result<Answer<api::BrowserAnswer>, CallError> {
@@ -122,25 +110,21 @@ async fn inspect(
 /// It is a file beside the journal, and goes with the session. Fields and texts that show secrets of the session are painted
 /// over, and so are frames that cannot be read where it has any.
 #[utoipa::path(post, path = "/v1/sessions/{session}/browser/screenshot", tag = "browser",
-    operation_id = "take_screenshot",
-    params(InPath<SessionId>),
     request_body = api::TakeScreenshot,
     responses((status = CREATED, description = "The picture", body = api::TakenScreenshot)))]
 async fn take_screenshot(
     caller: Authorized<UseBrowser>,
     RequestBody { body: wanted, options }: RequestBody<api::TakeScreenshot>,
-) -> Result<Created<api::TakenScreenshot>, CallError> {
+) -> Result<Answer<api::TakenScreenshot>, CallError> {
     let take = async |_: bool| {
         let (kept, _) = browsers(&caller)?.screenshot(&caller.session, wanted.tab_name).await?;
         Ok::<_, CallError>(kept)
     };
-    Ok(Created(Answer::ok(caller.idempotent(&options, take).await?)))
+    Ok(Answer::ok(caller.idempotent(&options, take).await?).created())
 }
 
 /// List the pictures of pages
 #[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots", tag = "browser",
-    operation_id = "list_screenshots",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The pictures, the oldest first", body = api::ScreenshotList)))]
 async fn list_screenshots(caller: Authorized<ReadBrowser>) -> Result<Answer<api::ScreenshotList>, CallError> {
     let screenshots = browsers(&caller)?.screenshots().list(caller.session.id()).await.map_err(unreadable)?;
@@ -149,8 +133,7 @@ async fn list_screenshots(caller: Authorized<ReadBrowser>) -> Result<Answer<api:
 
 /// Get a picture of a page
 #[utoipa::path(get, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
-    operation_id = "read_screenshot",
-    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    params(InPath<ScreenshotFile>),
     responses((status = OK, description = "The picture", body = Vec<u8>, content_type = "image/png")))]
 async fn read_screenshot(
     caller: Authorized<ReadBrowser>,
@@ -158,13 +141,12 @@ async fn read_screenshot(
 ) -> Result<Response, CallError> {
     let read = browsers(&caller)?.screenshots().read(caller.session.id(), &file).await.map_err(unreadable)?;
     let png = read.ok_or_else(|| no_screenshot(&file))?;
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("image/png"))], png).into_response())
+    Ok(([(header::CONTENT_TYPE, "image/png")], png).into_response())
 }
 
 /// Remove a picture of a page
 #[utoipa::path(delete, path = "/v1/sessions/{session}/browser/screenshots/{file}", tag = "browser",
-    operation_id = "remove_screenshot",
-    params(InPath<SessionId>, InPath<ScreenshotFile>),
+    params(InPath<ScreenshotFile>),
     responses((status = NO_CONTENT, description = "It is gone")))]
 async fn remove_screenshot(
     caller: Authorized<UseBrowser>,
@@ -179,7 +161,7 @@ async fn remove_screenshot(
 }
 
 impl Authorized<UseBrowser> {
-    async fn change(&self, call: BrowserCall, options: WriteOptions) -> Result<Answer<api::BrowserAnswer>, CallError> {
+    async fn call(&self, call: BrowserCall, options: WriteOptions) -> Result<Answer<api::BrowserAnswer>, CallError> {
         Ok(Answer::ok(self.idempotent(&options, async |_| ask(self, call).await).await?))
     }
 }

@@ -2,8 +2,7 @@
 
 use std::io::BufReader;
 
-use axum::{http::StatusCode, response::Response};
-use callboard_api as api;
+use axum::response::Response;
 use callboard_core::{
     collection::CollectionInfo,
     document::{PutDocument, RemoveDocument},
@@ -12,17 +11,13 @@ use callboard_core::{
     rewriting::EraseEntry,
 };
 use callboard_engine::{Board, Error, Session};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::{Authorized, AuthorizedOnServer},
+    call::*,
+    caller::AuthorizedOnServer,
     cursor,
     idempotency::Attempt,
-    params::{EntryNumber, InPath, Query},
+    params::EntryNumber,
     received::Received,
     rights::{ExportSession, ListCollections, MakeCollections, ReadCollection, ReadDocuments, ReadJournal},
 };
@@ -30,36 +25,35 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(read, put, delete))
-        .routes(routes!(documents, add_document))
-        .routes(routes!(read_document, put_document, remove_document))
-        .routes(routes!(journal))
-        .routes(routes!(erase))
-        .routes(routes!(export))
-        .routes(routes!(import))
+        .routes(routes!(list_collections))
+        .routes(routes!(read_collection, put_collection, delete_collection))
+        .routes(routes!(list_collection_documents, add_collection_document))
+        .routes(routes!(read_collection_document, put_collection_document, remove_collection_document))
+        .routes(routes!(read_collection_journal))
+        .routes(routes!(erase_collection_entry))
+        .routes(routes!(export_collection))
+        .routes(routes!(import_collection))
 }
 
 /// List collections
-#[utoipa::path(get, path = "/v1/collections", tag = "collections", operation_id = "list_collections",
+#[utoipa::path(get, path = "/v1/collections", tag = "collections",
     params(api::PageQuery),
     responses((status = OK, description = "A page of the collections, sorted by name; at most 1,000", body = api::CollectionList)))]
-async fn list(
+async fn list_collections(
     server: AuthorizedOnServer<ListCollections>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::CollectionList>, CallError> {
     let limit = query.limit.unwrap_or(LIMIT).min(LIMIT);
     let after = query.cursor.as_deref().map(cursor::collection).transpose()?;
     let mut collections = server.app.board.collections(after.as_ref(), limit.saturating_add(1)).await?;
-    let next_cursor = cursor::cut(&mut collections, limit, |collection| collection.name.as_str());
+    let next_cursor = cursor::cut(&mut collections, limit, |collection| collection.name.to_string());
     Ok(Answer::ok(api::CollectionList { collections, next_cursor }))
 }
 
 /// Read a collection: its sizes, without its documents
-#[utoipa::path(get, path = "/v1/collections/{collection}", tag = "collections", operation_id = "read_collection",
-    params(InPath<CollectionName>),
+#[utoipa::path(get, path = "/v1/collections/{collection}", tag = "collections",
     responses((status = OK, description = "The collection", body = api::Collection)))]
-async fn read(
+async fn read_collection(
     caller: Authorized<ReadCollection>,
     InPath(name): InPath<CollectionName>,
 ) -> Result<Answer<api::Collection>, CallError> {
@@ -71,10 +65,9 @@ async fn read(
 ///
 /// A collection holds documents that sessions share. It never expires. Only the user reads and writes it. Agents of
 /// sessions that name it in `collections` find those of its documents that `visible_to` lets them see.
-#[utoipa::path(put, path = "/v1/collections/{collection}", tag = "collections", operation_id = "put_collection",
-    params(InPath<CollectionName>),
+#[utoipa::path(put, path = "/v1/collections/{collection}", tag = "collections",
     responses((status = OK, description = "The collection", body = api::Collection)))]
-async fn put(
+async fn put_collection(
     server: AuthorizedOnServer<MakeCollections>,
     InPath(name): InPath<CollectionName>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -87,10 +80,9 @@ async fn put(
 /// Delete a collection with all its documents
 ///
 /// Sessions that name it find nothing in it afterwards.
-#[utoipa::path(delete, path = "/v1/collections/{collection}", tag = "collections", operation_id = "delete_collection",
-    params(InPath<CollectionName>),
+#[utoipa::path(delete, path = "/v1/collections/{collection}", tag = "collections",
     responses((status = NO_CONTENT, description = "The collection is deleted")))]
-async fn delete(
+async fn delete_collection(
     server: AuthorizedOnServer<MakeCollections>,
     InPath(name): InPath<CollectionName>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -104,10 +96,9 @@ async fn delete(
 
 /// List the documents of a collection
 #[utoipa::path(get, path = "/v1/collections/{collection}/documents", tag = "collections",
-    operation_id = "list_collection_documents",
-    params(InPath<CollectionName>, api::PageQuery),
+    params(api::PageQuery),
     responses((status = OK, description = "A page of the documents, sorted by name, without their texts", body = api::DocumentList)))]
-async fn documents(
+async fn list_collection_documents(
     caller: Authorized<ReadDocuments>,
     Query(query): Query<api::PageQuery>,
 ) -> Result<Answer<api::DocumentList>, CallError> {
@@ -119,11 +110,9 @@ async fn documents(
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(post, path = "/v1/collections/{collection}/documents", tag = "collections",
-    operation_id = "add_collection_document",
-    params(InPath<CollectionName>),
     request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn add_document(
+async fn add_collection_document(
     caller: Authorized<PutDocument>,
     request: RequestBody<PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
@@ -132,10 +121,9 @@ async fn add_document(
 
 /// Read a document of a collection
 #[utoipa::path(get, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
-    operation_id = "read_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
-async fn read_document(
+async fn read_collection_document(
     caller: Authorized<ReadDocuments>,
     InPath(name): InPath<DocumentName>,
 ) -> Result<Answer<api::Document>, CallError> {
@@ -146,11 +134,10 @@ async fn read_document(
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
 #[utoipa::path(put, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
-    operation_id = "put_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     request_body = api::PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn put_document(
+async fn put_collection_document(
     caller: Authorized<PutDocument>,
     InPath(name): InPath<DocumentName>,
     request: RequestBody<api::PutDocument>,
@@ -160,10 +147,9 @@ async fn put_document(
 
 /// Remove a document of a collection
 #[utoipa::path(delete, path = "/v1/collections/{collection}/documents/{name}", tag = "collections",
-    operation_id = "remove_collection_document",
-    params(InPath<CollectionName>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = NO_CONTENT, description = "The document is removed")))]
-async fn remove_document(
+async fn remove_collection_document(
     caller: Authorized<RemoveDocument>,
     InPath(name): InPath<DocumentName>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -174,10 +160,9 @@ async fn remove_document(
 
 /// Read the journal of a collection: its entries in order
 #[utoipa::path(get, path = "/v1/collections/{collection}/journal", tag = "collections",
-    operation_id = "read_collection_journal",
-    params(InPath<CollectionName>, api::JournalQuery),
+    params(api::JournalQuery),
     responses((status = OK, description = "The entries", body = api::JournalPage)))]
-async fn journal(
+async fn read_collection_journal(
     caller: Authorized<ReadJournal>,
     Query(query): Query<api::JournalQuery>,
 ) -> Result<Response, CallError> {
@@ -186,10 +171,9 @@ async fn journal(
 
 /// Erase the words of an entry of a collection, for good
 #[utoipa::path(delete, path = "/v1/collections/{collection}/journal/{seq}", tag = "collections",
-    operation_id = "erase_collection_entry",
-    params(InPath<CollectionName>, InPath<EntryNumber>, api::ReasonQuery),
+    params(InPath<EntryNumber>, api::ReasonQuery),
     responses((status = OK, description = "What was erased, and which other collections still hold it", body = api::ErasedEntry)))]
-async fn erase(
+async fn erase_collection_entry(
     caller: Authorized<EraseEntry>,
     InPath(EntryNumber(seq)): InPath<EntryNumber>,
     Query(query): Query<api::ReasonQuery>,
@@ -202,11 +186,9 @@ async fn erase(
 ///
 /// The answer is JSON lines, as in the export of a session.
 #[utoipa::path(get, path = "/v1/collections/{collection}/export", tag = "collections",
-    operation_id = "export_collection",
-    params(InPath<CollectionName>),
     responses((status = OK, description = "The collection as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
-async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
+async fn export_collection(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
     caller.export().await
 }
 
@@ -214,21 +196,19 @@ async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError
 ///
 /// Nothing is stored unless the whole export is valid. There must be no collection of this name.
 #[utoipa::path(post, path = "/v1/collections/{collection}/import", tag = "collections",
-    operation_id = "import_collection",
-    params(InPath<CollectionName>),
     request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
     responses((status = CREATED, description = "The new collection", body = api::Collection)))]
-async fn import(
+async fn import_collection(
     server: AuthorizedOnServer<MakeCollections>,
     InPath(name): InPath<CollectionName>,
     Received { file, options }: Received,
-) -> Result<Created<api::Collection>, CallError> {
+) -> Result<Answer<api::Collection>, CallError> {
     let board = &server.app.board;
     let import = async |attempt: Attempt<()>| {
         let collection = board.import_collection(BufReader::new(file), &name, attempt.is_repeat).await;
         shown(&name, &collection.map_err(in_use)?).await
     };
-    Ok(Created(Answer::ok(server.app.idempotent(Actor::User, &options, None, (), import).await?)))
+    Ok(Answer::ok(server.app.idempotent(Actor::User, &options, None, (), import).await?).created())
 }
 
 /// How many collections are on a page at most.

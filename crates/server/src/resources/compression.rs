@@ -1,7 +1,6 @@
 //! Compressing threads, undoing that, pins, and how large prompts are.
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     agent::Agent,
     compression::{
@@ -11,7 +10,7 @@ use callboard_core::{
     },
     conversation::shape::in_shape,
     error::Error as Refusal,
-    id::{AgentName, MessageId, Seq, SessionId, ThreadId},
+    id::{AgentName, MessageId, Seq, ThreadId},
     prompt::Format,
     tool::bundled,
     view::View,
@@ -21,15 +20,10 @@ use callboard_engine::{DEFAULT_WINDOW, PromptSpec, TurnView, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compression, Compressor, Extent};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{EntryNumber, InPath, Query},
+    call::*,
+    params::EntryNumber,
     resources::prompt::sees_all_of,
     rights::{Rank, ReadSession},
 };
@@ -37,11 +31,11 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(compress))
-        .routes(routes!(undo))
-        .routes(routes!(context))
-        .routes(routes!(read))
-        .routes(routes!(pin, unpin))
+        .routes(routes!(compress_thread))
+        .routes(routes!(undo_compression))
+        .routes(routes!(read_thread_context))
+        .routes(routes!(read_message))
+        .routes(routes!(pin_message, unpin_message))
 }
 
 /// Replace the older messages of a thread with a summary in prompts
@@ -50,11 +44,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// messages, and calls of tools that wait for results are kept. If no model writes a good summary, it is made of
 /// excerpts.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compress", tag = "threads",
-    operation_id = "compress_thread",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     request_body = Option<api::Compress>,
     responses((status = OK, description = "The result", body = api::CompressAnswer)))]
-async fn compress(
+async fn compress_thread(
     caller: Authorized<Compress>,
     InPath(thread): InPath<ThreadId>,
     RequestBody { body, options }: RequestBody<api::Compress>,
@@ -91,10 +84,9 @@ async fn compress(
 ///
 /// Prompts show the messages again. Callboard does not compress them by itself until a prompt would not fit.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/compressions/{seq}/undo", tag = "threads",
-    operation_id = "undo_compression",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<EntryNumber>),
+    params(InPath<ThreadId>, InPath<EntryNumber>),
     responses((status = OK, description = "The compression is undone", body = api::UndoneCompression)))]
-async fn undo(
+async fn undo_compression(
     caller: Authorized<UndoCompression>,
     InPath(thread): InPath<ThreadId>,
     InPath(EntryNumber(seq)): InPath<EntryNumber>,
@@ -108,10 +100,9 @@ async fn undo(
 ///
 /// The user and the manager are also told what compressing the thread would save.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/context", tag = "threads",
-    operation_id = "read_thread_context",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     responses((status = OK, description = "Their sizes, and those of their parts", body = api::ContextSize)))]
-async fn context(
+async fn read_thread_context(
     caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
 ) -> Result<Answer<api::ContextSize>, CallError> {
@@ -157,10 +148,9 @@ async fn context(
 
 /// Read a message
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}", tag = "messages",
-    operation_id = "read_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
+    params(InPath<ThreadId>, InPath<MessageId>, api::ShapeQuery),
     responses((status = OK, description = "The message", body = api::AnyMessage)))]
-async fn read(
+async fn read_message(
     caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
     InPath(message): InPath<MessageId>,
@@ -175,10 +165,9 @@ async fn read(
 
 /// Pin a message: compression keeps it word for word
 #[utoipa::path(put, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
-    operation_id = "pin_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    params(InPath<ThreadId>, InPath<MessageId>),
     responses((status = OK, description = "It is pinned", body = api::Pinned)))]
-async fn pin(
+async fn pin_message(
     caller: Authorized<PinMessage>,
     InPath(thread): InPath<ThreadId>,
     InPath(message): InPath<MessageId>,
@@ -191,10 +180,9 @@ async fn pin(
 
 /// Unpin a message
 #[utoipa::path(delete, path = "/v1/sessions/{session}/threads/{thread}/messages/{message}/pin", tag = "messages",
-    operation_id = "unpin_message",
-    params(InPath<SessionId>, InPath<ThreadId>, InPath<MessageId>),
+    params(InPath<ThreadId>, InPath<MessageId>),
     responses((status = OK, description = "It is not pinned", body = api::Pinned)))]
-async fn unpin(
+async fn unpin_message(
     caller: Authorized<UnpinMessage>,
     InPath(thread): InPath<ThreadId>,
     InPath(message): InPath<MessageId>,

@@ -1,52 +1,43 @@
 //! Context sets.
 
-use axum::{http::StatusCode, response::Response};
-use callboard_api as api;
+use axum::response::Response;
 use callboard_core::{
     context_set::{DeleteSet, HeldSet, PutSet, SetView},
-    id::{SessionId, SetName},
+    id::SetName,
     text::Text,
     view::View,
 };
 use callboard_engine::Session;
 use futures::{StreamExt, stream};
 use serde_json::Value;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::{Answer, streamed},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    cursor::{self, After},
-    params::{InPath, Query},
-    rights::ReadSession,
-    write_options::WriteOptions,
-};
+use crate::{answer::streamed, call::*, cursor::NamePage, rights::ReadSession, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(read, put, delete))
+    OpenApiRouter::new().routes(routes!(list_context_sets)).routes(routes!(
+        read_context_set,
+        put_context_set,
+        delete_context_set
+    ))
 }
 
 /// List context sets
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets", tag = "context sets",
-    operation_id = "list_context_sets",
-    params(InPath<SessionId>, api::PageAtQuery),
+    params(api::PageAtQuery),
     responses((status = OK, description = "A page of the context sets that the caller sees, sorted by name", body = api::ContextSetList)))]
-async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQuery>) -> Result<Response, CallError> {
-    let after = After::read(query.cursor.as_deref())?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+async fn list_context_sets(
+    caller: Authorized<ReadSession>,
+    Query(query): Query<api::PageAtQuery>,
+) -> Result<Response, CallError> {
+    let page = NamePage::new(query.limit, query.cursor.as_deref())?;
     let look = |view: View<'_>| {
-        let sets = view.sets().filter(|set| after.is_before(set.held().set.name.as_str()));
-        let sets = sets.take(limit.saturating_add(1));
-        Ok(sets.map(|set| (set.held().set.name.clone(), Seen::of(set, &view))).collect::<Vec<_>>())
+        let (sets, next_cursor) = page.of(view.sets(), |set| set.held().set.name.as_str());
+        Ok((sets.into_iter().map(|set| Seen::of(set, &view)).collect::<Vec<_>>(), next_cursor))
     };
-    let mut sets = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut sets, limit, |(name, _)| name.as_str());
+    let (sets, next_cursor) = caller.look_at(query.at, look).await?;
     let session = caller.session.clone();
-    let sets = stream::iter(sets).then(move |(_, set)| {
+    let sets = stream::iter(sets).then(move |set| {
         let session = session.clone();
         async move { set.whole(&session).await.map(|set| vec![set]) }
     });
@@ -56,10 +47,9 @@ async fn list(caller: Authorized<ReadSession>, Query(query): Query<api::PageAtQu
 
 /// Read a context set
 #[utoipa::path(get, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "read_context_set",
-    params(InPath<SessionId>, InPath<SetName>, api::AtQuery),
+    params(InPath<SetName>, api::AtQuery),
     responses((status = OK, description = "The context set", body = api::ContextSet)))]
-async fn read(
+async fn read_context_set(
     caller: Authorized<ReadSession>,
     InPath(name): InPath<SetName>,
     Query(query): Query<api::AtQuery>,
@@ -72,11 +62,10 @@ async fn read(
 ///
 /// Fields that are left out keep their value.
 #[utoipa::path(put, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "put_context_set",
-    params(InPath<SessionId>, InPath<SetName>),
+    params(InPath<SetName>),
     request_body = api::PutContextSet,
     responses((status = OK, description = "The context set after the change", body = api::PutContextSetAnswer)))]
-async fn put(
+async fn put_context_set(
     caller: Authorized<PutSet>,
     InPath(name): InPath<SetName>,
     request: RequestBody<api::PutContextSet>,
@@ -86,10 +75,9 @@ async fn put(
 
 /// Delete a context set
 #[utoipa::path(delete, path = "/v1/sessions/{session}/context-sets/{name}", tag = "context sets",
-    operation_id = "delete_context_set",
-    params(InPath<SessionId>, InPath<SetName>),
+    params(InPath<SetName>),
     responses((status = NO_CONTENT, description = "The context set is deleted")))]
-async fn delete(
+async fn delete_context_set(
     caller: Authorized<DeleteSet>,
     InPath(name): InPath<SetName>,
     RequestBody { options, .. }: RequestBody<Empty>,

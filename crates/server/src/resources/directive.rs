@@ -1,37 +1,23 @@
 //! Directives.
 
-use callboard_api as api;
-use callboard_core::{
-    directive::{self, Direct, schema as directive_schema},
-    id::SessionId,
-};
+use callboard_core::directive::{self, Direct, schema as directive_schema};
 use serde_json::{Map, Value};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
-    rights::ReadSchema,
-};
+use crate::{call::*, rights::ReadSchema};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(give)).routes(routes!(schema))
+    OpenApiRouter::new().routes(routes!(give_directive)).routes(routes!(read_directive_schema))
 }
 
 /// Apply a directive of the manager
 ///
 /// It sends a message, changes context sets, asks the user for something or ends the work. Each update of a context set
 /// is applied or rejected by itself. A directive may be an object with fields or, as a fallback, a text.
-#[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives", operation_id = "give_directive",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/directives", tag = "directives",
     request_body = Option<api::Directive>,
     responses((status = OK, description = "The outcome of each update, and what else the directive led to", body = api::DirectiveAnswer)))]
-async fn give(
+async fn give_directive(
     caller: Authorized<Direct>,
     RequestBody { body, options }: RequestBody<Map<String, Value>>,
 ) -> Result<Answer<api::DirectiveAnswer>, CallError> {
@@ -43,10 +29,9 @@ async fn give(
 ///
 /// It names the agents of the present team. Give it to a model as the schema of its structured output.
 #[utoipa::path(get, path = "/v1/sessions/{session}/directives/schema", tag = "directives",
-    operation_id = "read_directive_schema",
-    params(InPath<SessionId>, api::SchemaQuery),
+    params(api::SchemaQuery),
     responses((status = OK, description = "The JSON Schema", body = Object)))]
-async fn schema(
+async fn read_directive_schema(
     caller: Authorized<ReadSchema>,
     Query(query): Query<api::SchemaQuery>,
 ) -> Result<Answer<Value>, CallError> {

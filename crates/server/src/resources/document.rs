@@ -1,37 +1,28 @@
 //! Documents of a session.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_convert::{HTML, MARKDOWN, html::to_markdown};
 use callboard_core::{
     document::{HeldDocument, PutDocument, RemoveDocument},
-    id::{DocumentName, SessionId},
+    id::DocumentName,
     view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    cursor::{self, After},
-    params::{InPath, Query},
-    rights::ReadDocuments,
-    write_options::WriteOptions,
-};
+use crate::{call::*, cursor::NamePage, rights::ReadDocuments, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(read, put, remove))
+    OpenApiRouter::new().routes(routes!(list_documents, add_document)).routes(routes!(
+        read_document,
+        put_document,
+        remove_document
+    ))
 }
 
 /// List documents
-#[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "list_documents",
-    params(InPath<SessionId>, api::DocumentsQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents", tag = "documents",
+    params(api::DocumentsQuery),
     responses((status = OK, description = "A page of the documents that the caller sees, sorted by name, without their texts", body = api::DocumentList)))]
-async fn list(
+async fn list_documents(
     caller: Authorized<ReadDocuments>,
     Query(query): Query<api::DocumentsQuery>,
 ) -> Result<Answer<api::DocumentList>, CallError> {
@@ -41,11 +32,10 @@ async fn list(
 /// Add or replace a document
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents", operation_id = "add_document",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/documents", tag = "documents",
     request_body = PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn add(
+async fn add_document(
     caller: Authorized<PutDocument>,
     request: RequestBody<PutDocument>,
 ) -> Result<Answer<api::DocumentChanged>, CallError> {
@@ -53,10 +43,10 @@ async fn add(
 }
 
 /// Read a document
-#[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "read_document",
-    params(InPath<SessionId>, InPath<DocumentName>, api::DocumentQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
+    params(InPath<DocumentName>, api::DocumentQuery),
     responses((status = OK, description = "The document with its text", body = api::Document)))]
-async fn read(
+async fn read_document(
     caller: Authorized<ReadDocuments>,
     InPath(name): InPath<DocumentName>,
     Query(query): Query<api::DocumentQuery>,
@@ -67,11 +57,11 @@ async fn read(
 /// Add or replace a document by its name
 ///
 /// HTML (`text/html`) is turned into Markdown: the document then has that text and the media type `text/markdown`.
-#[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents", operation_id = "put_document",
-    params(InPath<SessionId>, InPath<DocumentName>),
+#[utoipa::path(put, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
+    params(InPath<DocumentName>),
     request_body = api::PutDocument,
     responses((status = OK, description = "The document after the change", body = api::DocumentChanged)))]
-async fn put(
+async fn put_document(
     caller: Authorized<PutDocument>,
     InPath(name): InPath<DocumentName>,
     request: RequestBody<api::PutDocument>,
@@ -81,10 +71,9 @@ async fn put(
 
 /// Remove a document
 #[utoipa::path(delete, path = "/v1/sessions/{session}/documents/{name}", tag = "documents",
-    operation_id = "remove_document",
-    params(InPath<SessionId>, InPath<DocumentName>),
+    params(InPath<DocumentName>),
     responses((status = NO_CONTENT, description = "The document is removed")))]
-async fn remove(
+async fn remove_document(
     caller: Authorized<RemoveDocument>,
     InPath(name): InPath<DocumentName>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -114,8 +103,8 @@ impl Authorized<ReadDocuments> {
         &self,
         query: api::DocumentsQuery,
     ) -> Result<Answer<api::DocumentList>, CallError> {
-        let after = After::read(query.cursor.as_deref())?;
-        let (viewer, limit) = (self.viewer(), query.limit.unwrap_or(usize::MAX));
+        let page = NamePage::new(query.limit, query.cursor.as_deref())?;
+        let viewer = self.viewer();
         let shared = match &query.collection {
             Some(collection) => Some(self.session.collection_documents(&viewer, collection).await?),
             None => None,
@@ -125,12 +114,11 @@ impl Authorized<ReadDocuments> {
                 Some(documents) => Box::new(documents.iter()),
                 None => Box::new(view.documents().map(|seen| seen.held())),
             };
-            let documents = documents.filter(|held| after.is_before(held.name.as_str()));
-            Ok(documents.take(limit.saturating_add(1)).map(|held| listed(held, &view)).collect::<Vec<_>>())
+            let (documents, next_cursor) = page.of(documents, |held| held.name.as_str());
+            let documents = documents.into_iter().map(|held| listed(held, &view)).collect();
+            Ok(api::DocumentList { documents, next_cursor })
         };
-        let mut documents = self.session.view(&viewer, look).await?;
-        let next_cursor = cursor::cut(&mut documents, limit, |document| document.name.as_str());
-        Ok(Answer::ok(api::DocumentList { documents, next_cursor }))
+        Ok(Answer::ok(self.session.view(&viewer, look).await?))
     }
 
     pub(crate) async fn read_document(
@@ -159,9 +147,9 @@ impl Authorized<PutDocument> {
     ) -> Result<Answer<api::DocumentChanged>, CallError> {
         let document = markdown(document).await?;
         let name = document.name.clone();
-        let receipt = self.execute(options, document).await?;
-        let look = |view: View<'_>| Ok(listed(view.document(&name)?.held(), &view));
-        let document = self.session.view_at(&self.viewer(), receipt.head, look).await?;
-        Ok(Answer::ok(api::DocumentChanged { document, outcome: receipt.answer }).at(receipt.head))
+        let look = |view: View<'_>, outcome| {
+            Ok(api::DocumentChanged { document: listed(view.document(&name)?.held(), &view), outcome })
+        };
+        self.change(options, document, look).await
     }
 }

@@ -1,85 +1,74 @@
 //! Context files.
 
-use axum::http::StatusCode;
-use callboard_api as api;
-use callboard_core::{id::SessionId, time::Timestamp, tool::file::AddFile};
-use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session, message};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use callboard_core::{time::Timestamp, tool::file::AddFile};
+use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session};
 
 use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     files::{self, Files},
-    params::{FilePath, InPath, Query},
+    params::FilePath,
     rights::{ReadSession, WriteFiles},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, add))
-        .routes(routes!(search))
-        .routes(routes!(delegate))
-        .routes(routes!(read, remove))
+        .routes(routes!(list_files, add_file))
+        .routes(routes!(search_files))
+        .routes(routes!(delegate_with_files))
+        .routes(routes!(read_file, remove_file))
         // The same, where the `/` of the path is written as it is.
-        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read).delete(remove))
+        .route("/v1/sessions/{session}/files/{folder}/{file}", axum::routing::get(read_file).delete(remove_file))
 }
 
 /// List context files
-#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "list_files",
-    params(InPath<SessionId>, api::FilesQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/files", tag = "context files",
+    params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, in the order in which they were added",
         body = api::ContextFileList)))]
-async fn list(
+async fn list_files(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.list(&query))).await?;
+    let found = caller.in_folder(move |session, _| Ok(session.list(&query))).await?.unwrap_or_default();
     Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
 }
 
 /// Search context files, the best matches first
 #[utoipa::path(get, path = "/v1/sessions/{session}/files/search", tag = "context files",
-    operation_id = "search_files",
-    params(InPath<SessionId>, api::FilesQuery),
+    params(api::FilesQuery),
     responses((status = OK, description = "The files that match and that the caller sees, the best matches first",
         body = api::ContextFileList)))]
-async fn search(
+async fn search_files(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::FilesQuery>,
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
-    let found = caller.in_folder(|_| Ok(Vec::new()), move |session, _| Ok(session.search(&query))).await?;
+    let found = caller.in_folder(move |session, _| Ok(session.search(&query))).await?.unwrap_or_default();
     Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
 }
 
 /// Add a context file
-#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files", operation_id = "add_file",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/files", tag = "context files",
     request_body = AddFile,
     responses((status = CREATED, description = "The path of the new file", body = api::ContextFileAdded)))]
-async fn add(
+async fn add_file(
     caller: Authorized<WriteFiles>,
     RequestBody { body, options }: RequestBody<AddFile>,
-) -> Result<Created<api::ContextFileAdded>, CallError> {
+) -> Result<Answer<api::ContextFileAdded>, CallError> {
     let file = files::masked(&caller.session, body, "").await?;
     let added = caller.idempotent(&options, async |is_repeat| write(&caller, file, is_repeat).await).await?;
-    Ok(Created(Answer::ok(added)))
+    Ok(Answer::ok(added).created())
 }
 
 /// Write the message that hands a task over
 ///
 /// It names the context files that belong to the task. The message is returned, not sent.
 #[utoipa::path(post, path = "/v1/sessions/{session}/files/delegation", tag = "context files",
-    operation_id = "delegate_with_files",
-    params(InPath<SessionId>),
     request_body = api::Delegation,
     responses((status = OK, description = "The message, and the files that it names", body = api::DelegationMessage)))]
-async fn delegate(
+async fn delegate_with_files(
     caller: Authorized<WriteFiles>,
     RequestBody { body, .. }: RequestBody<api::Delegation>,
 ) -> Result<Answer<api::DelegationMessage>, CallError> {
@@ -87,48 +76,39 @@ async fn delegate(
     if task.trim().is_empty() {
         return Err(CallError::invalid("/task", "say what the agent has to do"));
     }
-    let task = caller.session.mask().await?.mask(&task).unwrap_or(task);
+    let (held, session) = (files(&caller.app)?, &caller.session);
+    let task = session.mask().await?.mask(&task).unwrap_or(task);
     let query = Wanted { keywords, category, ..Wanted::default() };
-    let (reader, words) = (to.clone(), task.clone());
-    let related = move |session: &mut Session, _| Ok(session.related(&reader, &words, &query));
-    let found = caller.in_folder(|_| Ok(Vec::new()), related).await?;
-    let files: Vec<String> = found.into_iter().map(|file| file.path).collect();
-    Ok(Answer::ok(api::DelegationMessage { message: message(to.as_str(), &task, &files), files }))
+    let (message, files) = held.delegate(session.id(), session.now().await?, to, task, query).await?;
+    held.observe(session).await?;
+    Ok(Answer::ok(api::DelegationMessage { message, files }))
 }
 
 /// Read a context file
-#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files", operation_id = "read_file",
-    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+#[utoipa::path(get, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
+    params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = OK, description = "The file with its text", body = api::ContextFile)))]
-async fn read(
+async fn read_file(
     caller: Authorized<ReadSession>,
     FilePath(path): FilePath,
 ) -> Result<Answer<api::ContextFile>, CallError> {
-    let absent = || absent(&path);
-    let meant = path.clone();
-    let read = move |session: &mut Session, _| {
-        let path = session.meant(&meant)?;
-        let shown = session.shown(path.as_str());
-        let found = session.list(&Wanted::default()).into_iter().find(|file| file.path == shown);
-        let found = found.ok_or(Error::NotTracked { path: shown.clone() })?;
-        let content = session.read(&path)?.ok_or(Error::NoFile { path: shown })?;
-        Ok((found, content))
+    let (files, session) = (files(&caller.app)?, &caller.session);
+    let (found, content) = match files.read(session.id(), session.now().await?, path.clone()).await {
+        Ok(read) => read.ok_or_else(|| absent(&path))?,
+        Err(error) if is_nothing(&error) => return Err(absent(&path)),
+        Err(error) => return Err(error),
     };
-    let (found, content) = match caller.in_folder(Err, read).await {
-        Err(error) if is_nothing(&error) => return Err(absent()),
-        done => done?,
-    };
+    files.observe(session).await?;
     // What a file says comes from outside of the journal.
-    let content = caller.session.mask().await?.mask(&content).unwrap_or(content);
+    let content = session.mask().await?.mask(&content).unwrap_or(content);
     Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
 }
 
 /// Remove a context file
 #[utoipa::path(delete, path = "/v1/sessions/{session}/files/{path}", tag = "context files",
-    operation_id = "remove_file",
-    params(InPath<SessionId>, ("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
+    params(("path" = api::Label, Path, description = "The path of the file, relative to the session's folder, such as `tasks/user-auth-tasks.md`")),
     responses((status = NO_CONTENT, description = "The file is removed")))]
-async fn remove(
+async fn remove_file(
     caller: Authorized<WriteFiles>,
     FilePath(path): FilePath,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -165,24 +145,14 @@ fn absent(path: &str) -> CallError {
 }
 
 impl<R> Authorized<R> {
-    /// Works with the folder of the session, which counts as using it, and then records what is in it. `otherwise` gives the
-    /// result if there is no folder.
+    /// Works with the folder of the session, which counts as using it, and then records what is in it; `None` if there is none.
     async fn in_folder<T: Send + 'static>(
         &self,
-        otherwise: impl FnOnce(Error) -> Result<T, Error> + Send + 'static,
         work: impl FnOnce(&mut Session, Timestamp) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, CallError> {
+    ) -> Result<Option<T>, CallError> {
         let files = files(&self.app)?;
-        let (id, now) = (self.session.id().clone(), files::now(&self.app.board).await?);
-        let work = move |project: &Project| match project.session(&id) {
-            Ok(mut session) => {
-                session.touch(now)?;
-                work(&mut session, now)
-            }
-            Err(error @ Error::NoSession { .. }) => otherwise(error),
-            Err(error) => Err(error),
-        };
-        let done = files.with(work).await?;
+        let now = self.session.now().await?;
+        let done = files.in_folder(self.session.id(), now, move |folder| work(folder, now)).await?;
         files.observe(&self.session).await?;
         Ok(done)
     }
@@ -214,10 +184,10 @@ async fn erase(caller: &Authorized<WriteFiles>, path: &str, is_repeat: bool) -> 
         let path = session.meant(&meant)?;
         session.remove(&path, now)
     };
-    match caller.in_folder(Err, remove).await {
-        Ok(()) => Ok(()),
-        Err(error) if is_nothing(&error) && is_repeat => Ok(()),
-        Err(error) if is_nothing(&error) => Err(absent(path)),
-        Err(error) => Err(error),
+    match caller.in_folder(remove).await {
+        Ok(Some(())) => Ok(()),
+        Err(error) if !is_nothing(&error) => Err(error),
+        _ if is_repeat => Ok(()),
+        _ => Err(absent(path)),
     }
 }

@@ -1,34 +1,19 @@
 //! Forms.
 
-use callboard_api as api;
-use callboard_core::{
-    context_set::form::SubmitForm,
-    id::{SessionId, SetName},
-    view::View,
-};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use callboard_core::{context_set::form::SubmitForm, id::SetName, view::View};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
-    resources::context_set::Seen,
-    rights::ReadSession,
-};
+use crate::{call::*, resources::context_set::Seen, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(answer))
+    OpenApiRouter::new().routes(routes!(list_forms)).routes(routes!(answer_form))
 }
 
 /// List forms
-#[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms", operation_id = "list_forms",
-    params(InPath<SessionId>, api::AtQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/forms", tag = "forms",
+    params(api::AtQuery),
     responses((status = OK, description = "The forms that the caller sees, open and answered", body = api::FormList)))]
-async fn list(
+async fn list_forms(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::FormList>, CallError> {
@@ -44,11 +29,11 @@ async fn list(
 /// Answer a form
 ///
 /// A run that waits for it goes on.
-#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms", operation_id = "answer_form",
-    params(InPath<SessionId>, InPath<SetName>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/forms/{name}", tag = "forms",
+    params(InPath<SetName>),
     request_body = api::FormAnswers,
     responses((status = OK, description = "The context set of the form, with the answers", body = api::ContextSet)))]
-async fn answer(
+async fn answer_form(
     caller: Authorized<SubmitForm>,
     InPath(name): InPath<SetName>,
     RequestBody { body, options }: RequestBody<api::FormAnswers>,

@@ -6,25 +6,20 @@ mod ws;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     entry::Actor,
     error::Error as Refusal,
-    id::{AgentName, Seq, SessionId},
+    id::{AgentName, Seq},
     rewriting::{EraseEntry, ErasedEntry},
 };
 use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
 use futures::{StreamExt, stream};
 use serde_json::json;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, streamed},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{EntryNumber, InPath, Query},
+    answer::streamed,
+    call::*,
+    params::EntryNumber,
     rights::{Rank, ReadJournal, ReadSession},
     write_options::WriteOptions,
 };
@@ -32,18 +27,21 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read))
-        .routes(routes!(erase))
-        .routes(routes!(events::events))
+        .routes(routes!(read_journal))
+        .routes(routes!(erase_entry))
+        .routes(routes!(events::follow_journal))
         .route("/v1/sessions/{session}/ws", axum::routing::get(ws::ws))
-        .routes(routes!(why))
+        .routes(routes!(ask_why))
 }
 
 /// Read the journal: its entries in order
-#[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal", operation_id = "read_journal",
-    params(InPath<SessionId>, api::JournalQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/journal", tag = "journal",
+    params(api::JournalQuery),
     responses((status = OK, description = "The entries that the caller may see", body = api::JournalPage)))]
-async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQuery>) -> Result<Response, CallError> {
+async fn read_journal(
+    caller: Authorized<ReadJournal>,
+    Query(query): Query<api::JournalQuery>,
+) -> Result<Response, CallError> {
     caller.read_journal(query).await
 }
 
@@ -52,10 +50,10 @@ async fn read(caller: Authorized<ReadJournal>, Query(query): Query<api::JournalQ
 /// Only the user may erase. The entry keeps its header and the hash of what it said, so the journal can still be
 /// checked. All copies that Callboard made are erased too: long texts, snapshots, summaries, and answers to requests
 /// with an idempotency key. Erasing an entry again gives the same answer.
-#[utoipa::path(delete, path = "/v1/sessions/{session}/journal/{seq}", tag = "journal", operation_id = "erase_entry",
-    params(InPath<SessionId>, InPath<EntryNumber>, api::ReasonQuery),
+#[utoipa::path(delete, path = "/v1/sessions/{session}/journal/{seq}", tag = "journal",
+    params(InPath<EntryNumber>, api::ReasonQuery),
     responses((status = OK, description = "What was erased, and which forks still hold it", body = api::ErasedEntry)))]
-async fn erase(
+async fn erase_entry(
     caller: Authorized<EraseEntry>,
     InPath(EntryNumber(seq)): InPath<EntryNumber>,
     Query(query): Query<api::ReasonQuery>,
@@ -67,10 +65,10 @@ async fn erase(
 /// Find out where a text came from, who was shown it, and what became of it
 ///
 /// Only entries that the caller may see are searched.
-#[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal", operation_id = "ask_why",
-    params(InPath<SessionId>, api::WhyQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/why", tag = "journal",
+    params(api::WhyQuery),
     responses((status = OK, description = "The entries that contain the text, the oldest first", body = api::Findings)))]
-async fn why(
+async fn ask_why(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::WhyQuery>,
 ) -> Result<Answer<api::Findings>, CallError> {

@@ -2,34 +2,24 @@
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Credentials,
-    login::cookie,
-    public_url::PublicUrl,
-};
+use crate::{call::*, caller::Credentials, login::cookie, public_url::PublicUrl};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(login)).routes(routes!(logout)).routes(routes!(me))
+    OpenApiRouter::new().routes(routes!(log_in)).routes(routes!(log_out)).routes(routes!(read_me))
 }
 
 /// Log in from a browser
 ///
 /// The answer sets a cookie that stands for the token. It counts for requests of pages of this server, as long as the token
 /// is valid, until 12 hours without use, or until the server is restarted.
-#[utoipa::path(post, path = "/v1/login", tag = "server", operation_id = "log_in", request_body = api::Login,
+#[utoipa::path(post, path = "/v1/login", tag = "server", request_body = api::Login,
     responses((status = OK, description = "The browser is logged in", body = api::Me)))]
-async fn login(
+async fn log_in(
     State(app): State<App>,
     headers: HeaderMap,
     request: RequestBody<api::Login>,
@@ -45,9 +35,9 @@ async fn login(
 /// Log out
 ///
 /// The cookie is invalid from then on.
-#[utoipa::path(post, path = "/v1/logout", tag = "server", operation_id = "log_out",
+#[utoipa::path(post, path = "/v1/logout", tag = "server",
     responses((status = NO_CONTENT, description = "The browser is logged out")))]
-async fn logout(
+async fn log_out(
     State(app): State<App>,
     credentials: Credentials,
     headers: HeaderMap,
@@ -59,9 +49,9 @@ async fn logout(
 }
 
 /// Say who the caller is
-#[utoipa::path(get, path = "/v1/me", tag = "server", operation_id = "read_me",
+#[utoipa::path(get, path = "/v1/me", tag = "server",
     responses((status = OK, description = "Who the caller is", body = api::Me)))]
-async fn me(State(app): State<App>, credentials: Credentials) -> Result<Answer<api::Me>, CallError> {
+async fn read_me(State(app): State<App>, credentials: Credentials) -> Result<Answer<api::Me>, CallError> {
     credentials.me(&app).await.map(Answer::ok)
 }
 

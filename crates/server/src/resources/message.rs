@@ -1,30 +1,27 @@
 //! Messages of threads.
 
 use axum::response::{IntoResponse, Response};
-use callboard_api as api;
 use callboard_core::{
     conversation::{self, AddMessages, MessageShape, reading, shape::in_shape},
-    id::{SessionId, ThreadId},
+    id::ThreadId,
 };
 use callboard_engine::{MessageJson, MessageQuery};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Pages, streamed},
-    app::App,
+    answer::{Pages, streamed},
     body::RepairedBody,
-    call_error::CallError,
-    caller::{Authorized, AuthorizedToAdd},
+    call::*,
+    caller::AuthorizedToAdd,
     cursor,
-    params::{InPath, Query, roles},
+    params::roles,
     rights::ReadSession,
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add))
+    OpenApiRouter::new().routes(routes!(list_messages, add_messages))
 }
 
 /// List the messages of a thread
@@ -32,10 +29,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// These are the newest `limit` messages that match, sorted by time with the oldest first. With `shape`, what was added as a message
 /// object of OpenAI or Anthropic comes back as it was.
 #[utoipa::path(get, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
-    operation_id = "list_messages",
-    params(InPath<SessionId>, InPath<ThreadId>, api::MessagesQuery),
+    params(InPath<ThreadId>, api::MessagesQuery),
     responses((status = OK, description = "The messages that match, the oldest first", body = api::MessageList)))]
-async fn list(
+async fn list_messages(
     caller: Authorized<ReadSession>,
     InPath(thread): InPath<ThreadId>,
     Query(query): Query<api::MessagesQuery>,
@@ -63,11 +59,10 @@ async fn list(
 /// A message with the same id and content as an earlier one is not added again. The thread is created if it does not
 /// exist.
 #[utoipa::path(post, path = "/v1/sessions/{session}/threads/{thread}/messages", tag = "messages",
-    operation_id = "add_messages",
-    params(InPath<SessionId>, InPath<ThreadId>),
+    params(InPath<ThreadId>),
     request_body = api::NewMessages,
     responses((status = OK, description = "The id and the entry of each message", body = api::Added)))]
-async fn add(
+async fn add_messages(
     caller: AuthorizedToAdd<AddMessages>,
     InPath(thread): InPath<ThreadId>,
     RepairedBody { body, options, repaired }: RepairedBody<api::NewMessages>,

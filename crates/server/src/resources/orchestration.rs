@@ -1,43 +1,29 @@
 //! The state of a team's steps.
 
-use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
     error::Error as Refusal,
-    id::SessionId,
     session::SessionPatch,
     step::{Place, StepsChange, offer::offer},
-    view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::InPath,
-    rights::ReadSession,
-    write_options::WriteOptions,
-};
+use crate::{call::*, rights::ReadSession, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, update))
-        .routes(routes!(tools))
-        .routes(routes!(advance))
-        .routes(routes!(reset))
-        .routes(routes!(usage))
+        .routes(routes!(read_orchestration, update_orchestration))
+        .routes(routes!(use_tool))
+        .routes(routes!(advance_sequence))
+        .routes(routes!(reset_orchestration))
+        .routes(routes!(report_usage))
         .routes(routes!(allowed_tools))
 }
 
 /// Read the state of the steps
-#[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps", operation_id = "read_orchestration",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/orchestration", tag = "steps",
     responses((status = OK, description = "The state of the steps", body = api::Orchestration)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
+async fn read_orchestration(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestration>, CallError> {
     let last_accessed = caller.session.info().await?.last_activity;
     let body = caller.session.view(&caller.viewer(), |view| api::Orchestration::seen(&view, last_accessed)).await?;
     Ok(Answer::ok(body))
@@ -45,11 +31,9 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Orchestrati
 
 /// Change the active step, or the place in its sequence
 #[utoipa::path(patch, path = "/v1/sessions/{session}/orchestration", tag = "steps",
-    operation_id = "update_orchestration",
-    params(InPath<SessionId>),
     request_body = Option<api::OrchestrationPatch>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn update(
+async fn update_orchestration(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -63,11 +47,10 @@ async fn update(
 ///
 /// The tool is recorded, the sequence advances, and the active step is chosen, in one change. If another tool is due, the
 /// answer is 409 and names that tool.
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps", operation_id = "use_tool",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/tools", tag = "steps",
     request_body = api::UsedTool,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn tools(
+async fn use_tool(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::UsedTool>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -75,10 +58,9 @@ async fn tools(
 }
 
 /// Skip the tool that is due in the sequence of the active step
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps", operation_id = "advance_sequence",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/advance", tag = "steps",
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn advance(
+async fn advance_sequence(
     caller: Authorized<StepsChange>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -88,10 +70,9 @@ async fn advance(
 /// Reset the steps
 ///
 /// Used tools and counted tokens are cleared, and the default step is active.
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps", operation_id = "reset_orchestration",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/reset", tag = "steps",
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn reset(
+async fn reset_orchestration(
     caller: Authorized<StepsChange>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -99,11 +80,10 @@ async fn reset(
 }
 
 /// Add to the tokens that models used
-#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps", operation_id = "report_usage",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/usage", tag = "steps",
     request_body = Option<api::ReportedUsage>,
     responses((status = OK, description = "The state of the steps after the change", body = api::Orchestration)))]
-async fn usage(
+async fn report_usage(
     caller: Authorized<StepsChange>,
     RequestBody { body, options }: RequestBody<api::ReportedUsage>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
@@ -114,8 +94,6 @@ async fn usage(
 ///
 /// If the tool that is due is not among them, the answer is 409 and names it.
 #[utoipa::path(post, path = "/v1/sessions/{session}/orchestration/allowed-tools", tag = "steps",
-    operation_id = "allowed_tools",
-    params(InPath<SessionId>),
     request_body = api::Tools,
     responses((status = OK, description = "The allowed tools, and the denied ones with the reason", body = api::Offer)))]
 async fn allowed_tools(
@@ -142,8 +120,5 @@ async fn change(
     options: WriteOptions,
     change: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
-    let receipt = caller.execute(options, change).await?;
-    let look = |view: View<'_>| api::Orchestration::seen(&view, view.state.last_at);
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.change(options, change, |view, _| api::Orchestration::seen(&view, view.state.last_at)).await
 }

@@ -2,39 +2,30 @@
 
 use std::sync::Arc;
 
-use callboard_api as api;
-use callboard_core::{
-    id::SessionId,
-    plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff},
-};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use callboard_core::plan::{HeldPlan, PatchTask, PutPlan, TaskPatch, diff::diff};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor,
-    params::{InPath, Query, TaskNumber, VersionNumber},
+    params::{TaskNumber, VersionNumber},
     rights::ReadSession,
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, put))
-        .routes(routes!(versions))
-        .routes(routes!(version))
-        .routes(routes!(compare))
-        .routes(routes!(patch))
+        .routes(routes!(read_plan, put_plan))
+        .routes(routes!(list_plan_versions))
+        .routes(routes!(read_plan_version))
+        .routes(routes!(compare_plans))
+        .routes(routes!(patch_plan_task))
 }
 
 /// Read the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "read_plan",
-    params(InPath<SessionId>, api::AtQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan", tag = "plan",
+    params(api::AtQuery),
     responses((status = OK, description = "The plan", body = api::Plan)))]
-async fn read(
+async fn read_plan(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::AtQuery>,
 ) -> Result<Answer<api::Plan>, CallError> {
@@ -49,11 +40,10 @@ async fn read(
 ///
 /// The whole plan is replaced, as a new version. An invalid plan is refused with a list of all its faults. With
 /// `expected_version`, only that version is replaced: if the plan has another version by now, the answer is 409.
-#[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan", operation_id = "put_plan",
-    params(InPath<SessionId>),
+#[utoipa::path(put, path = "/v1/sessions/{session}/plan", tag = "plan",
     request_body = PutPlan,
     responses((status = OK, description = "The new version", body = api::PlanChanged)))]
-async fn put(
+async fn put_plan(
     caller: Authorized<PutPlan>,
     RequestBody { body, options }: RequestBody<PutPlan>,
 ) -> Result<Answer<api::PlanChanged>, CallError> {
@@ -62,28 +52,26 @@ async fn put(
 }
 
 /// List the versions of the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan", operation_id = "list_plan_versions",
-    params(InPath<SessionId>, api::PlanVersionsQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions", tag = "plan",
+    params(api::PlanVersionsQuery),
     responses((status = OK, description = "The versions that the caller may see, the newest first", body = api::PlanVersionList)))]
-async fn versions(
+async fn list_plan_versions(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanVersionsQuery>,
 ) -> Result<Answer<api::PlanVersionList>, CallError> {
     let before = query.cursor.as_deref().map(cursor::number).transpose()?;
     let limit = query.limit.unwrap_or(LISTED);
     let held = caller.session.plan_versions(&caller.viewer(), before, limit.saturating_add(1)).await?;
-    let mut versions: Vec<_> = held.iter().map(|held| (held.version.to_string(), api::PlanVersion::of(held))).collect();
-    let next_cursor = cursor::cut(&mut versions, limit, |(version, _)| version);
-    let versions = versions.into_iter().map(|(_, version)| version).collect();
+    let mut versions: Vec<_> = held.iter().map(api::PlanVersion::of).collect();
+    let next_cursor = cursor::cut(&mut versions, limit, |held| held.version.to_string());
     Ok(Answer::ok(api::PlanVersionList { versions, next_cursor }))
 }
 
 /// Read a version of the plan
 #[utoipa::path(get, path = "/v1/sessions/{session}/plan/versions/{version}", tag = "plan",
-    operation_id = "read_plan_version",
-    params(InPath<SessionId>, InPath<VersionNumber>),
+    params(InPath<VersionNumber>),
     responses((status = OK, description = "The version", body = api::Plan)))]
-async fn version(
+async fn read_plan_version(
     caller: Authorized<ReadSession>,
     InPath(VersionNumber(version)): InPath<VersionNumber>,
 ) -> Result<Answer<api::Plan>, CallError> {
@@ -93,10 +81,10 @@ async fn version(
 }
 
 /// Compare two versions of the plan
-#[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan", operation_id = "compare_plans",
-    params(InPath<SessionId>, api::PlanDiffQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/plan/diff", tag = "plan",
+    params(api::PlanDiffQuery),
     responses((status = OK, description = "What differs, task by task", body = api::PlanDiff)))]
-async fn compare(
+async fn compare_plans(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::PlanDiffQuery>,
 ) -> Result<Answer<api::PlanDiff>, CallError> {
@@ -116,11 +104,11 @@ async fn compare(
 /// Change the status or the notes of a task of the plan
 ///
 /// This creates a version of the plan, unless nothing changes.
-#[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan", operation_id = "patch_plan_task",
-    params(InPath<SessionId>, InPath<TaskNumber>),
+#[utoipa::path(patch, path = "/v1/sessions/{session}/plan/tasks/{task}", tag = "plan",
+    params(InPath<TaskNumber>),
     request_body = TaskPatch,
     responses((status = OK, description = "The version after it", body = api::PlanChanged)))]
-async fn patch(
+async fn patch_plan_task(
     caller: Authorized<PatchTask>,
     InPath(TaskNumber(task_id)): InPath<TaskNumber>,
     RequestBody { body: patch, options }: RequestBody<TaskPatch>,

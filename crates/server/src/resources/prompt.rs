@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use callboard_api as api;
 use callboard_core::{
     context_set::SetView,
     entry::Hash,
     error::{ConflictKind, Error as Refusal},
-    id::{AgentName, Seq, SessionId},
+    id::{AgentName, Seq},
     run::own::BeginTurn,
     tool::own_names,
     view::View,
@@ -15,22 +14,16 @@ use callboard_core::{
 use callboard_engine::PromptSpec;
 use callboard_prompt::{Body, PlacedPiece, Prompt};
 use callboard_run::Driver;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::InPath,
+    call::*,
     rights::{Permission, Rank, ReadSession},
     write_options::WriteOptions,
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(build))
+    OpenApiRouter::new().routes(routes!(build_prompt))
 }
 
 /// Build an agent's prompt
@@ -39,11 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// `POST …/turns/{turn}`.
 ///
 /// It has at most `budget` tokens. If not even the required parts fit, the answer is 422 and names each part with its size.
-#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts", operation_id = "build_prompt",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/prompt", tag = "prompts",
     request_body = Option<api::PromptBody>,
     responses((status = OK, description = "The prompt", body = api::Prompt)))]
-async fn build(
+async fn build_prompt(
     caller: Authorized<ReadSession>,
     RequestBody { body, options }: RequestBody<api::PromptBody>,
 ) -> Result<Answer<api::Prompt>, CallError> {

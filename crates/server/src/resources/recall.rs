@@ -1,18 +1,11 @@
 //! Recall: what in a session answers a question.
 
-use callboard_api as api;
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
 use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use callboard_mcp::escaped;
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
+    call::*,
     resources::prompt::whose,
     rights::{Rank, ReadSession},
 };
@@ -28,8 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// messages with the results of tools, also those that compression or a budget left out of prompts, context sets, the
 /// plan, variables, context files and documents. What is hidden from the caller does not change the answer. Everything
 /// that was written before the call is searched; if that takes too long, the answer says how far it is `behind`.
-#[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall", operation_id = "recall",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/recall", tag = "recall",
     request_body = api::RecallBody,
     responses((status = OK, description = "The passages, the best first", body = api::Recalled)))]
 async fn recall(
@@ -60,8 +52,8 @@ async fn recall(
 /// Search for words
 ///
 /// Finds texts that contain every word exactly as it is written, in capitals or not, the newest first.
-#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall", operation_id = "search",
-    params(InPath<SessionId>, api::SearchQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/search", tag = "recall",
+    params(api::SearchQuery),
     responses((status = OK, description = "The texts that contain all of the words, the newest first", body = api::Recalled)))]
 async fn search(
     caller: Authorized<ReadSession>,
@@ -137,22 +129,14 @@ fn name_in(subject: &str) -> Option<&str> {
 /// The path of the call that gives the whole of what was found.
 fn read_on(session: &SessionId, hit: &RecallHit) -> String {
     let message = hit.message_id.iter().flat_map(|id| ["messages", id.as_str()]);
-    let mut path = format!("/v1/sessions/{}", encoded(session.as_str()));
+    let mut path = format!("/v1/sessions/{}", escaped(session.as_str()));
     for segment in std::iter::once(hit.source.path()).chain(name_in(&hit.subject)).chain(message) {
         path.push('/');
-        path.push_str(&encoded(segment));
+        path.push_str(&escaped(segment));
     }
     if let Some(collection) = &hit.collection {
         path.push_str("?collection=");
         path.push_str(collection.as_str());
     }
     path
-}
-
-/// What is escaped in a path: all but letters, digits and `-._~`.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// A name as a segment of a path.
-fn encoded(name: &str) -> String {
-    utf8_percent_encode(name, ESCAPED).to_string()
 }

@@ -1,67 +1,52 @@
 //! Runs.
 
-use callboard_api as api;
 use callboard_core::{
     command::{Command, KeptAnswer},
-    id::{RunId, SessionId},
+    id::RunId,
     run::{CancelRun, NewRun, PauseRun, ResumeRun, Run, ToolResults},
     view::View,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::InPath,
-    rights::ReadRuns,
-    write_options::WriteOptions,
-};
+use crate::{call::*, rights::ReadRuns, write_options::WriteOptions};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, start))
-        .routes(routes!(read))
-        .routes(routes!(pause))
-        .routes(routes!(resume))
-        .routes(routes!(cancel))
-        .routes(routes!(bring))
+        .routes(routes!(list_runs, start_run))
+        .routes(routes!(read_run))
+        .routes(routes!(pause_run))
+        .routes(routes!(resume_run))
+        .routes(routes!(cancel_run))
+        .routes(routes!(bring_tool_results))
 }
 
 /// List runs
-#[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "list_runs",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/runs", tag = "runs",
     responses((status = OK, description = "The newest 100 runs of the session, the newest first", body = api::RunList)))]
-async fn list(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, CallError> {
+async fn list_runs(caller: Authorized<ReadRuns>) -> Result<Answer<api::RunList>, CallError> {
     let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
     Ok(Answer::ok(api::RunList { runs: caller.session.view_runs(&caller.viewer(), look).await? }))
 }
 
 /// Start a run of the team, or of the manager as a director
-#[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs", operation_id = "start_run",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs", tag = "runs",
     request_body = NewRun,
     responses((status = CREATED, description = "The run", body = api::Run)))]
-async fn start(
+async fn start_run(
     caller: Authorized<NewRun>,
     RequestBody { body, options }: RequestBody<NewRun>,
-) -> Result<Created<api::Run>, CallError> {
-    let receipt = caller.execute(options, body).await?;
-    let run = receipt.answer;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    caller.app.drivers.drive(caller.session.clone(), run);
-    Ok(Created(Answer::ok(body).at(receipt.head)))
+) -> Result<Answer<api::Run>, CallError> {
+    let look = |view: View<'_>, run: RunId| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
+    let answer = caller.change(options, body, look).await?;
+    caller.app.drivers.drive(caller.session.clone(), answer.body.id.clone());
+    Ok(answer.created())
 }
 
 /// Read a run
-#[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs", operation_id = "read_run",
-    params(InPath<SessionId>, InPath<RunId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/runs/{run}", tag = "runs",
+    params(InPath<RunId>),
     responses((status = OK, description = "The run", body = api::Run)))]
-async fn read(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Result<Answer<api::Run>, CallError> {
+async fn read_run(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Result<Answer<api::Run>, CallError> {
     let look = |view: View<'_>, run: &Run| api::Run::seen(&view, run);
     Ok(Answer::ok(caller.session.view_run(&caller.viewer(), &run, look).await?))
 }
@@ -69,11 +54,11 @@ async fn read(caller: Authorized<ReadRuns>, InPath(run): InPath<RunId>) -> Resul
 /// Pause a run
 ///
 /// A turn that was already requested is finished first.
-#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs", operation_id = "pause_run",
-    params(InPath<SessionId>, InPath<RunId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/pause", tag = "runs",
+    params(InPath<RunId>),
     request_body = Option<api::Pause>,
     responses((status = OK, description = "The run after the change", body = api::Run)))]
-async fn pause(
+async fn pause_run(
     caller: Authorized<PauseRun>,
     InPath(run): InPath<RunId>,
     RequestBody { body, options }: RequestBody<api::Pause>,
@@ -88,10 +73,10 @@ async fn pause(
 /// Resume a paused run
 ///
 /// Its limits count from zero again.
-#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs", operation_id = "resume_run",
-    params(InPath<SessionId>, InPath<RunId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/resume", tag = "runs",
+    params(InPath<RunId>),
     responses((status = OK, description = "The run after the change", body = api::Run)))]
-async fn resume(
+async fn resume_run(
     caller: Authorized<ResumeRun>,
     InPath(run): InPath<RunId>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -102,10 +87,10 @@ async fn resume(
 }
 
 /// Cancel a run
-#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs", operation_id = "cancel_run",
-    params(InPath<SessionId>, InPath<RunId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/cancel", tag = "runs",
+    params(InPath<RunId>),
     responses((status = OK, description = "The run after the change", body = api::Run)))]
-async fn cancel(
+async fn cancel_run(
     caller: Authorized<CancelRun>,
     InPath(run): InPath<RunId>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -115,11 +100,10 @@ async fn cancel(
 
 /// Send the results of tool calls that a run waits for
 #[utoipa::path(post, path = "/v1/sessions/{session}/runs/{run}/tool-results", tag = "runs",
-    operation_id = "bring_tool_results",
-    params(InPath<SessionId>, InPath<RunId>),
+    params(InPath<RunId>),
     request_body = api::ToolResults,
     responses((status = OK, description = "The run after the change", body = api::Run)))]
-async fn bring(
+async fn bring_tool_results(
     caller: Authorized<ToolResults>,
     InPath(run): InPath<RunId>,
     RequestBody { body, options }: RequestBody<api::ToolResults>,
@@ -134,8 +118,5 @@ async fn steer<R>(
     run: RunId,
     command: impl Command<Answer: KeptAnswer>,
 ) -> Result<Answer<api::Run>, CallError> {
-    let receipt = caller.execute(options, command).await?;
-    let look = |view: View<'_>| Ok(api::Run::seen(&view, view.state.runs.get(&run)?));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    caller.change(options, command, |view, _| Ok(api::Run::seen(&view, view.state.runs.get(&run)?))).await
 }

@@ -2,29 +2,25 @@
 
 mod follow;
 
-use axum::http::StatusCode;
-use callboard_api as api;
+use axum::extract::{FromRequest as _, Request, State};
 use callboard_core::{
     entry::Actor,
     error::ConflictKind,
     id::{Seq, SessionId},
     session::{SessionPatch, Settings},
-    state::State,
+    state,
     view::View,
     viewer::Viewer,
 };
 use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, PatchBody, RequestBody},
-    call_error::CallError,
-    caller::{Authorized, AuthorizedIfThere, AuthorizedOnServer},
-    cursor, files,
+    body::PatchBody,
+    call::*,
+    caller::AuthorizedOnServer,
+    cursor::{self, SessionPlace},
+    files,
     idempotency::Attempt,
-    params::{InPath, Query},
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };
@@ -32,16 +28,16 @@ use crate::{
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, create))
-        .routes(routes!(read, update, delete))
-        .routes(routes!(fork))
-        .routes(routes!(follow::follow))
+        .routes(routes!(list_sessions, create_session))
+        .routes(routes!(read_session, update_session, delete_session))
+        .routes(routes!(fork_session))
+        .routes(routes!(follow::follow_sessions))
 }
 
 /// List sessions
-#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", operation_id = "list_sessions", params(api::SessionsQuery),
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", params(api::SessionsQuery),
     responses((status = OK, description = "The sessions", body = api::SessionList)))]
-async fn list(
+async fn list_sessions(
     server: AuthorizedOnServer<ListSessions>,
     Query(query): Query<api::SessionsQuery>,
 ) -> Result<Answer<api::SessionList>, CallError> {
@@ -53,49 +49,46 @@ async fn list(
         has(info.id.as_str()) || info.settings.title.as_deref().is_some_and(has)
     };
     // A cursor goes on in the order of the page that gave it.
-    let (behind, after, is_by_id) = match cursor.as_deref().map(cursor::session).transpose()? {
-        Some(cursor::SessionPlace::Behind(place)) => (Some(place), None, false),
-        Some(cursor::SessionPlace::After(id)) => (None, Some(id), true),
-        None => (None, None, order == api::SessionOrder::Id),
+    let place = match cursor.as_deref().map(cursor::session).transpose()? {
+        Some(place) => place,
+        None if order == api::SessionOrder::Id => SessionPlace::After(None),
+        None => SessionPlace::Behind(None),
     };
     let more_than_limit = limit.saturating_add(1);
-    let (infos, next_cursor) = if is_by_id {
-        let mut infos = board.sessions_that(after.as_ref(), more_than_limit, is_wanted).await?;
-        let next = cursor::cut(&mut infos, limit, |info| info.id.as_str());
-        (infos, next)
-    } else {
-        let mut infos = board.recent_sessions(behind.as_ref(), more_than_limit, is_wanted).await?;
-        let is_more = infos.len() > limit;
-        infos.truncate(limit);
-        let next = infos.last().filter(|_| is_more).map(|last| cursor::of_use(last.last_activity, &last.id));
-        (infos, next)
+    let (infos, next_cursor) = match place {
+        SessionPlace::After(id) => {
+            let mut infos = board.sessions_that(id.as_ref(), more_than_limit, is_wanted).await?;
+            let next = cursor::cut(&mut infos, limit, |info| info.id.to_string());
+            (infos, next)
+        }
+        SessionPlace::Behind(last) => {
+            let mut infos = board.recent_sessions(last.as_ref(), more_than_limit, is_wanted).await?;
+            let next = cursor::cut(&mut infos, limit, |info| cursor::timed(info.last_activity, &info.id));
+            (infos, next)
+        }
     };
-    let mut sessions = Vec::with_capacity(infos.len());
-    for info in infos {
-        sessions.push(whole(&server.app, SessionInfo::clone(&info)));
-    }
+    let sessions = infos.iter().map(|info| whole(&server.app, SessionInfo::clone(info))).collect();
     Ok(Answer::ok(api::SessionList { sessions, next_cursor }))
 }
 
 /// Create a session
-#[utoipa::path(post, path = "/v1/sessions", tag = "sessions", operation_id = "create_session",
+#[utoipa::path(post, path = "/v1/sessions", tag = "sessions",
     request_body = Option<api::NewSession>,
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-pub(crate) async fn create(
+pub(crate) async fn create_session(
     server: AuthorizedOnServer<CreateSession>,
     RequestBody { body, options }: RequestBody<api::NewSession>,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let app = &server.app;
     let id = body.id.clone().unwrap_or_else(|| app.board.new_id());
     let make = |attempt| make_session(app, body, attempt);
-    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, id, make).await?)))
+    Ok(Answer::ok(app.idempotent(Actor::User, &options, None, id, make).await?).created())
 }
 
 /// Read a session
-#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "read_session",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}", tag = "sessions",
     responses((status = OK, description = "The session, as the caller may see it", body = api::Session)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
+async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, CallError> {
     let look = |view: View<'_>, info: SessionInfo| (info.head, whole(&caller.app, info).seen(&view));
     let (head, body) = caller.session.info_with_last(&caller.viewer(), look).await?;
     Ok(Answer::ok(body).at(head))
@@ -105,11 +98,10 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Session>, C
 ///
 /// What is left out stays as it is. The objects `prompt`, `limits` and `compression` are merged as RFC 7396 says: null takes a
 /// field away.
-#[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "update_session",
-    params(InPath<SessionId>),
+#[utoipa::path(patch, path = "/v1/sessions/{session}", tag = "sessions",
     request_body = Option<api::SessionPatch>,
     responses((status = OK, description = "The session after the change", body = api::Session)))]
-async fn update(
+async fn update_session(
     caller: Authorized<SessionPatch>,
     PatchBody { body, given, options }: PatchBody<SessionPatch>,
 ) -> Result<Answer<api::Session>, CallError> {
@@ -120,20 +112,26 @@ async fn update(
         }
         check_collections(&caller.app.board, names).await?;
     }
-    let receipt = caller.execute(options, body).await?;
-    let look = |view: View<'_>| Ok(whole(&caller.app, known(caller.session.id(), view.state)).seen(&view));
-    let body = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(body).at(receipt.head))
+    let look = |view: View<'_>, _| Ok(whole(&caller.app, known(caller.session.id(), view.state)).seen(&view));
+    caller.change(options, body, look).await
 }
 
 /// Delete a session with all its data
-#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions", operation_id = "delete_session",
-    params(InPath<SessionId>),
+#[utoipa::path(delete, path = "/v1/sessions/{session}", tag = "sessions",
     responses((status = NO_CONTENT, description = "The session is deleted")))]
-async fn delete(
-    AuthorizedIfThere { app, id, caller }: AuthorizedIfThere<DeleteSession>,
-    RequestBody { options, .. }: RequestBody<Empty>,
+async fn delete_session(
+    State(app): State<App>,
+    caller: Result<Authorized<DeleteSession>, CallError>,
+    id: Result<InPath<SessionId>, CallError>,
+    request: Request,
 ) -> Result<StatusCode, CallError> {
+    let caller = match caller {
+        // Only the user is told that a session is not there.
+        Err(error) if error.code != "not_found" => return Err(error),
+        caller => caller,
+    };
+    let InPath(id) = id?;
+    let RequestBody { options, .. } = RequestBody::<Empty>::from_request(request, &app).await?;
     // With an idempotency key, a session that is gone counts as deleted by this very request if it was begun before.
     let was_gone = match caller {
         Ok(caller) => {
@@ -150,14 +148,13 @@ async fn delete(
 /// Fork a session
 ///
 /// The new session's journal is a copy of the beginning of this one's.
-#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions", operation_id = "fork_session",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/fork", tag = "sessions",
     request_body = Option<api::Fork>,
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-async fn fork(
+async fn fork_session(
     caller: Authorized<ForkSession>,
     RequestBody { body, options }: RequestBody<api::Fork>,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let api::Fork { at, id } = body;
     if at.is_some() && caller.rank != Rank::User {
         return Err(caller.forbidden("fork at an earlier entry"));
@@ -179,34 +176,23 @@ async fn fork(
         make_fork(&caller, attempt).await
     };
     let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
-    Ok(Created(Answer::ok(made)))
+    Ok(Answer::ok(made).created())
 }
 
 /// What the user sees of a session.
 fn whole(app: &App, info: SessionInfo) -> api::Session {
     let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, overview, last } = info;
     let overview = Some(at_a_glance(app, head, overview, last));
-    let Settings {
-        title,
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        ttl_seconds,
-        limits,
-        steps,
-        compression,
-        collections,
-    } = settings;
+    let (title, ttl_seconds) = (settings.title, settings.ttl_seconds);
     let settings = Some(api::SessionSettings {
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        limits,
-        steps,
-        compression,
-        collections,
+        default_visibility: settings.default_visibility,
+        share: settings.share,
+        grant: settings.grant,
+        prompt: settings.prompt,
+        limits: settings.limits,
+        steps: settings.steps,
+        compression: settings.compression,
+        collections: settings.collections,
     });
     api::Session { id, head, title, agents, created_at, last_activity, expires_at, ttl_seconds, settings, overview }
 }
@@ -225,7 +211,7 @@ fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastE
 }
 
 /// A session with this state, whose last use was its last entry.
-fn known(id: &SessionId, state: &State) -> SessionInfo {
+fn known(id: &SessionId, state: &state::State) -> SessionInfo {
     let settings = state.session.settings.clone();
     SessionInfo {
         id: id.clone(),
@@ -253,40 +239,25 @@ async fn make_session(
     body: api::NewSession,
     attempt: Attempt<SessionId>,
 ) -> Result<api::Session, CallError> {
-    let api::NewSession {
-        title,
-        agents,
-        default_visibility,
-        share,
-        grant,
-        prompt,
-        ttl_seconds,
-        limits,
-        steps,
-        compression,
-        collections,
-        context_sets_from,
-        ..
-    } = body;
     let board = &app.board;
-    check_collections(board, &collections).await?;
-    let sets = match context_sets_from {
-        Some(source) => board.session(&source).await?.sets_for(&Viewer::User, &agents).await?,
+    check_collections(board, &body.collections).await?;
+    let sets = match &body.context_sets_from {
+        Some(source) => board.session(source).await?.sets_for(&Viewer::User, &body.agents).await?,
         None => Vec::new(),
     };
     let settings = Settings {
-        title,
-        default_visibility: default_visibility.unwrap_or_default(),
-        share,
-        grant,
-        prompt: prompt.unwrap_or_default(),
-        ttl_seconds: ttl_seconds.unwrap_or(board.settings().ttl),
-        limits: limits.unwrap_or_default(),
-        steps,
-        compression: compression.unwrap_or_default(),
-        collections,
+        title: body.title,
+        default_visibility: body.default_visibility.unwrap_or_default(),
+        share: body.share,
+        grant: body.grant,
+        prompt: body.prompt.unwrap_or_default(),
+        ttl_seconds: body.ttl_seconds.unwrap_or(board.settings().ttl),
+        limits: body.limits.unwrap_or_default(),
+        steps: body.steps,
+        compression: body.compression.unwrap_or_default(),
+        collections: body.collections,
     };
-    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents, sets, settings: Some(settings) };
+    let new = NewBoardSession { id: Some(attempt.intent.clone()), agents: body.agents, sets, settings: Some(settings) };
     let session = match board.create(new).await {
         Err(error) if attempt.is_repeat && error.is(ConflictKind::SessionExists) => {
             board.session(&attempt.intent).await?

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
 use callboard_api as api;
@@ -16,12 +16,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(health))
         .routes(routes!(ready))
         .routes(routes!(metrics))
-        .routes(routes!(document))
+        .routes(routes!(openapi))
         .routes(routes!(page))
 }
 
 /// Check that the server runs
-#[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "health",
+#[utoipa::path(get, path = "/healthz", tag = "server",
     responses((status = OK, description = "The server runs", body = api::Health)))]
 async fn health() -> Answer<api::Health> {
     Answer::ok(api::Health { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
@@ -30,7 +30,7 @@ async fn health() -> Answer<api::Health> {
 /// Check that the server can be used
 ///
 /// It can if its store answers, its background tasks work, and it is not shutting down.
-#[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "ready",
+#[utoipa::path(get, path = "/readyz", tag = "server",
     responses((status = OK, description = "The server can be used", body = api::Ready),
         (status = SERVICE_UNAVAILABLE, description = "The server cannot be used now; `detail` says why", body = api::Problem,
             content_type = "application/problem+json")))]
@@ -49,25 +49,23 @@ async fn ready(State(app): State<App>) -> Result<Answer<api::Ready>, CallError> 
 }
 
 /// Read the metrics of the server in the text format of Prometheus
-#[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
+#[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = OK, description = "The metrics", body = String, content_type = "text/plain")))]
 async fn metrics(server: AuthorizedOnServer<ReadMetrics>) -> Response {
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
     let app = &server.app;
     let text = app.metrics.text(app.drivers.len(), app.board.recall_behind(), &app.supervisor().panics());
-    ([kind], text).into_response()
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
 /// Read the OpenAPI document of this server
-#[utoipa::path(get, path = "/openapi.json", tag = "server", operation_id = "openapi",
+#[utoipa::path(get, path = "/openapi.json", tag = "server",
     responses((status = OK, description = "The OpenAPI document", body = Object)))]
-async fn document(State(app): State<App>) -> Response {
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    ([kind], app.document.clone()).into_response()
+async fn openapi(State(app): State<App>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], app.document.clone()).into_response()
 }
 
 /// Show the page for people
-#[utoipa::path(get, path = "/", tag = "server", operation_id = "page",
+#[utoipa::path(get, path = "/", tag = "server",
     responses((status = OK, description = "The page", body = String, content_type = "text/html")))]
 async fn page(State(app): State<App>, headers: HeaderMap) -> Response {
     app.page.index(&headers)

@@ -1,35 +1,21 @@
 //! Access tokens of a session.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
     access_token::{AccessTokenId, Holder, NewAccessToken, RevokeAccessToken},
     entry::Hash,
-    id::SessionId,
 };
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::{Answer, Created},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, TokenId},
-    rights::ListTokens,
-    secret,
-};
+use crate::{call::*, params::TokenId, rights::ListTokens, secret};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(revoke))
+    OpenApiRouter::new().routes(routes!(list_tokens, create_token)).routes(routes!(revoke_token))
 }
 
 /// List the access tokens of a session
-#[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "list_tokens",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/tokens", tag = "tokens",
     responses((status = OK, description = "The access tokens that have neither been revoked nor expired", body = api::TokenList)))]
-async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
+async fn list_tokens(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, CallError> {
     let state = caller.session.state().await?;
     let now = caller.app.now();
     let tokens = state.tokens.iter().filter(|token| !token.has_expired(now)).map(api::Token::of);
@@ -39,14 +25,13 @@ async fn list(caller: Authorized<ListTokens>) -> Result<Answer<api::TokenList>, 
 /// Create an access token for an agent or a role
 ///
 /// This answer is the only one that shows the token itself.
-#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens", operation_id = "create_token",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/tokens", tag = "tokens",
     request_body = api::NewToken,
     responses((status = CREATED, description = "The new token", body = api::Token)))]
-async fn create(
+async fn create_token(
     caller: Authorized<NewAccessToken>,
     RequestBody { body, options }: RequestBody<api::NewToken>,
-) -> Result<Created<api::Token>, CallError> {
+) -> Result<Answer<api::Token>, CallError> {
     let holder = match (body.agent, body.role) {
         (Some(agent), None) => Holder::Agent(agent),
         (None, Some(role)) => Holder::Role(role),
@@ -65,16 +50,16 @@ async fn create(
     if secret::hash(&token) != made.sha256 {
         return Err(unrepeatable(&id));
     }
-    Ok(Created(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head)))
+    Ok(Answer::ok(api::Token { token: Some(token), ..api::Token::of(made) }).at(receipt.head).created())
 }
 
 /// Revoke an access token
 ///
 /// Streams that were opened with it end.
-#[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens", operation_id = "revoke_token",
-    params(InPath<SessionId>, InPath<TokenId>),
+#[utoipa::path(delete, path = "/v1/sessions/{session}/tokens/{token}", tag = "tokens",
+    params(InPath<TokenId>),
     responses((status = NO_CONTENT, description = "The token is revoked")))]
-async fn revoke(
+async fn revoke_token(
     caller: Authorized<RevokeAccessToken>,
     InPath(TokenId(id)): InPath<TokenId>,
     RequestBody { options, .. }: RequestBody<Empty>,

@@ -1,39 +1,33 @@
 //! Callboard's own tools, for those who drive models themselves.
 
-use callboard_api as api;
 use callboard_core::{
     agent::Tool,
     browser::scout::DEPLOY_SCOUT,
     entry::Actor,
     error::ConflictKind,
-    id::{AgentName, SessionId},
+    id::AgentName,
     tool::{CallTool, OwnTool, ToolExecution, own_tool},
     view::View,
 };
 use callboard_prompt::default_agent;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::RequestBody,
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query, ToolName},
+    call::*,
+    params::ToolName,
     problem::status,
     rights::{Permission, ReadSession},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(call))
+    OpenApiRouter::new().routes(routes!(list_tools)).routes(routes!(call_tool))
 }
 
 /// List Callboard's own tools that an agent may use
-#[utoipa::path(get, path = "/v1/sessions/{session}/tools", tag = "tools", operation_id = "list_tools",
-    params(InPath<SessionId>, api::ToolsQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/tools", tag = "tools",
+    params(api::ToolsQuery),
     responses((status = OK, description = "The tools, in the format of the model's API", body = api::ToolList)))]
-async fn list(
+async fn list_tools(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::ToolsQuery>,
 ) -> Result<Answer<api::ToolList>, CallError> {
@@ -48,11 +42,11 @@ async fn list(
 /// Call one of Callboard's own tools as an agent
 ///
 /// A tool that fails is an answer, too: `is_error` is true, and `result` says why, for the model.
-#[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools", operation_id = "call_tool",
-    params(InPath<SessionId>, InPath<ToolName>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/tools/{tool}", tag = "tools",
+    params(InPath<ToolName>),
     request_body = api::ToolCallBody,
     responses((status = OK, description = "The result, as the model is to read it", body = api::ToolCallResult)))]
-async fn call(
+async fn call_tool(
     caller: Authorized<CallTool>,
     InPath(ToolName(name)): InPath<ToolName>,
     RequestBody { body, options }: RequestBody<api::ToolCallBody>,

@@ -4,21 +4,17 @@ use std::io::BufReader;
 
 use axum::{
     body::Body,
-    http::{HeaderValue, header},
+    http::header,
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
-use callboard_core::{entry::Actor, id::SessionId};
+use callboard_core::entry::Actor;
 use futures::{StreamExt, stream};
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::{Answer, Created, broken},
-    app::App,
-    call_error::CallError,
-    caller::{Authorized, AuthorizedOnServer},
+    answer::broken,
+    call::*,
+    caller::AuthorizedOnServer,
     idempotency::Attempt,
-    params::{InPath, Query},
     received::Received,
     resources::session::created,
     rights::{ExportSession, ImportSession},
@@ -26,38 +22,37 @@ use crate::{
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(export)).routes(routes!(import))
+    OpenApiRouter::new().routes(routes!(export_session)).routes(routes!(import_session))
 }
 
 /// Export a whole session
 ///
 /// The answer is JSON lines: a header, the entries with their long texts, and a last line that marks the end.
-#[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import", operation_id = "export_session",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/export", tag = "export and import",
     responses((status = OK, description = "The session as JSON lines", body = String,
         content_type = "application/x-ndjson")))]
-async fn export(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
+async fn export_session(caller: Authorized<ExportSession>) -> Result<Response, CallError> {
     caller.export().await
 }
 
 /// Import an exported session
 ///
 /// Nothing is stored unless the whole export is valid.
-#[utoipa::path(post, path = "/v1/import", tag = "export and import", operation_id = "import_session",
+#[utoipa::path(post, path = "/v1/import", tag = "export and import",
     params(api::ImportQuery),
     request_body(content = String, content_type = "application/x-ndjson", description = "The JSON lines of an export"),
     responses((status = CREATED, description = "The new session", body = api::Session)))]
-async fn import(
+async fn import_session(
     server: AuthorizedOnServer<ImportSession>,
     Query(query): Query<api::ImportQuery>,
     Received { file, options }: Received,
-) -> Result<Created<api::Session>, CallError> {
+) -> Result<Answer<api::Session>, CallError> {
     let app = &server.app;
     let import = async |attempt: Attempt<()>| {
         let session = app.board.import(BufReader::new(file), query.id, attempt.is_repeat).await?;
         created(app, &session).await
     };
-    Ok(Created(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?)))
+    Ok(Answer::ok(app.idempotent(Actor::User, &options, None, (), import).await?).created())
 }
 
 impl Authorized<ExportSession> {
@@ -68,7 +63,6 @@ impl Authorized<ExportSession> {
             let lines = export.next().await.map_err(CallError::from).map_err(broken)?;
             Ok::<_, std::io::Error>(lines.map(|lines| (lines, export)))
         });
-        let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
-        Ok(([kind], Body::from_stream(lines.boxed())).into_response())
+        Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines.boxed())).into_response())
     }
 }

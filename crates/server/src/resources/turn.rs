@@ -1,56 +1,54 @@
 //! Turns of runs and of loops of one's own.
 
-use callboard_api as api;
 use callboard_core::{
     conversation::{answer, given},
     directive::Direct,
-    id::{Seq, SessionId},
+    id::Seq,
     run::own::{AnswerTurn, TurnOutcome},
 };
 use callboard_engine::TurnView;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
     body::RepairedBody,
-    call_error::CallError,
-    caller::Authorized,
+    call::*,
     cursor,
-    params::{InPath, Query, TurnNumber},
+    params::TurnNumber,
     resources::prompt::prompt_body,
     rights::{Rank, ReadSession},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(read, answer)).routes(routes!(prompt))
+    OpenApiRouter::new()
+        .routes(routes!(list_turns))
+        .routes(routes!(read_turn, answer_turn))
+        .routes(routes!(read_sent_prompt))
 }
 
 /// List turns
 ///
 /// A turn is one request to a model. Listed are the turns of runs, and those recorded by programs that ask models themselves.
 /// The user and the manager see all turns; a worker sees those of its own that its program recorded.
-#[utoipa::path(get, path = "/v1/sessions/{session}/turns", tag = "turns", operation_id = "list_turns",
-    params(InPath<SessionId>, api::TurnsQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns", tag = "turns",
+    params(api::TurnsQuery),
     responses((status = OK, description = "The turns, the newest first", body = api::TurnList)))]
-async fn list(
+async fn list_turns(
     caller: Authorized<ReadSession>,
     Query(query): Query<api::TurnsQuery>,
 ) -> Result<Answer<api::TurnList>, CallError> {
     let before = query.cursor.as_deref().map(cursor::number).transpose()?.map(Seq);
     let limit = query.limit.unwrap_or(LISTED);
     let turns = caller.session.turns(&caller.viewer(), query.agent.as_ref(), before, limit.saturating_add(1)).await?;
-    let mut turns: Vec<_> = turns.into_iter().map(|turn| (turn.seq.to_string(), caller.seen(turn))).collect();
-    let next_cursor = cursor::cut(&mut turns, limit, |(seq, _)| seq);
-    Ok(Answer::ok(api::TurnList { turns: turns.into_iter().map(|(_, turn)| turn).collect(), next_cursor }))
+    let mut turns: Vec<_> = turns.into_iter().map(|turn| caller.seen(turn)).collect();
+    let next_cursor = cursor::cut(&mut turns, limit, |turn| turn.seq.to_string());
+    Ok(Answer::ok(api::TurnList { turns, next_cursor }))
 }
 
 /// Read a turn
-#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "read_turn",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns",
+    params(InPath<TurnNumber>),
     responses((status = OK, description = "The turn", body = api::Turn)))]
-async fn read(
+async fn read_turn(
     caller: Authorized<ReadSession>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
 ) -> Result<Answer<api::Turn>, CallError> {
@@ -62,11 +60,11 @@ async fn read(
 /// It becomes a message of the turn's agent in the turn's thread. A manager's answer may be a directive, which is applied
 /// behind its message. Only that agent and the user may send it. A turn is answered once: sending the same answer again
 /// changes nothing and gives the same result, and another answer is a conflict.
-#[utoipa::path(post, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns", operation_id = "answer_turn",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/turns/{turn}", tag = "turns",
+    params(InPath<TurnNumber>),
     request_body = api::TurnAnswer,
     responses((status = OK, description = "What was added", body = api::TurnAnswered)))]
-pub(crate) async fn answer(
+pub(crate) async fn answer_turn(
     caller: Authorized<AnswerTurn>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
     RepairedBody { body, options, repaired }: RepairedBody<api::TurnAnswer>,
@@ -88,10 +86,10 @@ pub(crate) async fn answer(
 ///
 /// It is rendered again from the journal. `as_sent` says whether it is the same byte for byte, and `erased` names the entries
 /// whose words were erased since. Only the user may read it.
-#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}/prompt", tag = "turns", operation_id = "read_sent_prompt",
-    params(InPath<SessionId>, InPath<TurnNumber>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/turns/{turn}/prompt", tag = "turns",
+    params(InPath<TurnNumber>),
     responses((status = OK, description = "The prompt", body = api::SentPrompt)))]
-async fn prompt(
+async fn read_sent_prompt(
     caller: Authorized<ReadSession>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
 ) -> Result<Answer<api::SentPrompt>, CallError> {

@@ -1,57 +1,49 @@
 //! Variables.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
     error::Error as Refusal,
-    id::{SessionId, VariableName},
+    id::VariableName,
     secret::RestoreSecret,
     variable::{ClearVariable, ClearVariables, PutVariable, SetVariable},
     view::View,
 };
 use serde_json::value::RawValue;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    cursor::{self, After},
-    params::{InPath, Query},
+    call::*,
+    cursor::NamePage,
     rights::{Rank, ReadVariables},
 };
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, clear_all)).routes(routes!(read, put, clear)).routes(routes!(restore))
+    OpenApiRouter::new()
+        .routes(routes!(list_variables, clear_variables))
+        .routes(routes!(read_variable, put_variable, clear_variable))
+        .routes(routes!(restore_secret))
 }
 
 /// List variables
-#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "list_variables",
-    params(InPath<SessionId>, api::PageAtQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables", tag = "variables",
+    params(api::PageAtQuery),
     responses((status = OK, description = "A page of the variables, sorted by name", body = api::VariableList)))]
-async fn list(
+async fn list_variables(
     caller: Authorized<ReadVariables>,
     Query(query): Query<api::PageAtQuery>,
 ) -> Result<Answer<api::VariableList>, CallError> {
-    let after = After::read(query.cursor.as_deref())?;
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let page = NamePage::new(query.limit, query.cursor.as_deref())?;
     let look = |view: View<'_>| {
-        let variables = view.variables().filter(|variable| after.is_before(variable.name.as_str()));
-        Ok(variables.take(limit.saturating_add(1)).map(api::Variable::of).collect::<Vec<_>>())
+        let (variables, next_cursor) = page.of(view.variables(), |variable| variable.name.as_str());
+        Ok(api::VariableList { variables: variables.into_iter().map(api::Variable::of).collect(), next_cursor })
     };
-    let mut variables = caller.look_at(query.at, look).await?;
-    let next_cursor = cursor::cut(&mut variables, limit, |variable| variable.name.as_str());
-    Ok(Answer::ok(api::VariableList { variables, next_cursor }))
+    Ok(Answer::ok(caller.look_at(query.at, look).await?))
 }
 
 /// Clear all variables
-#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables", operation_id = "clear_variables",
-    params(InPath<SessionId>, api::ReasonQuery),
+#[utoipa::path(delete, path = "/v1/sessions/{session}/variables", tag = "variables",
+    params(api::ReasonQuery),
     responses((status = NO_CONTENT, description = "All variables are cleared")))]
-async fn clear_all(
+async fn clear_variables(
     caller: Authorized<ClearVariables>,
     Query(query): Query<api::ReasonQuery>,
     RequestBody { options, .. }: RequestBody<Empty>,
@@ -61,10 +53,10 @@ async fn clear_all(
 }
 
 /// Read a variable
-#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "read_variable",
-    params(InPath<SessionId>, InPath<VariableName>, api::RevealQuery),
+#[utoipa::path(get, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
+    params(InPath<VariableName>, api::RevealQuery),
     responses((status = OK, description = "The variable with its value", body = api::VariableValue)))]
-async fn read(
+async fn read_variable(
     caller: Authorized<ReadVariables>,
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::RevealQuery>,
@@ -88,11 +80,11 @@ async fn read(
 }
 
 /// Set a variable
-#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables", operation_id = "put_variable",
-    params(InPath<SessionId>, InPath<VariableName>),
+#[utoipa::path(put, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
+    params(InPath<VariableName>),
     request_body = PutVariable,
     responses((status = OK, description = "The variable after the change", body = api::VariableAfter)))]
-async fn put(
+async fn put_variable(
     caller: Authorized<SetVariable>,
     InPath(name): InPath<VariableName>,
     RequestBody { body: put, options }: RequestBody<PutVariable>,
@@ -117,11 +109,10 @@ async fn put(
 ///
 /// The variable is no secret any more, and its value stands again in all entries in which it was hidden. Where another secret
 /// is hidden in an entry, that stays hidden. Only the user may call it.
-#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables", operation_id = "restore_secret",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/secrets/restore", tag = "variables",
     request_body = api::RestoreSecret,
     responses((status = OK, description = "The entries in which the value stands again", body = api::RestoredSecret)))]
-async fn restore(
+async fn restore_secret(
     caller: Authorized<RestoreSecret>,
     RequestBody { body, options }: RequestBody<api::RestoreSecret>,
 ) -> Result<Answer<api::RestoredSecret>, CallError> {
@@ -134,10 +125,9 @@ async fn restore(
 
 /// Clear a variable
 #[utoipa::path(delete, path = "/v1/sessions/{session}/variables/{name}", tag = "variables",
-    operation_id = "clear_variable",
-    params(InPath<SessionId>, InPath<VariableName>, api::ReasonQuery),
+    params(InPath<VariableName>, api::ReasonQuery),
     responses((status = NO_CONTENT, description = "The variable is cleared")))]
-async fn clear(
+async fn clear_variable(
     caller: Authorized<ClearVariable>,
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::ReasonQuery>,

@@ -1,9 +1,8 @@
 //! The workflow, its nodes and their results.
 
-use axum::http::StatusCode;
-use callboard_api as api;
 use callboard_core::{
-    id::{ExecutionId, NodeId, Seq, SessionId},
+    error::Error as Refusal,
+    id::{ExecutionId, NodeId},
     view::View,
     workflow::{
         CreateNode, DeleteNode, GivenResult, NodePatch, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
@@ -12,26 +11,17 @@ use callboard_core::{
 };
 use callboard_engine::NodeResult;
 use serde_json::value::RawValue;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{
-    answer::{Accepted, Answer},
-    app::App,
-    body::{Empty, RequestBody},
-    call_error::CallError,
-    caller::Authorized,
-    params::{InPath, Query},
-    rights::ReadSession,
-};
+use crate::{call::*, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(read, put, patch))
+        .routes(routes!(read_workflow, put_workflow, patch_workflow))
         .routes(routes!(create_node))
         .routes(routes!(read_node, patch_node, delete_node))
-        .routes(routes!(read_result, put_result))
-        .routes(routes!(run))
+        .routes(routes!(read_node_result, put_node_result))
+        .routes(routes!(run_workflow))
         .routes(routes!(list_executions))
         .routes(routes!(read_execution))
         .routes(routes!(cancel_execution))
@@ -39,10 +29,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// Read the workflow
-#[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "read_workflow",
-    params(InPath<SessionId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     responses((status = OK, description = "The workflow as it is now, without results", body = api::Workflow)))]
-async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
+async fn read_workflow(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, CallError> {
     let look = |view: View<'_>| Ok((view.workflow_document()?, view.state.head.seq));
     let (workflow, head) = caller.session.view(&caller.viewer(), look).await?;
     Ok(Answer::ok(workflow).at(head))
@@ -53,53 +42,45 @@ async fn read(caller: Authorized<ReadSession>) -> Result<Answer<api::Workflow>, 
 /// All nodes are replaced. Nodes that are left out are deleted; nodes with the id of an existing node keep its status
 /// and its result. An invalid workflow is refused with a list of all its faults. With `expected_version`, only that
 /// version is replaced: if the workflow has another version by now, the answer is 409.
-#[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "put_workflow",
-    params(InPath<SessionId>),
+#[utoipa::path(put, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     request_body = api::PutWorkflow,
     responses((status = OK, description = "The workflow after the change", body = api::Workflow)))]
-async fn put(
+async fn put_workflow(
     caller: Authorized<PutWorkflow>,
     RequestBody { body, options }: RequestBody<api::PutWorkflow>,
 ) -> Result<Answer<api::Workflow>, CallError> {
     let api::PutWorkflow { workflow, nodes, reason, expected_version, .. } = body;
     let put = PutWorkflow { workflow, nodes, reason, expected_version };
-    let head = caller.execute(options, put).await?.head;
-    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
-    Ok(Answer::ok(workflow).at(head))
+    caller.change(options, put, |view, _| view.workflow_document()).await
 }
 
 /// Name or describe the workflow
-#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow", operation_id = "patch_workflow",
-    params(InPath<SessionId>),
+#[utoipa::path(patch, path = "/v1/sessions/{session}/workflow", tag = "workflow",
     request_body = PatchWorkflow,
     responses((status = OK, description = "The name, the description and the version of the workflow after the change", body = api::AboutWorkflow)))]
-async fn patch(
+async fn patch_workflow(
     caller: Authorized<PatchWorkflow>,
     RequestBody { body, options }: RequestBody<PatchWorkflow>,
 ) -> Result<Answer<api::AboutWorkflow>, CallError> {
-    let head = caller.execute(options, body).await?.head;
-    let workflow = caller.session.view_at(&caller.viewer(), head, |view| view.workflow_document()).await?;
-    Ok(Answer::ok(workflow.workflow).at(head))
+    caller.change(options, body, |view, _| Ok(view.workflow_document()?.workflow)).await
 }
 
 /// Create a node
 ///
 /// Callboard gives it an id that no node had before.
-#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow", operation_id = "create_node",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes", tag = "workflow",
     request_body = CreateNode,
     responses((status = OK, description = "The node", body = api::ChangedWorkflowNode)))]
 async fn create_node(
     caller: Authorized<CreateNode>,
     RequestBody { body, options }: RequestBody<CreateNode>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let receipt = caller.execute(options, body).await?;
-    caller.changed(receipt.answer, receipt.head).await
+    caller.change(options, body, changed).await
 }
 
 /// Read a node
-#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow", operation_id = "read_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+#[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
+    params(InPath<NodeId>),
     responses((status = OK, description = "The node, without its result", body = api::WorkflowNode)))]
 async fn read_node(
     caller: Authorized<ReadSession>,
@@ -112,8 +93,7 @@ async fn read_node(
 
 /// Change or move a node
 #[utoipa::path(patch, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
-    operation_id = "patch_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     request_body = NodePatch,
     responses((status = OK, description = "The node after the change", body = api::ChangedWorkflowNode)))]
 async fn patch_node(
@@ -121,8 +101,7 @@ async fn patch_node(
     InPath(id): InPath<NodeId>,
     RequestBody { body: patch, options }: RequestBody<NodePatch>,
 ) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-    let receipt = caller.execute(options, PatchNode { id, patch }).await?;
-    caller.changed(id, receipt.head).await
+    caller.change(options, PatchNode { id, patch }, |view, _| changed(view, id)).await
 }
 
 /// Delete a node
@@ -130,8 +109,7 @@ async fn patch_node(
 /// Its variables are cleared, and it is removed from tasks of the plan. If other nodes refer to it, it is not deleted
 /// and the answer is 409.
 #[utoipa::path(delete, path = "/v1/sessions/{session}/workflow/nodes/{node}", tag = "workflow",
-    operation_id = "delete_node",
-    params(InPath<SessionId>, InPath<NodeId>, api::WorkflowChangeQuery),
+    params(InPath<NodeId>, api::WorkflowChangeQuery),
     responses((status = NO_CONTENT, description = "The node is deleted")))]
 async fn delete_node(
     caller: Authorized<DeleteNode>,
@@ -146,10 +124,9 @@ async fn delete_node(
 
 /// Read the result of a node
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
-    operation_id = "read_node_result",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node's last execution", body = api::NodeResult)))]
-async fn read_result(
+async fn read_node_result(
     caller: Authorized<ReadSession>,
     InPath(id): InPath<NodeId>,
 ) -> Result<Answer<api::NodeResult>, CallError> {
@@ -160,11 +137,10 @@ async fn read_result(
 ///
 /// Stores the result, the status of the node, and the variables that the node set: all of them or nothing.
 #[utoipa::path(put, path = "/v1/sessions/{session}/workflow/nodes/{node}/result", tag = "workflow",
-    operation_id = "put_node_result",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     request_body = GivenResult,
     responses((status = NO_CONTENT, description = "The result is recorded")))]
-async fn put_result(
+async fn put_node_result(
     caller: Authorized<PutResult>,
     InPath(id): InPath<NodeId>,
     RequestBody { body: given, options }: RequestBody<GivenResult>,
@@ -177,23 +153,22 @@ async fn put_result(
 ///
 /// All nodes, those from one on, or only the named ones. The answer comes at once; streams and `GET` tell what happens. One
 /// execution at a time is under way in a session: meanwhile the workflow cannot be changed.
-#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow", operation_id = "run_workflow",
-    params(InPath<SessionId>),
+#[utoipa::path(post, path = "/v1/sessions/{session}/workflow/run", tag = "workflow",
     request_body = Execute,
     responses((status = ACCEPTED, description = "The execution, which is under way", body = api::WorkflowExecution)))]
-async fn run(
+async fn run_workflow(
     caller: Authorized<Execute>,
     RequestBody { body, options }: RequestBody<Execute>,
-) -> Result<Accepted<api::WorkflowExecution>, CallError> {
+) -> Result<Answer<api::WorkflowExecution>, CallError> {
     caller.app.drivers.keep();
     let receipt = caller.app.executions.start(&caller.session, caller.execute(options, body)).await?;
-    caller.execution(&receipt.answer, receipt.head).await.map(Accepted)
+    let look = |view: View<'_>| view.execution(&receipt.answer);
+    let execution = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
+    Ok(Answer::ok(execution).at(receipt.head).accepted())
 }
 
 /// List executions of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions", tag = "workflow",
-    operation_id = "list_executions",
-    params(InPath<SessionId>),
     responses((status = OK, description = "The newest 20 executions, the newest first", body = api::ExecutionList)))]
 async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::ExecutionList>, CallError> {
     let look = |view: View<'_>| Ok((view.executions()?, view.state.head.seq));
@@ -203,8 +178,7 @@ async fn list_executions(caller: Authorized<ReadSession>) -> Result<Answer<api::
 
 /// Read an execution of the workflow
 #[utoipa::path(get, path = "/v1/sessions/{session}/workflow/executions/{execution}", tag = "workflow",
-    operation_id = "read_execution",
-    params(InPath<SessionId>, InPath<ExecutionId>),
+    params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution", body = api::WorkflowExecution)))]
 async fn read_execution(
     caller: Authorized<ReadSession>,
@@ -219,24 +193,21 @@ async fn read_execution(
 ///
 /// A node that is under way may have done some of its work. An execution that has ended is refused with 409.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/executions/{execution}/cancel", tag = "workflow",
-    operation_id = "cancel_execution",
-    params(InPath<SessionId>, InPath<ExecutionId>),
+    params(InPath<ExecutionId>),
     responses((status = OK, description = "The execution after the change", body = api::WorkflowExecution)))]
 async fn cancel_execution(
     caller: Authorized<CancelExecution>,
     InPath(id): InPath<ExecutionId>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<Answer<api::WorkflowExecution>, CallError> {
-    let head = caller.execute(options, CancelExecution(id.clone())).await?.head;
-    caller.execution(&id, head).await
+    caller.change(options, CancelExecution(id.clone()), |view, _| view.execution(&id)).await
 }
 
 /// Execute one node alone
 ///
 /// The answer comes when the node is done. A node that failed says why in its result.
 #[utoipa::path(post, path = "/v1/sessions/{session}/workflow/nodes/{node}/run", tag = "workflow",
-    operation_id = "run_node",
-    params(InPath<SessionId>, InPath<NodeId>),
+    params(InPath<NodeId>),
     responses((status = OK, description = "The result of the node", body = api::NodeResult)))]
 async fn run_node(
     caller: Authorized<Execute>,
@@ -252,18 +223,9 @@ async fn run_node(
     Ok(Answer::ok(caller.idempotent(&options, run).await?))
 }
 
-impl<R> Authorized<R> {
-    async fn execution(&self, id: &ExecutionId, head: Seq) -> Result<Answer<api::WorkflowExecution>, CallError> {
-        let execution = self.session.view_at(&self.viewer(), head, |view| view.execution(id)).await?;
-        Ok(Answer::ok(execution).at(head))
-    }
-
-    /// A node after a change that led to the entry `head`.
-    async fn changed(&self, id: NodeId, head: Seq) -> Result<Answer<api::ChangedWorkflowNode>, CallError> {
-        let look = |view: View<'_>| Ok((view.node(id)?, view.workflow()?.version));
-        let (node, version) = self.session.view_at(&self.viewer(), head, look).await?;
-        Ok(Answer::ok(api::ChangedWorkflowNode { node, version }).at(head))
-    }
+/// A node after a change.
+fn changed(view: View<'_>, id: NodeId) -> Result<api::ChangedWorkflowNode, Refusal> {
+    Ok(api::ChangedWorkflowNode { node: view.node(id)?, version: view.workflow()?.version })
 }
 
 /// The result of a node as callers get it.

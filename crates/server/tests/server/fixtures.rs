@@ -21,7 +21,7 @@ pub(crate) struct Server {
     pub(crate) client: Client,
     pub(crate) board: Board,
     stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<Result<(), callboard_server::Error>>,
+    task: JoinHandle<()>,
 }
 
 /// A model that nobody asks.
@@ -142,7 +142,8 @@ impl Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let board = Board::new(store, board);
         let shutdown = async move { drop(stopped.await) };
-        let task = tokio::spawn(callboard_server::serve(board.clone(), settings, listener, shutdown));
+        let ready = callboard_server::Server::ready(board.clone(), settings, listener).unwrap();
+        let task = tokio::spawn(ready.serve(shutdown));
         // Another test of this process may have been faster.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().build().unwrap();
@@ -152,7 +153,7 @@ impl Server {
     /// Stops it and waits until it has ended.
     pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
-        self.task.await.unwrap().unwrap();
+        self.task.await.unwrap();
         self.board.close().await;
     }
 

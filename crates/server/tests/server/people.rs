@@ -137,8 +137,8 @@ async fn pages_of_other_sites_are_not_let_in() {
 async fn nobody_can_listen_elsewhere_without_tokens() {
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let board = Board::new(memory().await, fixtures::board());
-    let served = callboard_server::serve(board, settings(), listener, std::future::pending()).await;
-    assert!(served.unwrap_err().to_string().contains("no token is set"));
+    let refused = callboard_server::Server::ready(board, settings(), listener).err().unwrap();
+    assert!(refused.to_string().contains("no token is set"));
 }
 
 #[tokio::test]
@@ -159,6 +159,6 @@ async fn with_a_certificate_it_speaks_tls() {
     std::fs::write(&certificate, "nothing").unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let board = Board::new(memory().await, fixtures::board());
-    let served = callboard_server::serve(board, settings, listener, std::future::pending()).await;
-    assert!(served.unwrap_err().to_string().contains("no certificate"));
+    let refused = callboard_server::Server::ready(board, settings, listener).err().unwrap();
+    assert!(refused.to_string().contains("no certificate"));
 }

@@ -98,6 +98,46 @@ async fn what_is_hidden_in_mid_stream_is_seen_to_go() {
 }
 
 #[tokio::test]
+async fn an_agent_is_told_that_what_it_sees_was_erased_and_of_nothing_that_is_hidden_from_it() {
+    let (server, team) = Server::with_team().await;
+    let open = server.say(&team, "main", "tides").await;
+    let critics = json!({"visible_to": ["critic"]});
+    server.send("PUT", &format!("{team}/threads/aside"), critics).await.is(200);
+    let hidden = server.say(&team, "aside", "currents").await;
+    // The manager sees that there was a turn, and not what its prompt showed.
+    let turn = json!({"agent": "critic", "thread": "aside", "record": true});
+    server.send("POST", &format!("{team}/prompt"), turn).await.is(200);
+    // The manager knows that the set is there, and not what it says.
+    let depths = json!({"content": "depths", "visible_to": ["critic"]});
+    let set = server.send("PUT", &format!("{team}/context-sets/brief"), depths).await.is(200).etag();
+    let follow =
+        async |agent: &str, more: &str| events(server.call("GET", &format!("{team}/events?as={agent}{more}"))).await;
+    let mut streams = [follow("writer", "").await, follow("lead", "").await];
+    let mut messages = follow("writer", "&types=message.added").await;
+    let erase = async |seq: u64| {
+        server.delete(&format!("{team}/journal/{seq}?reason=x")).await.is(200);
+    };
+    erase(hidden).await;
+    erase(set).await;
+    let after = server.say(&team, "main", "waves").await;
+    for stream in &mut streams {
+        assert_eq!(next(stream).await.unwrap().event, "message.added", "nothing was said of what is hidden");
+    }
+    erase(open).await;
+    for stream in &mut streams {
+        let told = next(stream).await.unwrap();
+        assert_eq!((&*told.event, &*told.data), ("entries.changed", "{}"));
+    }
+    assert_eq!(next(&mut messages).await.unwrap().event, "message.added");
+    server.say(&team, "main", "more").await;
+    assert_eq!(next(&mut messages).await.unwrap().event, "message.added", "only these were asked for");
+    // Who was away meanwhile is told, too.
+    let mut back = follow("writer", &format!("&after={after}")).await;
+    assert_eq!(next(&mut back).await.unwrap().event, "entries.changed");
+    assert_eq!(next(&mut back).await.unwrap().event, "message.added");
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_its_session_its_token_and_its_server() {
     let (server, team) = Server::with_team().await;
     let token = server.token(&team, "writer").await;

@@ -7,7 +7,7 @@ import { untrack } from "svelte";
 
 import { Problem } from "../../api/problem";
 import type { Entry } from "../../api/types";
-import { isRewriting } from "../../session/journal";
+import { isOfSight, isRewriting } from "../../session/journal";
 import type { LiveSession } from "../../session/session.svelte";
 import { SIDE_TYPES, TYPES } from "./entries";
 
@@ -221,9 +221,7 @@ export class Feed {
 
   private hear(entry: Entry): void {
     // Words that were hidden, and what an agent may no longer see or now may, change entries that are there.
-    const isChange = isRewriting(entry) || entry.type === "thread.deleted";
-    const isSight = !this.session.isUser && /^(thread\.updated|agent\.)/.test(entry.type);
-    if (isChange || isSight) return void this.again();
+    if (isRewriting(entry) || (!this.session.isUser && isOfSight(entry))) return void this.again();
     if (!TYPES.includes(entry.type)) return;
     const thread = entry.type === "message.added" ? entry.data["thread_id"] : this.thread;
     if (this.thread !== undefined && thread !== this.thread) return;

@@ -5,7 +5,7 @@ import { SvelteMap } from "svelte/reactivity";
 
 import { Problem } from "../../api/problem";
 import type { Entry } from "../../api/types";
-import { isRewriting, readEntries, readNewest, type Filter } from "../../session/journal";
+import { isOfSight, isRewriting, readEntries, readNewest, type Filter } from "../../session/journal";
 import type { LiveSession } from "../../session/session.svelte";
 
 /** How many entries one call asks for. */
@@ -53,7 +53,7 @@ export class Rows {
 
   /** A new entry came. */
   hear(entry: Entry): void {
-    if (isRewriting(entry)) this.forget();
+    if (isRewriting(entry) || (!this.session.isUser && isOfSight(entry))) this.forget();
     if (this.isWhole) this.reach(entry.seq);
     else void this.fresh();
   }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callboard_core::{
+    entry::Entry,
     erasure::Erased,
     fact::Fact,
     id::Seq,
@@ -41,20 +42,27 @@ impl Session {
 
     /// All entries that were changed, up to the change in the entry `through`.
     async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
-        let types = CHANGING.map(Into::into).to_vec();
-        let mut pages = Pages::of(&*self.live.store, self.id(), Seq::ZERO, through, types);
         let mut changed = BTreeMap::new();
-        while let Some(page) = pages.next().await? {
-            for entry in &page {
-                let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
-                for one in changed_by(entry)? {
-                    // Words that are gone do not come back.
-                    if changed.get(&one.seq) != Some(&Change::Erased) {
-                        changed.insert(one.seq, kind);
-                    }
+        for entry in self.changing(Seq::ZERO, through).await? {
+            let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
+            for one in changed_by(&entry)? {
+                // Words that are gone do not come back.
+                if changed.get(&one.seq) != Some(&Change::Erased) {
+                    changed.insert(one.seq, kind);
                 }
             }
         }
         Ok(changed)
+    }
+
+    /// The entries after `after` up to `through` that change what older ones say.
+    pub(crate) async fn changing(&self, after: Seq, through: Seq) -> Result<Vec<Entry>, Error> {
+        let types = CHANGING.map(Into::into).to_vec();
+        let mut pages = Pages::of(&*self.live.store, self.id(), after, through, types);
+        let mut changing = Vec::new();
+        while let Some(page) = pages.next().await? {
+            changing.extend(page);
+        }
+        Ok(changing)
     }
 }

@@ -5,14 +5,14 @@ use axum::{
     response::{Response, sse::Event},
 };
 use callboard_api::{self as api, FollowQuery, whole};
-use callboard_core::id::{Seq, SessionId};
+use callboard_core::id::Seq;
 use futures::stream;
 
 use crate::{
     call_error::CallError,
     caller::Authorized,
     feed::{Feed, FeedItem},
-    params::{InPath, Query},
+    params::Query,
     rights::ReadJournal,
     server_sent,
 };
@@ -22,11 +22,12 @@ use crate::{
 /// In each event `id` is the number of an entry, `event` its type, and `data` the entry as JSON. After a broken
 /// connection, continue with `Last-Event-ID`. Some events have no `id`, since they are not stored: the user and the manager
 /// get `turn.delta`, pieces of a model's answer as they arrive; who may see the browser gets `browser.changed`, its tabs after
-/// each change, and `browser.noticed`, such as a dialog that a page opened.
-#[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal", operation_id = "follow_journal",
-    params(InPath<SessionId>, FollowQuery, ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
+/// each change, and `browser.noticed`, such as a dialog that a page opened; an agent gets `entries.changed` where words in
+/// entries that it sees were erased, hidden or restored.
+#[utoipa::path(get, path = "/v1/sessions/{session}/events", tag = "journal",
+    params(FollowQuery, ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last entry that the client has; it takes precedence over `after`")),
     responses((status = OK, description = "An endless stream: each new entry as an event", content_type = "text/event-stream", body = api::Event)))]
-pub(crate) async fn events(
+pub(crate) async fn follow_journal(
     caller: Authorized<ReadJournal>,
     Query(query): Query<FollowQuery>,
     headers: HeaderMap,
