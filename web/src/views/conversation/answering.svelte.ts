@@ -21,6 +21,8 @@ export class Answering {
   told = $state("");
 
   private readonly under = new Map<string, Answer>();
+  /** The turns that are over. What is still said of one comes late: pieces and entries go different ways. */
+  private readonly over = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly session: LiveSession) {}
@@ -43,6 +45,7 @@ export class Answering {
   }
 
   private piece({ run, turn, agent, text }: Delta): void {
+    if (this.over.has(`${run} ${turn}`)) return;
     const answer = this.begin(run, turn, agent, false);
     answer.text += text;
     this.later();
@@ -69,6 +72,7 @@ export class Answering {
     };
     if (entry.type === "turn.requested") this.begin(run, turn, agent, true);
     else if (entry.type === "turn.answered" || entry.type === "turn.failed") {
+      this.over.add(`${run} ${turn}`);
       if (!this.under.delete(`${run} ${turn}`)) return;
       const tokens = usage?.completion_tokens === undefined ? "" : `, ${usage.completion_tokens} tokens`;
       this.told = entry.type === "turn.failed" ? `${agent} gave no answer` : `${agent} has answered${tokens}`;
