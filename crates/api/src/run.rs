@@ -6,7 +6,7 @@ use callboard_core::{
     conversation::ToolCall,
     id::{AgentName, RunId, SetName},
     limits::Limits,
-    run::{self, Due, RunKind, Status, Used, Wait},
+    run::{self, Due, RunKind, Status, Used},
     time::Timestamp,
     view::View,
 };
@@ -57,8 +57,8 @@ impl Run {
     /// What a viewer sees of a run. A worker with whom runs are shared sees its progress, not what is said in it.
     pub fn seen(view: &View<'_>, run: &run::Run) -> Self {
         let (form, agent, tool_calls) = match view.due(run) {
-            Some(Due::Wait(Wait::User { form })) => (form, None, Vec::new()),
-            Some(Due::Wait(Wait::Tools { agent, calls, .. })) => (None, Some(agent), calls),
+            Some(Due::User { form }) => (form, None, Vec::new()),
+            Some(Due::Tools { agent, calls, .. }) => (None, Some(agent), calls),
             _ => (None, None, Vec::new()),
         };
         Self {

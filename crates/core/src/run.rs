@@ -4,23 +4,24 @@
 //! asked, and the answer is appended together with everything that follows from it. What is due next is in the journal, so a
 //! driver can resume a run at any time, also after a crash.
 
-pub(crate) mod answer;
-pub(crate) mod decide;
-pub mod director;
-pub mod due;
+mod answer;
+mod decide;
+mod director;
+mod due;
 pub mod facts;
 pub mod next;
-pub(crate) mod outcome;
+mod outcome;
 pub mod own;
 mod results;
 mod sight;
-pub mod team;
-pub(crate) mod tools;
+mod task;
+mod team;
+mod tools;
 pub mod turn;
 pub mod turn_facts;
 
 pub use self::{
-    due::{Due, Wait},
+    due::Due,
     sight::Origin,
     turn::{Output, Turn, Who},
 };
@@ -177,9 +178,9 @@ impl Run {
     pub fn status(&self) -> Status {
         match (&self.halt, &self.due) {
             (Some(halt), _) => halt.status,
-            (None, Due::Wait(Wait::User { .. })) => Status::AwaitingUser,
-            (None, Due::Wait(Wait::Tools { own, .. })) if own.is_empty() => Status::AwaitingTool,
-            (None, Due::Wait(Wait::Tools { .. }) | Due::Team(_) | Due::Director(_)) => Status::Running,
+            (None, Due::User { .. }) => Status::AwaitingUser,
+            (None, Due::Tools { own, .. }) if own.is_empty() => Status::AwaitingTool,
+            (None, _) => Status::Running,
         }
     }
 
@@ -270,11 +271,9 @@ impl Runs {
 
     /// The agent whose call in `thread` this is, where the unfinished run waits for its result.
     pub(crate) fn caller_of(&self, thread: &ThreadId, call: &str) -> Option<&AgentName> {
-        let Wait::Tools { agent, thread: called_in, calls, own, .. } = self.unfinished()?.due.wait()? else {
-            return None;
-        };
+        let Due::Tools { agent, thread: called_in, calls, own, .. } = &self.unfinished()?.due else { return None };
         let is_awaited = calls.iter().chain(own).any(|awaited| awaited.id == call);
-        (is_awaited && Wait::thread_of(agent, called_in.as_ref()) == *thread).then_some(agent)
+        (is_awaited && Due::called_in(agent, called_in.as_ref()) == *thread).then_some(agent)
     }
 
     /// Notes that a turn outside of runs has its answer, or will have none.
@@ -369,23 +368,22 @@ impl Runs {
             self.note_model(agent, &message.thread_id, None, header.seq);
         }
         let by_user = header.by == Actor::User && message.agent.is_none() && message.role == Role::User;
-        self.change_due(|run| match run.due.wait()? {
-            Wait::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| run.kind.first()),
-            Wait::Tools { agent, thread, calls, own, then } => {
+        self.change_due(|run| match &run.due {
+            Due::User { .. } => (by_user && message.thread_id == ThreadId::main()).then(|| run.kind.first()),
+            Due::Tools { agent, thread, calls, own, then } => {
                 let open = |call: &&ToolCall| message.tool_call_id.as_ref() != Some(&call.id);
                 let open = |calls: &[ToolCall]| calls.iter().filter(open).cloned().collect::<Vec<_>>();
                 let (calls, own) = (open(calls), open(own));
                 let next = || match calls.is_empty() && own.is_empty() {
-                    true => then
-                        .as_deref()
-                        .map_or_else(|| run.kind.after_tools(agent, thread.as_ref()), |duty| duty.clone().into()),
+                    true => then.as_deref().cloned().unwrap_or_else(|| run.kind.after_tools(agent, thread.as_ref())),
                     false => {
                         let (agent, thread, then) = (agent.clone(), thread.clone(), then.clone());
-                        Wait::Tools { agent, thread, calls, own, then }.into()
+                        Due::Tools { agent, thread, calls, own, then }
                     }
                 };
-                (message.thread_id == Wait::thread_of(agent, thread.as_ref())).then(next)
+                (message.thread_id == Due::called_in(agent, thread.as_ref())).then(next)
             }
+            _ => None,
         });
     }
 
@@ -410,16 +408,15 @@ impl Runs {
 
     /// Whether a run waits for the answer to this form.
     pub(crate) fn wait_for_form(&self, name: &SetName) -> bool {
-        let wait = self.unfinished().and_then(|run| run.due.wait());
-        matches!(wait, Some(Wait::User { form: Some(form) }) if form == name)
+        let due = self.unfinished().map(|run| &run.due);
+        matches!(due, Some(Due::User { form: Some(form) }) if form == name)
     }
 
     /// Handles an answered form: a run that waits for it continues.
     pub(crate) fn hear_form(&mut self, name: &SetName) {
-        self.change_due(|run| match run.due.wait()? {
-            Wait::User { form: Some(form) } if form == name => Some(run.kind.after_form(name)),
-            Wait::User { .. } | Wait::Tools { .. } => None,
-        });
+        if self.wait_for_form(name) {
+            self.change_due(|run| Some(run.kind.after_form(name)));
+        }
     }
 }
 

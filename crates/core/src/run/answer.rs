@@ -7,7 +7,9 @@ use crate::{
     fact::Fact,
     id::{AgentName, RunId},
     run::facts::{self, Ended, Paused, Started},
+    run::outcome::ReplyOutcome,
     run::sight::no_answer,
+    run::tools::main_is_managers,
     run::turn_facts::{TurnAnswered, TurnFailed},
     run::{Due, Halt, Run, Status, TurnFailure, TurnReply, director, team},
     text::Text,
@@ -41,11 +43,7 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         return Ok(());
     }
     let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
-    let outcome = match &due {
-        Due::Team(duty) => team::answer::answer(duty, decision, reply, &agent)?,
-        Due::Director(director::Duty::Build) => director::answer(decision, reply, &agent)?,
-        Due::Wait(_) => return Err(not_pending(&reply.run, reply.turn).into()),
-    };
+    let outcome = follow(decision, reply, &agent, &due)?;
     let said = match outcome.is_message {
         true => None,
         false => Some(Text::keep(&reply.text, "the answer", &mut decision.values)?),
@@ -76,6 +74,30 @@ pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> R
         decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
     }
     Ok(())
+}
+
+/// What follows from the answer of `agent` to what was due.
+fn follow(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    agent: &AgentName,
+    due: &Due,
+) -> Result<ReplyOutcome, Undecided> {
+    let calls = !reply.tool_calls.is_empty() || !reply.messages.is_empty();
+    let calls = calls && main_is_managers(&decision.state);
+    match due {
+        Due::Directive | Due::Answered { .. } | Due::Repair { .. } if calls => team::call(decision, reply, agent, due),
+        Due::Directive | Due::Answered { .. } => team::direct(decision, reply, false),
+        Due::Repair { .. } => team::direct(decision, reply, true),
+        Due::Form { request } => team::fill_form(decision, reply, request),
+        Due::Work { agent } => team::work(decision, reply, agent),
+        Due::Check { thread, criteria_of, message_id, .. } => {
+            team::check(decision, reply, thread, criteria_of, message_id);
+            Ok(ReplyOutcome::due(Due::Directive))
+        }
+        Due::Build => director::answer(decision, reply, agent),
+        Due::User { .. } | Due::Tools { .. } => Err(not_pending(&reply.run, reply.turn).into()),
+    }
 }
 
 /// The agent whose turn waits for an answer, and what is due.

@@ -1,36 +1,73 @@
-//! What is due in a run: a turn of one of the kinds of runs, or waiting.
+//! What is due in a run: the turn of an agent, or waiting for somebody.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
+    agent::DIRECTOR,
     conversation::ToolCall,
-    id::{AgentName, SetName, ThreadId},
-    run::{RunKind, director, team, turn::Turn},
+    directive::schema,
+    error::Fault,
+    id::{AgentName, MessageId, SetName, ThreadId},
+    prompt::LayoutName,
+    run::{
+        RunKind, task,
+        turn::{Output, Turn, Who},
+    },
 };
 
 /// What is due in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Due {
-    /// A turn in the work of a team.
-    Team(team::Duty),
-    /// A turn in the work of a director.
-    Director(director::Duty),
-    /// Nothing: it waits for somebody.
-    Wait(Wait),
-}
-
-/// Whom a run waits for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Wait {
-    /// The user is to answer.
+pub enum Due {
+    /// The manager of a team is to give a directive.
+    Directive,
+    /// The manager is to give a directive, now that the user has answered its form.
+    Answered {
+        /// The form.
+        form: SetName,
+    },
+    /// The manager is to give a directive again, since the last one had faults.
+    Repair {
+        /// What it said.
+        said: Arc<str>,
+        /// What was wrong with it.
+        faults: Vec<Fault>,
+    },
+    /// The manager is to say what a form asks for.
+    Form {
+        /// What the user is asked.
+        request: Arc<str>,
+    },
+    /// A worker is to do what the last message in its thread asks.
+    Work {
+        /// The worker.
+        agent: AgentName,
+    },
+    /// The manager is to say whether an answer is what was expected.
+    Check {
+        /// The worker's thread.
+        thread: ThreadId,
+        /// The message that said what was expected.
+        criteria_of: MessageId,
+        /// What was expected.
+        criteria: Arc<str>,
+        /// The answer.
+        message_id: MessageId,
+        /// The worker.
+        agent: AgentName,
+    },
+    /// A director is to go on.
+    Build,
+    /// Nothing: the user is to answer.
     User {
         /// The form to fill in, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         form: Option<SetName>,
     },
-    /// The results of tool calls are to be brought.
+    /// Nothing: the results of tool calls are to be brought.
     Tools {
         /// The agent that called them.
         agent: AgentName,
@@ -44,7 +81,7 @@ pub enum Wait {
         own: Vec<ToolCall>,
         /// What is due again once all have their results, where it is not simply the next directive or more work.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        then: Option<Box<team::Duty>>,
+        then: Option<Box<Due>>,
     },
 }
 
@@ -52,15 +89,15 @@ impl RunKind {
     /// What is due at first. It is also due after the user has spoken, and if the run waited for an agent that has left.
     pub(super) fn first(self) -> Due {
         match self {
-            Self::Team => team::Duty::Directive.into(),
-            Self::Director => director::Duty::Build.into(),
+            Self::Team => Due::Directive,
+            Self::Director => Due::Build,
         }
     }
 
     /// What is due when the user has answered `form`.
     pub(super) fn after_form(self, form: &SetName) -> Due {
         match self {
-            Self::Team => team::Duty::Answered { form: form.clone() }.into(),
+            Self::Team => Due::Answered { form: form.clone() },
             Self::Director => self.first(),
         }
     }
@@ -69,7 +106,7 @@ impl RunKind {
     pub(super) fn after_tools(self, agent: &AgentName, thread: Option<&ThreadId>) -> Due {
         match (self, thread) {
             // A worker calls in its own thread, the manager in `main`.
-            (Self::Team, None) => team::Duty::Work { agent: agent.clone() }.into(),
+            (Self::Team, None) => Due::Work { agent: agent.clone() },
             (Self::Team, Some(_)) | (Self::Director, _) => self.first(),
         }
     }
@@ -81,80 +118,58 @@ impl RunKind {
 }
 
 impl Due {
-    /// The turn that is due in the work of a team; `None` in other work, and if the run waits.
-    pub(super) fn of_team(&self) -> Option<&team::Duty> {
-        if let Self::Team(duty) = self { Some(duty) } else { None }
-    }
-
-    /// The same with a change of the turn that is due in the work of a team, now or once tools have their results.
-    pub(super) fn with(&self, change: impl FnOnce(&mut team::Duty)) -> Self {
-        let mut due = self.clone();
-        match &mut due {
-            Self::Team(duty) => change(duty),
-            Self::Wait(Wait::Tools { then: Some(duty), .. }) => change(duty),
-            Self::Director(_) | Self::Wait(_) => {}
-        }
-        due
-    }
-
     /// The turn that is due; `None` if the run waits.
     pub fn turn(&self) -> Option<Turn> {
-        match self {
-            Self::Team(duty) => Some(duty.turn()),
-            Self::Director(duty) => Some(duty.turn()),
-            Self::Wait(_) => None,
-        }
+        let of_manager = |purpose| Turn::of(Who::Manager, ThreadId::main(), purpose);
+        let directs = |purpose, task| Turn {
+            task,
+            output: Some(Output { name: "directive", schema: schema::schema }),
+            ..of_manager(purpose)
+        };
+        Some(match self {
+            Self::Directive => directs("to direct the team", None),
+            Self::Answered { form } => directs("to direct the team", Some(task::answered(form))),
+            Self::Repair { said, faults } => directs("to mend its directive", Some(task::repair(said, faults))),
+            Self::Form { request } => Turn {
+                output: Some(Output { name: "form", schema: |_| schema::form() }),
+                uses_tools: false,
+                ..directs("to say what the form asks for", Some(task::form(request)))
+            },
+            Self::Check { agent, criteria, .. } => Turn {
+                output: Some(Output { name: "verdict", schema: |_| verdict_schema() }),
+                uses_tools: false,
+                ..directs("to check the answer", Some(task::check(agent, criteria)))
+            },
+            Self::Work { agent } => Turn::of(Who::Agent(agent.clone()), ThreadId::of_agent(agent), "to work"),
+            Self::Build => {
+                Turn { layout: Some(LayoutName::Director), bundle: Some(DIRECTOR), ..of_manager("to go on") }
+            }
+            Self::User { .. } | Self::Tools { .. } => return None,
+        })
     }
 
     /// Whether it contains words of the turn by which it became due, or of a message.
     pub(super) fn has_words(&self) -> bool {
-        matches!(self, Self::Team(team::Duty::Repair { .. } | team::Duty::Form { .. } | team::Duty::Check { .. }))
-    }
-
-    /// Whom the run waits for, if it does.
-    pub fn wait(&self) -> Option<&Wait> {
-        if let Self::Wait(wait) = self { Some(wait) } else { None }
+        matches!(self, Self::Repair { .. } | Self::Form { .. } | Self::Check { .. })
     }
 
     /// Whether it depends on this agent: on what it did, or is to do.
     pub(super) fn waits_for(&self, name: &AgentName) -> bool {
-        match self.wait() {
-            Some(Wait::Tools { agent, .. }) => agent == name,
-            Some(Wait::User { .. }) => false,
-            None => self.of_team().is_some_and(|duty| duty.waits_for(name)),
-        }
-    }
-}
-
-impl Wait {
-    /// The same, where `duty` is due again once all calls have their results.
-    pub(super) fn before(mut self, duty: &team::Duty) -> Self {
-        if let Self::Tools { then, .. } = &mut self {
-            *then = (*duty != team::Duty::Directive).then(|| Box::new(duty.clone()));
-        }
-        self
+        matches!(self, Self::Work { agent } | Self::Check { agent, .. } | Self::Tools { agent, .. } if agent == name)
     }
 
     /// The thread in which `agent` called the tools whose results are awaited.
-    pub(super) fn thread_of(agent: &AgentName, thread: Option<&ThreadId>) -> ThreadId {
+    pub(super) fn called_in(agent: &AgentName, thread: Option<&ThreadId>) -> ThreadId {
         thread.cloned().unwrap_or_else(|| ThreadId::of_agent(agent))
     }
 }
 
-impl From<Wait> for Due {
-    fn from(wait: Wait) -> Self {
-        Self::Wait(wait)
-    }
-}
-
-impl From<team::Duty> for Due {
-    fn from(duty: team::Duty) -> Self {
-        Self::Team(duty)
-    }
-}
-
-impl From<director::Duty> for Due {
-    fn from(duty: director::Duty) -> Self {
-        Self::Director(duty)
-    }
+/// The JSON Schema of a verdict on an answer.
+fn verdict_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {"valid": {"type": "boolean"}, "reason": {"type": "string"}},
+        "required": ["valid", "reason"],
+    })
 }

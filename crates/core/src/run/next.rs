@@ -8,7 +8,7 @@ use crate::{
     conversation::ToolCall,
     error::Error,
     id::{AgentName, Seq},
-    run::{Due, Run, Turn, Wait, tools::main_is_managers},
+    run::{Due, Run, Turn, tools::main_is_managers},
     state::State,
     step::offer::offer,
     tool::{OwnTool, browser::opens_page, bundled, offered},
@@ -77,8 +77,8 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
         return Ok(Next::Done);
     }
     let turn = match &run.due {
-        Due::Wait(Wait::User { .. }) => return Ok(Next::AwaitUser),
-        Due::Wait(Wait::Tools { agent, own, .. }) => {
+        Due::User { .. } => return Ok(Next::AwaitUser),
+        Due::Tools { agent, own, .. } => {
             let calls = at_once(own);
             if calls.is_empty() {
                 return Ok(Next::AwaitTool);

@@ -1,12 +1,12 @@
 //! What follows from an answer, in every kind of run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     conversation::{AsGiven, MessageReceipt, NewContent, NewMessage, Role, ToolCall},
     id::Seq,
     json,
-    run::{Due, TurnReply, tools::settle_calls},
+    run::{Due, TurnReply},
 };
 
 /// What follows from an answer.
@@ -23,8 +23,8 @@ pub(crate) struct ReplyOutcome {
 }
 
 impl ReplyOutcome {
-    pub(super) fn due(due: impl Into<Due>) -> Self {
-        Self { due: due.into(), copied_from: Vec::new(), is_message: false, idle: false, completed: false }
+    pub(super) fn due(due: Due) -> Self {
+        Self { due, copied_from: Vec::new(), is_message: false, idle: false, completed: false }
     }
 }
 
@@ -67,4 +67,21 @@ pub(super) fn entries_of(receipts: &[MessageReceipt]) -> Vec<Seq> {
 /// What messages call, in their order.
 pub(super) fn called(messages: &[NewMessage]) -> Vec<ToolCall> {
     messages.iter().flat_map(|message| message.tool_calls.clone()).collect()
+}
+
+/// Gives each call of an answer an id of its own, and names that a prompt had for tools back to what they stand for.
+pub(super) fn settle_calls<'a>(calls: impl IntoIterator<Item = &'a mut ToolCall>, renamed: &BTreeMap<String, String>) {
+    let mut taken = BTreeSet::new();
+    for call in calls {
+        if let Some(name) = renamed.get(&call.name) {
+            call.name.clone_from(name);
+        }
+        let wanted = call.id.clone();
+        for number in 2.. {
+            if taken.insert(call.id.clone()) {
+                break;
+            }
+            call.id = format!("{wanted}-{number}");
+        }
+    }
 }

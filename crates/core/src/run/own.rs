@@ -20,7 +20,7 @@ use crate::{
     rights::Right,
     run::{
         PromptRecord,
-        tools::settle_calls,
+        outcome::settle_calls,
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested, turn_key},
     },
     text::Text,

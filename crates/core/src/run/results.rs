@@ -16,7 +16,7 @@ use crate::{
     run::answer::{driven, unended},
     run::facts::{ToolFinished, ToolStarted},
     run::tools::{execute, result},
-    run::{DoTool, FinishTool, Run, StartTool, Status, ToolResults, Used, Wait},
+    run::{DoTool, Due, FinishTool, Run, StartTool, Status, ToolResults, Used},
     tool::{ToolExecution, own_tool},
 };
 
@@ -144,7 +144,7 @@ impl Command for ToolResults {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Vec<MessageReceipt>, Undecided> {
         let Self { run, results, taken } = self;
         let due = unended(decision, run)?.due.clone();
-        let Some(Wait::Tools { agent, thread, calls, .. }) = due.wait() else {
+        let Due::Tools { agent, thread, calls, .. } = &due else {
             return Err(not_awaited(run).into());
         };
         let unknown = results.iter().enumerate().filter(|(_, (id, _))| calls.iter().all(|call| call.id != *id));
@@ -161,7 +161,7 @@ impl Command for ToolResults {
             NewMessage { secrets: own.collect(), ..result(id, text.as_str()) }
         };
         let messages: Vec<_> = results.iter().enumerate().map(message).collect();
-        conversation::decide::say(decision, &Wait::thread_of(agent, thread.as_ref()), &messages)
+        conversation::decide::say(decision, &Due::called_in(agent, thread.as_ref()), &messages)
     }
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
@@ -182,10 +182,10 @@ struct Open {
 }
 
 fn open(run: &Run, id: &str) -> Result<Open, Error> {
-    let found = match run.due.wait() {
-        Some(Wait::Tools { agent, thread, own, .. }) => own.iter().find(|call| call.id == id).map(|call| Open {
+    let found = match &run.due {
+        Due::Tools { agent, thread, own, .. } => own.iter().find(|call| call.id == id).map(|call| Open {
             agent: agent.clone(),
-            thread: Wait::thread_of(agent, thread.as_ref()),
+            thread: Due::called_in(agent, thread.as_ref()),
             call: call.clone(),
         }),
         _ => None,

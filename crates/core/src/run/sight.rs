@@ -8,7 +8,7 @@ use crate::{
     conversation::{Criteria, Threads, facts::audience_of},
     entry::Header,
     id::{AgentName, Seq, ThreadId},
-    run::{Due, Run, Wait, team::Duty},
+    run::{Due, Run},
     state::State,
     view::View,
 };
@@ -39,9 +39,7 @@ impl Origin {
     pub(super) fn of_due(due: &Due, by: AgentName, header: &Header, state: &State) -> Self {
         let Some(thread) = due.words_of() else { return Self { seq: header.seq, ..Self::own(by) } };
         match state.threads.get(&thread).and_then(|thread| thread.criteria.clone()) {
-            Some(Criteria { seq, audience, .. }) if matches!(due, Due::Team(Duty::Check { .. })) => {
-                Self { by, seq, audience }
-            }
+            Some(Criteria { seq, audience, .. }) if matches!(due, Due::Check { .. }) => Self { by, seq, audience },
             _ => Self::of(by, &thread, header, state),
         }
     }
@@ -53,44 +51,56 @@ impl Origin {
 }
 
 impl Due {
-    /// The same, as `agent` gets it in its task.
+    /// The same, as `agent` gets it in its task. What another agent said wrong is not for it to mend.
     pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        match self.of_team().filter(|_| origin.is_none_or(|origin| origin.by != *agent)) {
-            Some(_) => self.with(|duty| duty.ask_another()).without_hidden(agent, origin, threads),
-            None => self.without_hidden(agent, origin, threads),
+        match self {
+            Self::Repair { .. } if origin.is_none_or(|origin| origin.by != *agent) => Self::Directive,
+            due => due.without_hidden(agent, origin, threads),
         }
     }
 
     /// The same without what `agent` may not see. An agent is not shown its own words again, since they may be in sets that
     /// are hidden from it now.
     pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        let seen = self.without_hidden(agent, origin, threads);
-        let is_author = origin.is_some_and(|origin| origin.by == *agent);
-        seen.with(|duty| duty.keep_outcome(is_author))
+        let mut seen = self.without_hidden(agent, origin, threads);
+        seen.keep_outcome(origin.is_some_and(|origin| origin.by == *agent));
+        seen
+    }
+
+    /// Removes what its author said, and its faults unless the viewer is the author.
+    fn keep_outcome(&mut self, is_author: bool) {
+        if let Self::Repair { said, faults } = self {
+            *said = "".into();
+            faults.retain(|_| is_author);
+        } else if let Self::Tools { then: Some(then), .. } = self {
+            then.keep_outcome(is_author);
+        }
     }
 
     /// The thread whose words it contains, if any.
     fn words_of(&self) -> Option<ThreadId> {
-        match self.wait() {
-            Some(Wait::Tools { agent, thread, .. }) => Some(Wait::thread_of(agent, thread.as_ref())),
-            Some(Wait::User { .. }) => None,
-            None => self.of_team().and_then(Duty::words_of),
+        match self {
+            Self::Form { .. } => Some(ThreadId::main()),
+            Self::Check { thread, .. } => Some(thread.clone()),
+            Self::Tools { agent, thread, .. } => Some(Self::called_in(agent, thread.as_ref())),
+            Self::Directive | Self::Answered { .. } | Self::Repair { .. } | Self::Work { .. } => None,
+            Self::Build | Self::User { .. } => None,
         }
     }
 
     /// The same without words of a thread that `agent` does not see.
     fn without_hidden(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        let Some(thread) = self.words_of() else { return self.clone() };
+        let mut due = self.clone();
+        let Some(thread) = self.words_of() else { return due };
         if origin.is_some_and(|origin| origin.shows(agent, &thread, threads)) {
-            return self.clone();
+            return due;
         }
-        match self {
-            Self::Wait(Wait::Tools { agent, thread, .. }) => {
-                let (agent, thread) = (agent.clone(), thread.clone());
-                Wait::Tools { agent, thread, calls: Vec::new(), own: Vec::new(), then: None }.into()
-            }
-            due => due.with(|duty| duty.hide_words()),
+        if let Self::Tools { calls, own, then, .. } = &mut due {
+            (*calls, *own, *then) = Default::default();
+        } else if let Self::Form { request: words } | Self::Check { criteria: words, .. } = &mut due {
+            *words = "".into();
         }
+        due
     }
 }
 

@@ -2,9 +2,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::{
-    Due, FinishTool, Run, StartTool, Status, TurnFailure, Used, Wait, director,
+    Due, FinishTool, Run, StartTool, Status, TurnFailure, Used,
     next::{Call, Next},
-    team::Duty,
 };
 use crate::limits::Limits;
 use crate::{
@@ -69,17 +68,17 @@ fn stands(board: &Board) -> String {
 
 fn due(due: &Due) -> String {
     match due {
-        Due::Team(Duty::Directive) => "directive".to_owned(),
-        Due::Team(Duty::Answered { form }) => format!("answered {form}"),
-        Due::Team(Duty::Repair { faults, .. }) => format!("repair {}", json!(faults)),
-        Due::Team(Duty::Form { request }) => format!("form for {request:?}"),
-        Due::Team(Duty::Work { agent }) => format!("work of {agent}"),
-        Due::Team(Duty::Check { agent, criteria, message_id, .. }) => {
+        Due::Directive => "directive".to_owned(),
+        Due::Answered { form } => format!("answered {form}"),
+        Due::Repair { faults, .. } => format!("repair {}", json!(faults)),
+        Due::Form { request } => format!("form for {request:?}"),
+        Due::Work { agent } => format!("work of {agent}"),
+        Due::Check { agent, criteria, message_id, .. } => {
             format!("check {message_id} of {agent} for {criteria:?}")
         }
-        Due::Director(director::Duty::Build) => "build".to_owned(),
-        Due::Wait(Wait::User { form }) => format!("the user, form {form:?}"),
-        Due::Wait(Wait::Tools { calls, .. }) => format!("tools {}", json!(calls)),
+        Due::Build => "build".to_owned(),
+        Due::User { form } => format!("the user, form {form:?}"),
+        Due::Tools { calls, .. } => format!("tools {}", json!(calls)),
     }
 }
 
@@ -394,7 +393,7 @@ fn a_worker_calls_tools_and_goes_on_with_their_results() {
     assert_snapshot!(error(board.user(results(&[("c1", "a tree")]))), @"no_tool_awaited: the run r6 waits for no tool: look at the run's status");
     let deep = (0..100).fold(json!(1), |value, _| json!([value]));
     board.reply_with(|reply| reply.tool_calls = vec![ToolCall { arguments: deep, ..call("c3") }]).unwrap();
-    assert!(matches!(&board.run().due, Due::Wait(Wait::Tools { calls, .. }) if calls[0].arguments.is_string()));
+    assert!(matches!(&board.run().due, Due::Tools { calls, .. } if calls[0].arguments.is_string()));
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Calls of tools: who executes each, and its result for the model.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::Value;
 
@@ -12,7 +9,7 @@ use crate::{
     command::{DecisionBuilder, Undecided},
     conversation::{self, NewMessage, Role, ToolCall, ToolResult, facts::audience_of},
     id::{AgentName, ThreadId},
-    run::Wait,
+    run::{Due, outcome::ReplyOutcome},
     state::State,
     step,
     tool::{Decide, OwnTool, ToolExecution, in_arguments, own_among, own_tool, sets_variable},
@@ -25,31 +22,8 @@ pub(super) struct Caller<'a> {
     pub(super) thread: Option<ThreadId>,
     /// Callboard's own tools that it may call besides those that it has.
     pub(super) own_tools: Option<&'static [&'static str]>,
-}
-
-/// The result of recording the calls of an answer.
-pub(super) struct Called {
-    /// The results that the run waits for, if any.
-    pub(super) wait: Option<Wait>,
-    /// Whether all calls were refused.
-    pub(super) all_refused: bool,
-}
-
-/// Gives each call of an answer an id of its own, and names that a prompt had for tools back to what they stand for.
-pub(crate) fn settle_calls<'a>(calls: impl IntoIterator<Item = &'a mut ToolCall>, renamed: &BTreeMap<String, String>) {
-    let mut taken = BTreeSet::new();
-    for call in calls {
-        if let Some(name) = renamed.get(&call.name) {
-            call.name.clone_from(name);
-        }
-        let wanted = call.id.clone();
-        for number in 2.. {
-            if taken.insert(call.id.clone()) {
-                break;
-            }
-            call.id = format!("{wanted}-{number}");
-        }
-    }
+    /// What is due once all calls have their results.
+    pub(super) goes_on: Due,
 }
 
 /// Whether managers alone read what is said in `main`. What a manager looks up may be hidden from workers.
@@ -57,15 +31,15 @@ pub(super) fn main_is_managers(state: &State) -> bool {
     state.team.managers().covers(&audience_of(state, &ThreadId::main()))
 }
 
-/// Records the calls of an answer. A call that the steps do not allow gets its refusal as result. Every other call counts as a
-/// use of its tool. Own tools that are commands are executed here, until one comes that is not: those behind it are done when
-/// it is their turn.
+/// Records the calls of an answer, and says what follows. A call that the steps do not allow gets its refusal as result. Every
+/// other call counts as a use of its tool. Own tools that are commands are executed here, until one comes that is not: those
+/// behind it are done when it is their turn.
 pub(super) fn call(
     decision: &mut DecisionBuilder<'_>,
-    caller: &Caller<'_>,
+    caller: Caller<'_>,
     calls: Vec<ToolCall>,
-) -> Result<Called, Undecided> {
-    let thread = Wait::thread_of(caller.agent, caller.thread.as_ref());
+) -> Result<ReplyOutcome, Undecided> {
+    let thread = Due::called_in(caller.agent, caller.thread.as_ref());
     let has_steps = !decision.state.session.settings.steps.is_empty();
     let (mut theirs, mut own, mut results, mut all_refused) = (Vec::new(), Vec::new(), Vec::new(), true);
     let (calling, mut refused) = (decision.recorded_so_far(), BTreeSet::new());
@@ -99,10 +73,16 @@ pub(super) fn call(
         result.copied_from.extend(if refused.contains(&at) { &answered } else { &calling });
     }
     conversation::decide::say(decision, &thread, &results)?;
-    let waits = !theirs.is_empty() || !own.is_empty();
-    let (agent, thread) = (caller.agent.clone(), caller.thread.clone());
-    let wait = waits.then(|| Wait::Tools { agent, thread, calls: theirs, own, then: None });
-    Ok(Called { wait, all_refused })
+    let Caller { agent, thread, goes_on, .. } = caller;
+    let due = match theirs.is_empty() && own.is_empty() {
+        true => goes_on,
+        false => {
+            // What follows from who called where is not noted.
+            let then = Some(goes_on).filter(|due| !matches!(due, Due::Directive | Due::Work { .. } | Due::Build));
+            Due::Tools { agent: agent.clone(), thread, calls: theirs, own, then: then.map(Box::new) }
+        }
+    };
+    Ok(ReplyOutcome { idle: all_refused, ..ReplyOutcome::due(due) })
 }
 
 /// Executes a command for a model, and says what it is told of it: its result, or its refusal.

@@ -1,7 +1,5 @@
 //! Turns: what is needed to ask a model.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::{
@@ -68,9 +66,4 @@ impl Turn {
 /// The refusal of a run without a manager.
 pub(super) fn no_manager() -> Error {
     Error::conflict(ConflictKind::NoManager, "the team has no manager", "give one agent the role manager")
-}
-
-/// The placeholder for removed words.
-pub(super) fn hidden() -> Arc<str> {
-    "".into()
 }

@@ -14,7 +14,7 @@ use crate::{
     id::{AgentName, RunId, Seq, ThreadId},
     prompt::{Format, LayoutName, PromptSpec, observed::Observed},
     rights::Share,
-    run::{Asked, Due, Origin, Pending, PromptRecord, facts::subject, team::Duty},
+    run::{Asked, Due, Origin, Pending, PromptRecord, facts::subject},
     state::State,
     view::View,
 };
@@ -276,7 +276,7 @@ impl TurnAnswered {
             run.idle = match (self.idle, &run.due) {
                 (true, _) => run.idle.saturating_add(1),
                 // Whether anything comes of a directive shows when it was mended.
-                (false, Due::Team(Duty::Repair { .. })) => run.idle,
+                (false, Due::Repair { .. }) => run.idle,
                 (false, _) => 0,
             };
         });

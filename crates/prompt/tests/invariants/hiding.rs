@@ -14,7 +14,6 @@ use callboard_core::{
     run::{
         Due,
         next::{Next, next},
-        team::Duty,
     },
     session::SessionPatch,
     testing::Board,
@@ -143,7 +142,7 @@ fn check_runs(board: &Board, sight: &Sight, agent: &str) -> Result<(), TestCaseE
         check(&json!([view.due(&run), view.reason(&run)]).to_string(), sight, agent, "a run")?;
         match next(&board.state, &run) {
             Ok(Next::Ask(ask)) if ask.agent.as_str() == agent => match &ask.due {
-                Due::Team(Duty::Repair { .. }) => {
+                Due::Repair { .. } => {
                     prop_assert_eq!(run.due_origin.as_ref().map(|origin| &origin.by), Some(&ask.agent))
                 }
                 _ => check(&ask.turn.task.unwrap_or_default(), sight, agent, "a task")?,

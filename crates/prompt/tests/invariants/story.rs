@@ -24,9 +24,8 @@ use callboard_core::{
     prompt::{Layout, LayoutName, profile::LayoutPart},
     run::{
         CancelRun, ClaimRun, DoTool, Due, FinishTool, PauseRun, ResumeRun, StartTool, ToolResults, TurnFailure,
-        TurnReply, Used, Wait,
+        TurnReply, Used,
         own::{AnswerTurn, BeginTurn},
-        team::Duty,
     },
     session::SessionPatch,
     step::{Place, StepsChange},
@@ -607,7 +606,7 @@ impl Told {
 
     fn reply(&mut self, reply: &Reply) -> Result<(), Error> {
         let Some(run) = self.board.state.runs.unfinished() else { return Ok(()) };
-        if let Due::Wait(Wait::Tools { own, .. }) = &run.due
+        if let Due::Tools { own, .. } = &run.due
             && let Some(call) = own.first().cloned()
         {
             let (run, epoch, tool_call_id) = (run.id.clone(), run.epoch, call.id.clone());
@@ -620,19 +619,19 @@ impl Told {
             let used = Used { turns: 1, prompt_tokens: 5, ..Used::default() };
             return self.board.system(FinishTool { run, epoch, tool_call_id, result, used }).map(|_| ());
         }
-        if let Due::Wait(Wait::Tools { calls, .. }) = &run.due {
+        if let Due::Tools { calls, .. } = &run.due {
             let (run, calls) = (run.id.clone(), calls.clone());
             let results = calls.iter().map(|call| (call.id.clone(), self.text(4))).collect();
             return self.ask("user", ToolResults::new(run, results));
         }
         // A model mostly answers what it is asked.
         let fitting = match (&run.due, reply) {
-            (Due::Team(Duty::Work { .. }), Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
-            (Due::Director(_), Reply::Directive(directed)) => match directed.complete {
+            (Due::Work { .. }, Reply::Directive(directed)) => Reply::Words(directed.sets.len() * 5 + 1),
+            (Due::Build, Reply::Directive(directed)) => match directed.complete {
                 true => Reply::Words(3),
                 false => Reply::OwnCalls,
             },
-            (Due::Team(Duty::Check { .. }), Reply::Directive(directed)) => Reply::Verdict(directed.expects),
+            (Due::Check { .. }, Reply::Directive(directed)) => Reply::Verdict(directed.expects),
             _ => reply.clone(),
         };
         let reply = &fitting;

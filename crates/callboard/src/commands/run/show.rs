@@ -9,7 +9,6 @@ use callboard_engine::core::{
     id::{AgentName, ThreadId},
     run::{
         Due,
-        team::Duty,
         turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
     },
     time::Timestamp,
@@ -172,7 +171,7 @@ impl Show {
         let (read, wrote) = (counted(usage.prompt_tokens, "token"), usage.completion_tokens);
         let cut = if cut_off { ", cut off at the length limit" } else { "" };
         self.output.painted(Style::Quiet, format!("  turn {turn}: {agent} read {read} and wrote {wrote}{took}{cut}"));
-        if let Some(Due::Team(Duty::Repair { faults, .. })) = due {
+        if let Some(Due::Repair { faults, .. }) = due {
             self.output.line(format!("  {}:", self.output.paint(Style::Bad, "directive rejected")));
             faults.iter().for_each(|fault| self.output.line(format!("    {}", fault_in_words(fault))));
         }

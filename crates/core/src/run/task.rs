@@ -1,4 +1,4 @@
-//! The tasks of turns in a team, where the task is not simply the last message of the thread.
+//! The tasks of turns, where the task is not simply the last message of the thread.
 
 use crate::{
     error::Fault,
