@@ -20,16 +20,6 @@ use crate::{
     text::first_chars,
 };
 
-/// What a line begins.
-enum Line<'a> {
-    ContextUpdate { name: &'a str, visible_to: Option<&'a str> },
-    MessageTo { to: Option<Recipient>, message: &'a str },
-    InformationRequest(&'a str),
-    ExpectedOutput(&'a str),
-    WorkflowComplete,
-    Other,
-}
-
 /// What the lines before belong to.
 #[derive(Clone, Copy, PartialEq)]
 enum Open {
@@ -76,28 +66,38 @@ const UNPARSED: (usize, usize) = (20, 200);
 
 impl<'a> Reader<'a> {
     fn line(&mut self, line: &'a str) {
-        let directive = &mut self.reading.directive;
-        match parse(line, self.team) {
-            Line::ContextUpdate { name, visible_to } => {
-                self.open = Open::Set;
-                self.sets.push(Set { name, visible_to, content: String::new() });
+        let words = line.trim();
+        if let Some(rest) = keyword(words, "context update:").filter(|rest| !rest.is_empty()) {
+            let (name, visible_to) = name_and_audience(rest);
+            self.open = Open::Set;
+            self.sets.push(Set { name, visible_to, content: String::new() });
+        } else if let Some((to, message)) = message_to(words, self.team) {
+            match to.filter(|_| self.message.is_none()) {
+                Some(to) => self.say(to, message),
+                None => self.unparsed(line),
             }
-            Line::MessageTo { to: Some(to), message } if self.message.is_none() => {
-                directive.message_to = Some(to);
-                (self.message, self.open) = (Some(message.to_owned()), Open::Message);
+        } else if let Some(request) = keyword(words, "information request:") {
+            if self.message.is_some() {
+                return self.unparsed(line);
             }
-            Line::InformationRequest(message) if self.message.is_none() => {
-                directive.is_info_request = true;
-                directive.message_to = Some(Recipient::USER);
-                (self.message, self.open) = (Some(message.to_owned()), Open::Message);
+            self.reading.directive.is_info_request = true;
+            self.say(Recipient::USER, request);
+        } else if let Some(criteria) = keyword(words, "expected output:") {
+            if self.criteria.is_some() {
+                return self.unparsed(line);
             }
-            Line::ExpectedOutput(criteria) if self.criteria.is_none() => {
-                (self.criteria, self.open) = (Some(criteria.to_owned()), Open::Criteria);
-            }
-            Line::WorkflowComplete => (directive.workflow_complete, self.open) = (true, Open::Nothing),
-            Line::Other => self.other(line),
-            Line::MessageTo { .. } | Line::InformationRequest(_) | Line::ExpectedOutput(_) => self.unparsed(line),
+            (self.criteria, self.open) = (Some(criteria.to_owned()), Open::Criteria);
+        } else if keyword(words, "workflow complete").is_some_and(|rest| rest.trim_matches(['.', '!', ' ']).is_empty())
+        {
+            (self.reading.directive.workflow_complete, self.open) = (true, Open::Nothing);
+        } else {
+            self.other(line);
         }
+    }
+
+    fn say(&mut self, to: Recipient, message: &str) {
+        self.reading.directive.message_to = Some(to);
+        (self.message, self.open) = (Some(message.to_owned()), Open::Message);
     }
 
     fn unparsed(&mut self, line: &str) {
@@ -171,26 +171,11 @@ fn in_a_few_words(unparsed: &[String]) -> Vec<String> {
     few
 }
 
-fn parse<'a>(line: &'a str, team: &Team) -> Line<'a> {
-    let line = line.trim();
-    if let Some(rest) = keyword(line, "context update:").filter(|rest| !rest.is_empty()) {
-        return context_update(rest);
-    }
-    if let Some((name, message)) = keyword(line, "message to ").and_then(|rest| rest.split_once(':')) {
-        return Line::MessageTo { to: recipient(name.trim(), team), message: message.trim() };
-    }
-    if let Some((to, message)) = addressed(line, team) {
-        return Line::MessageTo { to: Some(to), message };
-    }
-    if let Some(rest) = keyword(line, "information request:") {
-        return Line::InformationRequest(rest);
-    }
-    if let Some(rest) = keyword(line, "expected output:") {
-        return Line::ExpectedOutput(rest);
-    }
-    match keyword(line, "workflow complete") {
-        Some(rest) if rest.trim_matches(['.', '!', ' ']).is_empty() => Line::WorkflowComplete,
-        _ => Line::Other,
+/// What a line says that is a message: to whom, where that is somebody, and what.
+fn message_to<'a>(line: &'a str, team: &Team) -> Option<(Option<Recipient>, &'a str)> {
+    match keyword(line, "message to ").and_then(|rest| rest.split_once(':')) {
+        Some((name, message)) => Some((recipient(name.trim(), team), message.trim())),
+        None => addressed(line, team).map(|(to, message)| (Some(to), message)),
     }
 }
 
@@ -218,15 +203,13 @@ fn after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     if start.eq_ignore_ascii_case(word) { line.get(word.len()..) } else { None }
 }
 
-fn context_update(rest: &str) -> Line<'_> {
+/// The name of a set, and who is to see it, where that is said.
+fn name_and_audience(rest: &str) -> (&str, Option<&str>) {
     let visible = rest.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')).and_then(|(name, words)| {
         let words = keyword(words.trim(), "visible to:")?;
-        Some((name.trim(), words))
+        Some((name.trim(), Some(words)))
     });
-    match visible {
-        Some((name, words)) => Line::ContextUpdate { name, visible_to: Some(words) },
-        None => Line::ContextUpdate { name: rest, visible_to: None },
-    }
+    visible.unwrap_or((rest, None))
 }
 
 /// The audience that a list of names means, or the first name that is not in the team.
