@@ -127,7 +127,11 @@ impl Command for AnswerTurn {
         let key = turn_key(self.turn);
         if let Some(seq) = decision.context.lookups.keys.get(key.as_str()).copied() {
             let entry = decision.entry(seq)?.ok_or_else(|| Error::not_found("entry", seq))?;
-            return self.again(decision, &requested, &entry);
+            return self.again(decision, &requested, &entry)?.ok_or_else(|| {
+                let what = format!("turn {} of {} has another answer already", self.turn, requested.agent);
+                let hint = "a turn is answered once: record another turn";
+                Error::conflict(ConflictKind::TurnAnswered, what, hint).into()
+            });
         }
         let TurnRequested { turn, agent, .. } = requested.clone();
         if let Some(error) = self.error.clone() {
@@ -267,40 +271,33 @@ impl AnswerTurn {
         Text::keep(&given.to_string().into(), "the directive", &mut decision.values).map(Some)
     }
 
-    /// The same outcome again for the same answer.
+    /// The same outcome again for the same answer; none for another one.
     fn again(
         &self,
         decision: &mut DecisionBuilder<'_>,
         requested: &TurnRequested,
         entry: &Entry,
-    ) -> Result<TurnOutcome, Undecided> {
+    ) -> Result<Option<TurnOutcome>, Undecided> {
         let head = entry.header.seq;
         if *entry.header.kind == *TurnFailed::TYPE {
             let failed: TurnFailed = fact::read(entry)?;
-            if Some(&failed.error) == self.error.as_ref() && failed.usage == self.usage {
-                return Ok(TurnOutcome { messages: Vec::new(), directed: None, head });
-            }
-            return Err(self.answered_otherwise(requested).into());
+            let is_same = Some(&failed.error) == self.error.as_ref() && failed.usage == self.usage;
+            return Ok(is_same.then(|| TurnOutcome { messages: Vec::new(), directed: None, head }));
         }
         let answered: TurnAnswered = fact::read(entry)?;
-        if answered.said != self.kept_directive(decision)? {
-            return Err(self.answered_otherwise(requested).into());
+        if answered.said != self.kept_directive(decision)? || answered.usage != self.usage {
+            return Ok(None);
         }
-        if self.directive.is_some() && answered.usage == self.usage {
+        if self.directive.is_some() {
             let messages = answered.message.into_iter().collect();
-            return Ok(TurnOutcome { messages, directed: directed_before(decision, head)?, head });
+            return Ok(Some(TurnOutcome { messages, directed: directed_before(decision, head)?, head }));
         }
-        let Some(receipt) = answered.message.filter(|_| self.error.is_none() && answered.usage == self.usage) else {
-            return Err(self.answered_otherwise(requested).into());
-        };
+        let Some(receipt) = answered.message.filter(|_| self.error.is_none()) else { return Ok(None) };
         let thread = requested.speaks_in().unwrap_or_else(ThreadId::main);
         let by = std::mem::replace(&mut decision.by, Actor::Agent(requested.agent.clone()));
         let receipts = self.receipts(decision, &thread, &receipt, requested);
         decision.by = by;
-        match receipts? {
-            Some(messages) => Ok(TurnOutcome { messages, directed: None, head }),
-            None => Err(self.answered_otherwise(requested).into()),
-        }
+        Ok(receipts?.map(|messages| TurnOutcome { messages, directed: None, head }))
     }
 
     /// Where the messages of the answer are of which the first has a receipt; none where they say something else.
@@ -325,11 +322,6 @@ impl AnswerTurn {
             receipts.push(receipt);
         }
         Ok(Some(receipts))
-    }
-
-    fn answered_otherwise(&self, requested: &TurnRequested) -> Error {
-        let what = format!("turn {} of {} has another answer already", self.turn, requested.agent);
-        Error::conflict(ConflictKind::TurnAnswered, what, "a turn is answered once: record another turn")
     }
 }
 

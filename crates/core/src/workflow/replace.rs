@@ -11,6 +11,7 @@ use super::{
     decide::{begin, delete},
     facts::{NodeCreated, NodeUpdated, Placed, Updated},
     read::{NewNode, read},
+    result::items,
     seal::{in_config, sealed},
 };
 use crate::{
@@ -21,9 +22,6 @@ use crate::{
     json,
     rights::Right,
 };
-
-/// A workflow counts as one item for each of so many bytes.
-const ITEM_BYTES: usize = 1024;
 
 /// The version of the workflow that a change made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +82,7 @@ impl Command for PutWorkflow {
     }
 
     fn items(&self) -> usize {
-        1 + json::least_bytes(&self.nodes, MAX_BYTES) / ITEM_BYTES
+        1 + items([&self.nodes])
     }
 }
 

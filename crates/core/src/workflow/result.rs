@@ -21,7 +21,7 @@ use crate::{
     variable::SetVariable,
 };
 
-/// A result counts as one item for each of so many bytes.
+/// A value counts as one item for each of so many bytes.
 const ITEM_BYTES: usize = 1024;
 
 /// Records the result of a node, and sets its variables: all or nothing.

@@ -90,18 +90,9 @@ pub(super) fn resolved(text: &str, values: &Values, takes_secrets: bool) -> Resu
         let value = value(name, values)?;
         return if takes_secrets && names_secret(value) { Err(not_its_own()) } else { Ok(value.clone()) };
     }
-    let (mut whole, secrets) = (String::new(), secrets(text));
-    for piece in pieces {
-        match piece {
-            Piece::Plain(text) | Piece::Secret(text) => whole.push_str(text),
-            Piece::Named(name) => match value(name, values)? {
-                Value::String(text) => whole.push_str(text),
-                value => whole.push_str(&value.to_string()),
-            },
-        }
-    }
+    let whole = put_together(&pieces, |name| value(name, values).map(written))?;
     // What was put together must not be taken for a name that nobody wrote.
-    if takes_secrets && self::secrets(&whole) != secrets {
+    if takes_secrets && secrets(&whole) != secrets(text) {
         return Err(not_its_own());
     }
     Ok(whole.into())
@@ -109,24 +100,28 @@ pub(super) fn resolved(text: &str, values: &Values, takes_secrets: bool) -> Resu
 
 /// What a text says that a model reads. What nodes found may be what a page says, so it stands in tags of its own, as data.
 pub(super) fn told(text: &str, values: &Values) -> Result<Value, String> {
-    let mut whole = String::new();
-    for piece in pieces(text)? {
-        match piece {
-            Piece::Plain(text) | Piece::Secret(text) => whole.push_str(text),
-            Piece::Named(name) => whole.push_str(&told_value(name, values)?),
-        }
-    }
-    Ok(whole.into())
+    Ok(put_together(&pieces(text)?, |name| told_value(name, values))?.into())
+}
+
+/// A text of these pieces, with what `stands_for` gives in the place of each name.
+fn put_together(pieces: &[Piece<'_>], stands_for: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
+    let text = |piece: &Piece<'_>| match piece {
+        Piece::Plain(text) | Piece::Secret(text) => Ok((*text).to_owned()),
+        Piece::Named(name) => stands_for(name),
+    };
+    pieces.iter().map(text).collect()
+}
+
+/// A value as it stands in a text.
+fn written(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// What a model is told of the value that a template stands for.
 fn told_value(named: &str, values: &Values) -> Result<String, String> {
     let (variable, _) = variable(named, |name| values.contains_key(name))?;
     let (value, is_of_node) = (value(named, values)?, variable.node().is_some());
-    let text = match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    };
+    let text = written(value);
     let has_words = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
     Ok(if is_of_node && has_words { page_text(&text) } else { text })
 }

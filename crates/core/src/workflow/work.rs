@@ -78,14 +78,15 @@ pub(crate) const CONFIG_WORDS: &[(&str, &[&str])] = &[
     ("workflow_version", &[]),
 ];
 
-/// Where expressions stand in the configuration of a node of this type; `*` is any field or element.
-fn expression_places(kind: &str) -> &'static [&'static str] {
+/// Whether an expression stands at this place of the configuration of a node of this type.
+fn is_expression(kind: &str, pointer: &str) -> bool {
+    let place: Vec<_> = pointer.split('/').skip(1).collect();
     match kind {
-        "browser_query" => &["expect"],
-        "transform" => &["set/*"],
-        "route" => &["routes/*/when"],
-        "iterate" => &["collect"],
-        _ => &[],
+        "browser_query" => matches!(*place, ["expect"]),
+        "transform" => matches!(*place, ["set", _]),
+        "route" => matches!(*place, ["routes", _, "when"]),
+        "iterate" => matches!(*place, ["collect"]),
+        _ => false,
     }
 }
 
@@ -98,15 +99,13 @@ pub(super) struct Said<'a> {
 
 /// All texts in the configuration of a node of this type.
 pub(super) fn texts<'a>(kind: &str, config: &'a Map<String, Value>) -> Vec<Said<'a>> {
-    let places = expression_places(kind);
     let mut found = Vec::new();
     let mut rest: Vec<(String, &Value)> =
         config.iter().rev().map(|(name, value)| (format!("/{}", pointer_token(name)), value)).collect();
     while let Some((pointer, value)) = rest.pop() {
         match value {
             Value::String(text) => {
-                let is_expression = places.iter().any(|place| is_at(&pointer, place));
-                found.push(Said { pointer, text, is_expression });
+                found.push(Said { is_expression: is_expression(kind, &pointer), pointer, text });
             }
             Value::Array(all) => {
                 rest.extend(all.iter().enumerate().rev().map(|(at, value)| (format!("{pointer}/{at}"), value)));
@@ -119,17 +118,6 @@ pub(super) fn texts<'a>(kind: &str, config: &'a Map<String, Value>) -> Vec<Said<
         }
     }
     found
-}
-
-fn is_at(pointer: &str, place: &str) -> bool {
-    let (mut steps, mut parts) = (pointer.split('/').skip(1), place.split('/'));
-    loop {
-        match (steps.next(), parts.next()) {
-            (None, None) => return true,
-            (Some(step), Some(part)) if part == "*" || part == step => {}
-            _ => return false,
-        }
-    }
 }
 
 impl Node {
@@ -181,9 +169,10 @@ impl Node {
             };
             faults.extend(problem.map(|problem| Fault { pointer: format!("{at}{pointer}"), problem }));
         }
-        if faults.is_empty() {
-            let read = read::work(&self.kind, &self.config, at, true);
-            faults.extend(read.err().map(faults_of).unwrap_or_default());
+        if faults.is_empty()
+            && let Err(Error::Invalid(wrong)) = read::work(&self.kind, &self.config, at, true)
+        {
+            return wrong;
         }
         faults
     }
@@ -254,13 +243,6 @@ pub fn read_by<'a>(expression: &str, there: &'a Variables) -> impl Iterator<Item
         names.contains(first) || names.contains(expression::ALL)
     };
     there.iter().map(|variable| variable.name.clone()).filter(is_read)
-}
-
-fn faults_of(error: Error) -> Vec<Fault> {
-    match error {
-        Error::Invalid(faults) => faults,
-        error => vec![Fault { pointer: String::new(), problem: error.to_string() }],
-    }
 }
 
 #[cfg(test)]
