@@ -23,7 +23,7 @@ pub mod turn_facts;
 pub use self::{
     due::Due,
     sight::Origin,
-    turn::{Output, Turn, Who},
+    turn::{Output, Turn},
 };
 
 use std::{
@@ -445,10 +445,6 @@ pub struct ClaimRun {
     /// Who takes it over.
     pub node: Arc<str>,
 }
-
-/// How often a run was taken over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Epoch(pub u64);
 
 /// The command to pause a run.
 #[derive(Clone, Debug, PartialEq)]

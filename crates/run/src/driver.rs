@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use callboard_core::{
     entry::Actor,
     id::RunId,
-    run::{self, ClaimRun, Epoch, PauseRun, Run, Status, next::Next},
+    run::{self, ClaimRun, PauseRun, Run, Status, next::Next},
 };
 use callboard_engine::{Outside, Session};
 use callboard_model::ChatModel;
@@ -86,8 +86,7 @@ impl Driver {
 
     async fn claim(&self, run: &RunId) -> Result<u64, Error> {
         let command = ClaimRun { run: run.clone(), node: self.settings.node.clone() };
-        let Epoch(epoch) = self.session.execute(Actor::System, command).await?.answer;
-        Ok(epoch)
+        Ok(self.session.execute(Actor::System, command).await?.answer)
     }
 
     /// Pauses the run with a reason that users can read. Returns its status.

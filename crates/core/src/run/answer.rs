@@ -1,11 +1,16 @@
 //! What follows from a model's answer in every kind of run. All of it is in one append.
 
+use std::sync::Arc;
+
 use crate::{
-    decision::{DecisionBuilder, Undecided},
+    command::{Command, DecisionBuilder, Undecided},
+    conversation::{self, NewContent, NewMessage},
     entry::Actor,
     error::{ConflictKind, Error},
     fact::Fact,
     id::{AgentName, RunId},
+    input::InputVisitor,
+    rights::Right,
     run::facts::{self, Ended, Paused, Started},
     run::outcome::ReplyOutcome,
     run::sight::no_answer,
@@ -15,65 +20,111 @@ use crate::{
     text::Text,
 };
 
-/// Records that a model gave no answer. The run is paused, and can be resumed.
-pub(crate) fn fail(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure) -> Result<(), Undecided> {
-    let (agent, _) = pending(decision, &failure.run, failure.epoch, failure.turn)?;
-    failed(decision, failure, agent);
-    Ok(())
+/// Records the answer of a model. Whatever it says, the run can continue. The answer of the command is the status of the run.
+impl Command for TurnReply {
+    type Answer = Status;
+
+    const RIGHT: Right = Right::system("bring an answer");
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        let (agent, due) = pending(decision, &self.run, self.epoch, self.turn)?;
+        let says_nothing = self.text.trim().is_empty() && self.tool_calls.is_empty() && self.messages.is_empty();
+        if says_nothing && !self.refused {
+            return fail(decision, self.run.clone(), self.turn, agent, "the model said nothing".to_owned());
+        }
+        let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
+        let outcome = follow(decision, self, &agent, &due)?;
+        let said = match outcome.is_message {
+            true => None,
+            false => Some(Text::keep(&self.text, "the answer", &mut decision.values)?),
+        };
+        let TurnReply { run, turn, usage, report, cut_off, .. } = self.clone();
+        decision.by = driver;
+        let mut copied_from = outcome.copied_from;
+        if said.is_some() {
+            // An answer that is kept whole says what came of it.
+            copied_from.extend(decision.recorded_so_far());
+            copied_from.sort_unstable();
+            copied_from.dedup();
+        }
+        let answered = TurnAnswered {
+            run: Some(run.clone()),
+            turn,
+            agent,
+            said,
+            usage: Some(usage),
+            report,
+            cut_off,
+            due: Some(outcome.due),
+            idle: outcome.idle,
+            message: None,
+        };
+        decision.copying(copied_from, |decision| decision.record(answered));
+        if outcome.completed {
+            decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
+        }
+        Ok(decision.state.runs.get(&self.run)?.status())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.answer(&mut self.text);
+        for message in &mut self.messages {
+            if let Some(NewContent::Text(text)) = &mut message.content {
+                visitor.answer(text);
+            }
+        }
+        let thoughts = self.messages.iter_mut().map(|message| &mut message.reasoning).chain([&mut self.reasoning]);
+        thoughts.for_each(|blocks| conversation::reasoning::input(blocks, visitor));
+        let calls = self.messages.iter_mut().flat_map(|message| &mut message.tool_calls).chain(&mut self.tool_calls);
+        for call in calls {
+            // A model's answer is not refused for what it calls things: it would be paid for once more.
+            visitor.given_name(&mut call.id);
+            visitor.given_name(&mut call.name);
+            // Keys in the arguments take nothing out of them: the program that executes the call needs the values.
+            call.input(visitor);
+        }
+    }
+
+    fn texts(&self) -> Vec<Arc<str>> {
+        std::iter::once(self.text.clone()).chain(self.messages.iter().flat_map(NewMessage::counted)).collect()
+    }
 }
 
-fn failed(decision: &mut DecisionBuilder<'_>, failure: &TurnFailure, agent: AgentName) {
-    let TurnFailure { run, turn, error, .. } = failure.clone();
-    let held = decision.state.runs.get(&run).is_ok_and(|run| run.halt.is_some());
+/// Records that a model gave no answer. The answer is the status of the run.
+impl Command for TurnFailure {
+    type Answer = Status;
+
+    const RIGHT: Right = Right::system("bring a failure");
+
+    const NEEDS_WORDS: bool = false;
+
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
+        let (agent, _) = pending(decision, &self.run, self.epoch, self.turn)?;
+        fail(decision, self.run.clone(), self.turn, agent, self.error.clone())
+    }
+
+    fn input(&mut self, visitor: &mut dyn InputVisitor) {
+        visitor.text(&mut self.error);
+    }
+}
+
+/// Records that a model gave no answer. The run is paused, and can be resumed.
+fn fail(
+    decision: &mut DecisionBuilder<'_>,
+    run: RunId,
+    turn: u64,
+    agent: AgentName,
+    error: String,
+) -> Result<Status, Undecided> {
+    let held = decision.state.runs.get(&run)?.halt.is_some();
     let reason = format!("{}: {error}", no_answer(&agent));
     let said = vec![decision.next_seq()];
     decision.record(TurnFailed { run: Some(run.clone()), turn, agent: agent.clone(), error, usage: None });
     if !held {
-        decision.copying(said, |decision| decision.record(Paused { run, reason, agent: Some(agent) }));
+        let paused = Paused { run: run.clone(), reason, agent: Some(agent) };
+        decision.copying(said, |decision| decision.record(paused));
     }
-}
-
-/// Records the answer of a model. Whatever it says, the run can continue.
-pub(crate) fn answer(decision: &mut DecisionBuilder<'_>, reply: &TurnReply) -> Result<(), Undecided> {
-    let (agent, due) = pending(decision, &reply.run, reply.epoch, reply.turn)?;
-    let says_nothing = reply.text.trim().is_empty() && reply.tool_calls.is_empty() && reply.messages.is_empty();
-    if says_nothing && !reply.refused {
-        let TurnReply { run, epoch, turn, .. } = reply.clone();
-        failed(decision, &TurnFailure { run, epoch, turn, error: "the model said nothing".to_owned() }, agent);
-        return Ok(());
-    }
-    let driver = std::mem::replace(&mut decision.by, Actor::Agent(agent.clone()));
-    let outcome = follow(decision, reply, &agent, &due)?;
-    let said = match outcome.is_message {
-        true => None,
-        false => Some(Text::keep(&reply.text, "the answer", &mut decision.values)?),
-    };
-    let TurnReply { run, turn, usage, report, cut_off, .. } = reply.clone();
-    decision.by = driver;
-    let mut copied_from = outcome.copied_from;
-    if said.is_some() {
-        // An answer that is kept whole says what came of it.
-        copied_from.extend(decision.recorded_so_far());
-        copied_from.sort_unstable();
-        copied_from.dedup();
-    }
-    let answered = TurnAnswered {
-        run: Some(run.clone()),
-        turn,
-        agent,
-        said,
-        usage: Some(usage),
-        report,
-        cut_off,
-        due: Some(outcome.due),
-        idle: outcome.idle,
-        message: None,
-    };
-    decision.copying(copied_from, |decision| decision.record(answered));
-    if outcome.completed {
-        decision.record(Ended { run, halt: Halt { status: Status::Completed, reason: None } });
-    }
-    Ok(())
+    Ok(decision.state.runs.get(&run)?.status())
 }
 
 /// What follows from the answer of `agent` to what was due.

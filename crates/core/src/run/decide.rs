@@ -1,12 +1,9 @@
 //! Starting, taking over, pausing and ending runs.
 
-use std::sync::Arc;
-
 use crate::{
-    audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::facts::ThreadUpdated,
-    conversation::{self, NewContent, NewMessage, Role, settings::ThreadSettings},
+    conversation::{self, NewMessage, Role, settings::ThreadSettings},
     error::{ConflictKind, Error},
     id::{RunId, ThreadId},
     input::InputVisitor,
@@ -14,8 +11,8 @@ use crate::{
     run::facts::{Claimed, Ended, Paused, Resumed, Started},
     run::turn_facts::TurnRequested,
     run::{
-        CancelRun, ClaimRun, Epoch, Halt, NewRun, PauseRun, ResumeRun, Status, TurnFailure, TurnReply, TurnRequest,
-        answer::{self, driven, unended},
+        CancelRun, ClaimRun, Halt, NewRun, PauseRun, ResumeRun, Status, TurnRequest,
+        answer::{driven, unended},
         turn::no_manager,
     },
 };
@@ -37,7 +34,12 @@ impl Command for NewRun {
         }
         let main = ThreadId::main();
         if let Some(thread) = decision.state.threads.get(&main) {
-            check_covers(&thread.sight.audience, &decision.state.team.managers())?;
+            let audience = &thread.sight.audience;
+            if !audience.covers(&decision.state.team.managers()) {
+                let what = format!("the thread main is visible to {audience}, and the manager is not among them");
+                let hint = "make it visible to the manager first";
+                return Err(Error::conflict(ConflictKind::MainHidden, what, hint).into());
+            }
         } else {
             let (name, visible_to) = (main.clone(), decision.state.team.managers());
             decision.record(ThreadUpdated { name, visible_to, settings: ThreadSettings::default() });
@@ -60,15 +62,15 @@ impl KeptAnswer for RunId {
 
 /// Takes a run over. The answer is the new epoch.
 impl Command for ClaimRun {
-    type Answer = Epoch;
+    type Answer = u64;
 
     const RIGHT: Right = Right::system("take a run over");
 
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Epoch, Undecided> {
+    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<u64, Undecided> {
         let Self { run, node } = self;
         let epoch = unended(decision, run)?.epoch.saturating_add(1);
         decision.record(Claimed { run: run.clone(), node: node.clone(), epoch });
-        Ok(Epoch(epoch))
+        Ok(epoch)
     }
 
     fn input(&mut self, _: &mut dyn InputVisitor) {}
@@ -99,59 +101,6 @@ impl Command for TurnRequest {
     }
 
     fn input(&mut self, _: &mut dyn InputVisitor) {}
-}
-
-/// Records the answer of a model. The answer is the status of the run.
-impl Command for TurnReply {
-    type Answer = Status;
-
-    const RIGHT: Right = Right::system("bring an answer");
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        answer::answer(decision, self)?;
-        Ok(decision.state.runs.get(&self.run)?.status())
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.answer(&mut self.text);
-        for message in &mut self.messages {
-            if let Some(NewContent::Text(text)) = &mut message.content {
-                visitor.answer(text);
-            }
-        }
-        let thoughts = self.messages.iter_mut().map(|message| &mut message.reasoning).chain([&mut self.reasoning]);
-        thoughts.for_each(|blocks| conversation::reasoning::input(blocks, visitor));
-        let calls = self.messages.iter_mut().flat_map(|message| &mut message.tool_calls).chain(&mut self.tool_calls);
-        for call in calls {
-            // A model's answer is not refused for what it calls things: it would be paid for once more.
-            visitor.given_name(&mut call.id);
-            visitor.given_name(&mut call.name);
-            // Keys in the arguments take nothing out of them: the program that executes the call needs the values.
-            call.input(visitor);
-        }
-    }
-
-    fn texts(&self) -> Vec<Arc<str>> {
-        std::iter::once(self.text.clone()).chain(self.messages.iter().flat_map(NewMessage::counted)).collect()
-    }
-}
-
-/// Records that a model gave no answer. The answer is the status of the run.
-impl Command for TurnFailure {
-    type Answer = Status;
-
-    const RIGHT: Right = Right::system("bring a failure");
-
-    const NEEDS_WORDS: bool = false;
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Status, Undecided> {
-        answer::fail(decision, self)?;
-        Ok(decision.state.runs.get(&self.run)?.status())
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text(&mut self.error);
-    }
 }
 
 /// Pauses a run. The answer is its status, since it may have ended before.
@@ -209,13 +158,4 @@ impl Command for CancelRun {
     }
 
     fn input(&mut self, _: &mut dyn InputVisitor) {}
-}
-
-/// Refuses to start a run if the manager does not see the thread `main`.
-fn check_covers(main: &Audience, managers: &Audience) -> Result<(), Error> {
-    if main.covers(managers) {
-        return Ok(());
-    }
-    let what = format!("the thread main is visible to {main}, and the manager is not among them");
-    Err(Error::conflict(ConflictKind::MainHidden, what, "make it visible to the manager first"))
 }

@@ -14,7 +14,7 @@ use crate::{
     prompt::LayoutName,
     run::{
         RunKind, task,
-        turn::{Output, Turn, Who},
+        turn::{Output, Turn},
     },
 };
 
@@ -120,7 +120,7 @@ impl RunKind {
 impl Due {
     /// The turn that is due; `None` if the run waits.
     pub fn turn(&self) -> Option<Turn> {
-        let of_manager = |purpose| Turn::of(Who::Manager, ThreadId::main(), purpose);
+        let of_manager = |purpose| Turn::of(None, ThreadId::main(), purpose);
         let directs = |purpose, task| Turn {
             task,
             output: Some(Output { name: "directive", schema: schema::schema }),
@@ -140,7 +140,7 @@ impl Due {
                 uses_tools: false,
                 ..directs("to check the answer", Some(task::check(agent, criteria)))
             },
-            Self::Work { agent } => Turn::of(Who::Agent(agent.clone()), ThreadId::of_agent(agent), "to work"),
+            Self::Work { agent } => Turn::of(Some(agent.clone()), ThreadId::of_agent(agent), "to work"),
             Self::Build => {
                 Turn { layout: Some(LayoutName::Director), bundle: Some(DIRECTOR), ..of_manager("to go on") }
             }

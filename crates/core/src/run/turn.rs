@@ -12,8 +12,8 @@ use crate::{
 /// A turn that is due, with everything that is needed to ask a model.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// The agent whose model is asked.
-    pub who: Who,
+    /// The worker whose model is asked; the manager at that time where it is absent.
+    pub worker: Option<AgentName>,
     /// The thread in which the agent speaks.
     pub thread: ThreadId,
     /// The task, if it is not simply the last message of the thread.
@@ -30,15 +30,6 @@ pub struct Turn {
     pub purpose: &'static str,
 }
 
-/// Whose model is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The manager at that time.
-    Manager,
-    /// This agent.
-    Agent(AgentName),
-}
-
 /// The schema of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
@@ -50,16 +41,17 @@ pub struct Output {
 
 impl Turn {
     /// A turn in which an agent goes on from the last message of a thread, and may call its tools.
-    pub(super) fn of(who: Who, thread: ThreadId, purpose: &'static str) -> Self {
-        Self { who, thread, task: None, output: None, layout: None, uses_tools: true, bundle: None, purpose }
+    pub(super) fn of(worker: Option<AgentName>, thread: ThreadId, purpose: &'static str) -> Self {
+        Self { worker, thread, task: None, output: None, layout: None, uses_tools: true, bundle: None, purpose }
     }
 
     /// The agent in the current team whose model is asked.
     pub fn agent(&self, team: &Team) -> Result<AgentName, Error> {
-        match &self.who {
-            Who::Manager => team.manager().map(|agent| agent.name.clone()).ok_or_else(no_manager),
-            Who::Agent(name) => team.agent(name).map(|agent| agent.name.clone()),
-        }
+        let agent = match &self.worker {
+            None => team.manager().ok_or_else(no_manager)?,
+            Some(name) => team.agent(name)?,
+        };
+        Ok(agent.name.clone())
     }
 }
 

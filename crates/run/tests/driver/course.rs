@@ -3,7 +3,7 @@
 use callboard_engine::core::{
     context_set::form::SubmitForm,
     limits::Limits,
-    run::{Due, ResumeRun, Status, ToolResults, Wait},
+    run::{Due, ResumeRun, Status, ToolResults},
 };
 use callboard_model::scripted::{Reply, last_text};
 use serde_json::json;
@@ -90,7 +90,7 @@ async fn the_user_fills_in_a_form_and_the_run_goes_on() {
         _ => Reply::error(400, "the answer is not in the prompt"),
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingUser);
-    let Due::Wait(Wait::User { form: Some(form) }) = run_of(&session, &run).await.due else { panic!() };
+    let Due::User { form: Some(form) } = run_of(&session, &run).await.due else { panic!() };
     // It waits in the journal: another program may go on with it.
     drop(session);
     let session = crate::fixture::board(&store).session(&"s".parse().unwrap()).await.unwrap();

@@ -18,7 +18,7 @@ use callboard_engine::{
             escape::page_text,
             observed::{Observed, Tab},
         },
-        run::{CancelRun, ClaimRun, Epoch, NewRun, ResumeRun, RunKind, StartTool, Status},
+        run::{CancelRun, ClaimRun, NewRun, ResumeRun, RunKind, StartTool, Status},
     },
 };
 use callboard_model::scripted::{Reply, last_text};
@@ -594,7 +594,7 @@ async fn a_run_that_is_taken_over_begins_no_tool_twice() {
             tokio::task::yield_now().await;
         }
         let claim = ClaimRun { run: run.clone(), node: "second".into() };
-        let Epoch(epoch) = session.execute(Actor::System, claim).await.unwrap().answer;
+        let epoch = session.execute(Actor::System, claim).await.unwrap().answer;
         let start = StartTool { run: run.clone(), epoch: epoch - 1, tool_call_id: "call_1".to_owned() };
         assert!(session.execute(Actor::System, start).await.is_err(), "the older epoch is refused");
     };

@@ -4,7 +4,7 @@ use callboard_engine::core::{
     conversation::{AddMessages, NewMessage, PutThread, Role, reading, settings::ThreadPatch},
     entry::{Actor, Hash},
     id::ThreadId,
-    run::{Due, Status, ToolResults, Wait},
+    run::{Due, Status, ToolResults},
 };
 use callboard_engine::{NewBoardSession, PromptSpec, Session, sizes};
 use callboard_model::scripted::{Reply, first_text};
@@ -353,7 +353,7 @@ async fn a_loop_of_calls_has_what_its_provider_asks_for_and_nothing_else() {
         });
         for _ in 0..2 {
             assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool, "{model}");
-            let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("{model}") };
+            let Due::Tools { calls, .. } = run_of(&session, &run).await.due else { panic!("{model}") };
             let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();
             user(&session, ToolResults::new(run.clone(), results)).await;
         }
@@ -426,7 +426,7 @@ async fn what_runs_send_is_taken_by_the_provider_of_each_model() {
         for _ in 0..2 {
             let status = models.drive(&session, &run).await.unwrap();
             let due = run_of(&session, &run).await.due;
-            let Due::Wait(Wait::Tools { calls, .. }) = due else {
+            let Due::Tools { calls, .. } = due else {
                 panic!("{model}: {status:?}, {:?}", models.endpoint.requests().iter().find_map(refusal))
             };
             let results = calls.into_iter().map(|call| (call.id, "found".to_owned())).collect();

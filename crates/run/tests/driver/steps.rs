@@ -8,7 +8,7 @@ use callboard_engine::{
         count::Usage,
         entry::Hash,
         id::RunId,
-        run::{Due, ResumeRun, Status, ToolResults, Wait},
+        run::{Due, ResumeRun, Status, ToolResults},
         session::SessionPatch,
         step::StepsChange,
     },
@@ -51,7 +51,7 @@ fn offered(request: &Value) -> Vec<&str> {
 
 /// Brings the results of all calls that the run waits for; their names.
 async fn bring(session: &Session, run: &RunId) -> Vec<String> {
-    let Due::Wait(Wait::Tools { calls, .. }) = run_of(session, run).await.due else { panic!("no tool is awaited") };
+    let Due::Tools { calls, .. } = run_of(session, run).await.due else { panic!("no tool is awaited") };
     let results = calls.iter().map(|call| (call.id.clone(), format!("result of {}", call.name))).collect();
     user(session, ToolResults::new(run.clone(), results)).await;
     calls.into_iter().map(|call| call.name).collect()

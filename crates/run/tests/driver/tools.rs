@@ -8,7 +8,7 @@ use callboard_engine::{
         conversation::{AddMessages, NewMessage, Role, ToolCall},
         entry::Actor,
         id::{RunId, ThreadId},
-        run::{ClaimRun, Due, Epoch, StartTool, Status, ToolResults, Wait},
+        run::{ClaimRun, Due, StartTool, Status, ToolResults},
     },
 };
 use callboard_model::scripted::Reply;
@@ -108,7 +108,7 @@ async fn an_unknown_tool_a_doubled_id_and_what_a_worker_thinks_aloud_stop_no_run
         _ => done("Done."),
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
-    let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("it waits for none") };
+    let Due::Tools { calls, .. } = run_of(&session, &run).await.due else { panic!("it waits for none") };
     let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!(ids, ["c1-2", "c1-3"], "each call has an id of its own, and nobody has the unknown tool");
     let results = ids.into_iter().map(|id| (id, "found".to_owned())).collect();
@@ -174,7 +174,7 @@ async fn a_tool_that_was_cut_off_is_done_again_where_that_does_no_harm() {
     };
     tokio::select! { biased; () = begun => {}, status = driver.drive(&run) => panic!("{status:?}") }
     let claim = ClaimRun { run: run.clone(), node: "second".into() };
-    let Epoch(epoch) = session.execute(Actor::System, claim).await.unwrap().answer;
+    let epoch = session.execute(Actor::System, claim).await.unwrap().answer;
     let before = of_type(&journal(&store).await, "tool.started").len();
     if before == 0 {
         let start = StartTool { run: run.clone(), epoch, tool_call_id: first_call(&store).await };
@@ -272,7 +272,7 @@ async fn i6_results_of_calls_whose_ids_begin_alike_have_each_its_own_secrets() {
         _ => Reply::raw(200, "application/json", answer.clone()),
     });
     assert_eq!(models.drive(&session, &run).await.unwrap(), Status::AwaitingTool);
-    let Due::Wait(Wait::Tools { calls, .. }) = run_of(&session, &run).await.due else { panic!("it waits for none") };
+    let Due::Tools { calls, .. } = run_of(&session, &run).await.due else { panic!("it waits for none") };
     let given = ["canary-one", "canary-two"].map(|token| json!({ "token": token }).to_string());
     let results = calls.iter().map(|call| call.id.clone()).zip(given.clone()).collect();
     user(&session, ToolResults::new(run.clone(), results)).await;
