@@ -135,37 +135,3 @@ pub fn decide<C: Command>(
     let DecisionBuilder { state, entries, values, erased, .. } = decision;
     Ok(Decision { entries, values, answer, erased, state })
 }
-
-/// Two changes, both or none.
-impl<A: Command, B: Command> Command for (A, B) {
-    type Answer = ();
-
-    /// That of the first; the right to the second is checked when it is decided.
-    const RIGHT: Right = A::RIGHT;
-
-    const NEEDS_WORDS: bool = A::NEEDS_WORDS || B::NEEDS_WORDS;
-
-    const IN_COLLECTIONS: bool = A::IN_COLLECTIONS && B::IN_COLLECTIONS;
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        self.0.decide(decision)?;
-        self.1.perform(decision).map(drop)
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        self.0.input(visitor);
-        self.1.input(visitor);
-    }
-
-    fn texts(&self) -> Vec<Arc<str>> {
-        [self.0.texts(), self.1.texts()].concat()
-    }
-
-    fn entries(&self) -> Vec<Seq> {
-        [self.0.entries(), self.1.entries()].concat()
-    }
-
-    fn items(&self) -> usize {
-        self.0.items() + self.1.items()
-    }
-}

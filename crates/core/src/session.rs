@@ -25,7 +25,7 @@ use crate::{
     limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
-    step::Steps,
+    step::{Place, Steps},
     time::Timestamp,
 };
 
@@ -170,6 +170,9 @@ pub struct SessionPatch {
     /// The change as it was brought, where the objects in it are to be merged into what is there (RFC 7396).
     #[serde(skip)]
     pub given: Option<Map<String, Value>>,
+    /// Where its team is to be among its steps. It has a call of its own.
+    #[serde(skip)]
+    pub place: Option<Place>,
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::{
         merge::merged,
         team,
     },
+    step::StepsChange,
 };
 
 /// Makes a session where there is none.
@@ -69,6 +70,9 @@ impl Command for SessionPatch {
         if self.collections.is_some() {
             decision.allow(Right::user("name collections"))?;
         }
+        if let Some(place) = &self.place {
+            StepsChange::Set(place.clone()).perform(decision)?;
+        }
         let before = decision.state.session.settings.clone();
         let patch = self.clone();
         let given = |field: &str| patch.given.as_ref().and_then(|given| given.get(field));
@@ -114,6 +118,9 @@ impl Command for SessionPatch {
             agent::input(agents, visitor);
         }
         collections::input(self.collections.as_deref(), visitor);
+        if let Some(place) = &self.place {
+            StepsChange::Set(place.clone()).input(visitor);
+        }
     }
 }
 

@@ -38,9 +38,8 @@ async fn update_orchestration(
     RequestBody { body, options }: RequestBody<api::OrchestrationPatch>,
 ) -> Result<Answer<api::Orchestration>, CallError> {
     let api::OrchestrationPatch { active_step, sequence_index, ttl_seconds } = body;
-    let place = StepsChange::Set(Place { active_step, sequence_index });
-    let lifetime = SessionPatch { ttl_seconds, ..SessionPatch::default() };
-    change(&caller, options, (place, lifetime)).await
+    let place = Some(Place { active_step, sequence_index });
+    change(&caller, options, SessionPatch { place, ttl_seconds, ..SessionPatch::default() }).await
 }
 
 /// Record the use of a tool
