@@ -32,7 +32,7 @@ use crate::{
     view::View,
 };
 
-pub(crate) use self::own::{DIRECTOR_TOOLS, in_arguments, own_among, sets_variable};
+pub(crate) use self::own::{in_arguments, own_among, sets_variable};
 pub use self::{
     file::FileCall,
     own::{ALL, CallTool, OWN_TOOLS, READ, ToolAnswer, bundled, offered, own_names, own_tool},

@@ -7,9 +7,8 @@ use crate::{
     decision::{DecisionBuilder, Undecided},
     id::{AgentName, ThreadId},
     run::outcome::{ReplyOutcome, called, entries_of, said},
-    run::tools::{self, Caller},
+    run::tools,
     run::{Due, TurnReply},
-    tool::DIRECTOR_TOOLS,
 };
 
 /// Records the director's answer. Calls of tools come first; without any the run has come to its end.
@@ -18,13 +17,11 @@ pub(super) fn answer(
     reply: &TurnReply,
     director: &AgentName,
 ) -> Result<ReplyOutcome, Undecided> {
-    let (main, said) = (ThreadId::main(), said(reply));
+    let said = said(reply);
     let calls = called(&said);
-    let copied_from = entries_of(&conversation::decide::say(decision, &main, &said)?);
+    let copied_from = entries_of(&conversation::decide::say(decision, &ThreadId::main(), &said)?);
     if calls.is_empty() {
         return Ok(ReplyOutcome { is_message: true, completed: true, ..ReplyOutcome::due(Due::Build) });
     }
-    let own_tools = Some(DIRECTOR_TOOLS.as_slice());
-    let caller = Caller { agent: director, thread: Some(main), own_tools, goes_on: Due::Build };
-    Ok(ReplyOutcome { is_message: true, copied_from, ..tools::call(decision, caller, calls)? })
+    Ok(ReplyOutcome { is_message: true, copied_from, ..tools::call(decision, director, Due::Build, calls)? })
 }

@@ -15,7 +15,7 @@ use crate::{
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
     run::outcome::{ReplyOutcome, called, entries_of, said},
-    run::tools::{self, Caller},
+    run::tools,
     run::{Due, TurnReply},
     text::shortened,
 };
@@ -28,7 +28,7 @@ pub(super) fn call(
     manager: &AgentName,
     due: &Due,
 ) -> Result<ReplyOutcome, Undecided> {
-    let (main, mut said) = (ThreadId::main(), said(reply));
+    let mut said = said(reply);
     let is_directive = json::object_in(&reply.text).is_some();
     said.iter_mut().filter(|_| is_directive).for_each(|message| message.content = None);
     let calls = called(&said);
@@ -36,9 +36,8 @@ pub(super) fn call(
     let origin = decision.state.runs.get(&reply.run)?.due_origin.as_ref();
     let origin = origin.filter(|_| matches!(due, Due::Repair { .. })).map(|origin| origin.seq);
     let mut copied_from: Vec<_> = origin.into_iter().collect();
-    copied_from.extend(entries_of(&conversation::decide::say(decision, &main, &said)?));
-    let caller = Caller { agent: manager, thread: Some(main), own_tools: None, goes_on: due.clone() };
-    Ok(ReplyOutcome { is_message: !is_directive, copied_from, ..tools::call(decision, caller, calls)? })
+    copied_from.extend(entries_of(&conversation::decide::say(decision, &ThreadId::main(), &said)?));
+    Ok(ReplyOutcome { is_message: !is_directive, copied_from, ..tools::call(decision, manager, due.clone(), calls)? })
 }
 
 /// Applies a manager's directive. A directive with faults is sent back once; the second time its valid parts are applied.
@@ -167,8 +166,7 @@ pub(super) fn work(
     let receipts = conversation::decide::say(decision, &thread, &said)?;
     let spoken = |due: Due| ReplyOutcome { is_message: true, ..ReplyOutcome::due(due) };
     if !calls.is_empty() {
-        let caller = Caller { agent, thread: None, own_tools: None, goes_on: Due::Work { agent: agent.clone() } };
-        let called = tools::call(decision, caller, calls)?;
+        let called = tools::call(decision, agent, Due::Work { agent: agent.clone() }, calls)?;
         return Ok(ReplyOutcome { is_message: true, copied_from: entries_of(&receipts), ..called });
     }
     let criteria = decision.state.threads.criteria(&thread);

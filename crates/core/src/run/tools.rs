@@ -12,51 +12,42 @@ use crate::{
     run::{Due, outcome::ReplyOutcome},
     state::State,
     step,
-    tool::{Decide, OwnTool, ToolExecution, in_arguments, own_among, own_tool, sets_variable},
+    tool::{Decide, OwnTool, ToolExecution, bundled, in_arguments, own_among, own_tool, sets_variable},
 };
-
-/// Who calls tools, and which it may call.
-pub(super) struct Caller<'a> {
-    pub(super) agent: &'a AgentName,
-    /// The thread in which it calls; its own where it is absent.
-    pub(super) thread: Option<ThreadId>,
-    /// Callboard's own tools that it may call besides those that it has.
-    pub(super) own_tools: Option<&'static [&'static str]>,
-    /// What is due once all calls have their results.
-    pub(super) goes_on: Due,
-}
 
 /// Whether managers alone read what is said in `main`. What a manager looks up may be hidden from workers.
 pub(super) fn main_is_managers(state: &State) -> bool {
     state.team.managers().covers(&audience_of(state, &ThreadId::main()))
 }
 
-/// Records the calls of an answer, and says what follows. A call that the steps do not allow gets its refusal as result. Every
-/// other call counts as a use of its tool. Own tools that are commands are executed here, until one comes that is not: those
-/// behind it are done when it is their turn.
+/// Records the calls of an answer, and says what follows; `goes_on` is what is due once all have their results. A call that the
+/// steps do not allow gets its refusal as result. Every other call counts as a use of its tool. Own tools that are commands are
+/// executed here, until one comes that is not: those behind it are done when it is their turn.
 pub(super) fn call(
     decision: &mut DecisionBuilder<'_>,
-    caller: Caller<'_>,
+    agent: &AgentName,
+    goes_on: Due,
     calls: Vec<ToolCall>,
 ) -> Result<ReplyOutcome, Undecided> {
-    let thread = Due::called_in(caller.agent, caller.thread.as_ref());
+    // It calls where it speaks.
+    let own_thread = ThreadId::of_agent(agent);
+    let (thread, bundle) = goes_on.turn().map_or((own_thread.clone(), None), |turn| (turn.thread, turn.bundle));
     let has_steps = !decision.state.session.settings.steps.is_empty();
     let (mut theirs, mut own, mut results, mut all_refused) = (Vec::new(), Vec::new(), Vec::new(), true);
     let (calling, mut refused) = (decision.recorded_so_far(), BTreeSet::new());
     for call in calls {
-        if has_steps && let Err(reason) = step::decide::call(decision, &call.name.as_str().into()) {
-            refused.insert(results.len());
-            results.push(result(&call.id, not_done(&reason)));
-            continue;
-        }
-        match caller.finds(decision, &thread, &call) {
-            Found::Nowhere(told) => {
+        let allowed = match has_steps {
+            true => step::decide::call(decision, &call.name.as_str().into()).map_err(|reason| not_done(&reason)),
+            false => Ok(()),
+        };
+        match allowed.and_then(|()| find(decision, agent, &thread, bundled(bundle), &call)) {
+            Err(told) => {
                 refused.insert(results.len());
                 results.push(result(&call.id, told));
                 continue;
             }
-            Found::Theirs => theirs.push(call),
-            Found::Own(tool) => match tool.execution {
+            Ok(None) => theirs.push(call),
+            Ok(Some(tool)) => match tool.execution {
                 ToolExecution::Command(decide) if own.is_empty() || brings_secret(tool, &call) => {
                     let told = execute(decision, decide, &call.arguments)?;
                     refused.extend(told.is_err().then_some(results.len()));
@@ -73,13 +64,13 @@ pub(super) fn call(
         result.copied_from.extend(if refused.contains(&at) { &answered } else { &calling });
     }
     conversation::decide::say(decision, &thread, &results)?;
-    let Caller { agent, thread, goes_on, .. } = caller;
     let due = match theirs.is_empty() && own.is_empty() {
         true => goes_on,
         false => {
             // What follows from who called where is not noted.
             let then = Some(goes_on).filter(|due| !matches!(due, Due::Directive | Due::Work { .. } | Due::Build));
-            Due::Tools { agent: agent.clone(), thread, calls: theirs, own, then: then.map(Box::new) }
+            let (thread, then) = (Some(thread).filter(|thread| *thread != own_thread), then.map(Box::new));
+            Due::Tools { agent: agent.clone(), thread, calls: theirs, own, then }
         }
     };
     Ok(ReplyOutcome { idle: all_refused, ..ReplyOutcome::due(due) })
@@ -100,30 +91,25 @@ pub(super) fn execute(
     }
 }
 
-/// Where a tool is that a model calls.
-enum Found {
-    /// It is one of Callboard's own.
-    Own(&'static OwnTool),
-    /// The caller of the run has it.
-    Theirs,
-    /// Nowhere, and what the model is told.
-    Nowhere(String),
-}
-
-impl Caller<'_> {
-    fn finds(&self, decision: &DecisionBuilder<'_>, thread: &ThreadId, call: &ToolCall) -> Found {
-        let Ok(agent) = decision.state.team.agent(self.agent) else { return Found::Theirs };
-        let tools = decision.state.threads.tools_of(agent, thread);
-        let also = self.own_tools.unwrap_or_default();
-        let besides = also.contains(&call.name.as_str()).then(|| own_tool(&call.name).ok()).flatten();
-        match own_among(tools, &call.name).or(besides) {
-            Some(own) => Found::Own(own),
-            None if tools.iter().any(|tool| tool.name == call.name) => Found::Theirs,
-            None => {
-                let names: Vec<_> = also.iter().copied().chain(tools.iter().map(Tool::bare_name)).collect();
-                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                Found::Nowhere(format!("there is no tool {:?}; there are: {there}", call.name))
-            }
+/// The tool that a model calls, where it is one of Callboard's own; none where the caller of the run has it. The refusal is what
+/// the model is told where there is none. Those in `also` may be called besides those that it has.
+fn find(
+    decision: &DecisionBuilder<'_>,
+    agent: &AgentName,
+    thread: &ThreadId,
+    also: &[&str],
+    call: &ToolCall,
+) -> Result<Option<&'static OwnTool>, String> {
+    let Ok(agent) = decision.state.team.agent(agent) else { return Ok(None) };
+    let tools = decision.state.threads.tools_of(agent, thread);
+    let besides = also.contains(&call.name.as_str()).then(|| own_tool(&call.name).ok()).flatten();
+    match own_among(tools, &call.name).or(besides) {
+        Some(own) => Ok(Some(own)),
+        None if tools.iter().any(|tool| tool.name == call.name) => Ok(None),
+        None => {
+            let names: Vec<_> = also.iter().copied().chain(tools.iter().map(Tool::bare_name)).collect();
+            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Err(format!("there is no tool {:?}; there are: {there}", call.name))
         }
     }
 }

@@ -79,7 +79,7 @@ const READ_TOOLS: &[&str] = &[
 ];
 
 /// The tools that a director works with.
-pub(crate) static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let own = [
         plan::UPDATE_PLAN.name,
         plan::GET_CURRENT_PLAN.name,
