@@ -227,19 +227,14 @@ impl Team {
                     None => manager = Some(&agent.name),
                 }
             }
-            agent.check(&mut |field, problem| invalid.push(fault(field, problem)));
+            let mut note = |field: &str, problem: String| invalid.push(fault(field, problem));
+            check_line("/title", agent.title.as_deref(), &mut note);
+            check_means(agent.instructions.as_deref(), agent.model.as_deref(), &agent.tools, &mut note);
             let doubled = doubled_tools(&agent.tools)
                 .map(|(at, name)| fault(&format!("/tools/{at}/name"), format!("the agent has another tool {name}")));
             contradictions.extend(doubled);
         }
         Error::of(invalid, contradictions)
-    }
-}
-
-impl Agent {
-    fn check(&self, fault: &mut impl FnMut(&str, String)) {
-        check_line("/title", self.title.as_deref(), fault);
-        check_means(self.instructions.as_deref(), self.model.as_deref(), &self.tools, fault);
     }
 }
 

@@ -35,7 +35,7 @@ impl Object<'_> {
     }
 
     /// A field that is there and not null.
-    fn get(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 }

@@ -28,10 +28,8 @@ impl Command for Direct {
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Directed, Undecided> {
         check_turn(decision)?;
         let Reading { directive, unparsed, .. } = accept(decision, &self.0, "")?;
-        let message = match &directive.message {
-            Some(message) => Some(Text::keep(message, "the message", &mut decision.values)?),
-            None => None,
-        };
+        let message = directive.message.as_ref();
+        let message = message.map(|text| Text::keep(text, "the message", &mut decision.values)).transpose()?;
         Ok(apply(decision, directive, message, unparsed)?)
     }
 

@@ -146,11 +146,6 @@ impl TurnRequested {
             ..PromptSpec::default()
         })
     }
-
-    /// What entries about this turn are about.
-    pub fn subject(&self) -> String {
-        about(self.run.as_ref(), self.turn)
-    }
 }
 
 /// What the entries of a turn are about: its run, or the turn itself outside of runs.

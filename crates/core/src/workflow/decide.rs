@@ -78,10 +78,7 @@ impl Command for PatchNode {
         let mut faults = Vec::new();
         let position = position.unwrap_or(before.position);
         check_position(position, workflow.nodes.len(), &mut faults);
-        let description = match description {
-            Some(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
-            None => before.description,
-        };
+        let description = or(description, &before.description);
         let new_config = config.as_ref().map(|config| object(config, "", &mut faults));
         let kind = kind.as_ref().map_or(before.kind, |kind| kind.trim().into());
         let node = Node { id: *id, kind, config: new_config.unwrap_or_else(|| before.config.clone()), description };

@@ -39,8 +39,8 @@ impl Reader<Open> {
         let object = self.object(config, at, "the configuration of `browser_action`", &known, &[])?;
         let tab_name = self.tab(&object);
         let several = self.optional(&object, "actions", |reader, value, at| reader.list(value, at, Self::one_action));
-        let is_one = ACTION.iter().any(|name| config.get(name).is_some_and(|value| !value.is_null()));
-        let steps = match (config.get("actions").is_some_and(|value| !value.is_null()), is_one) {
+        let is_one = ACTION.iter().any(|name| object.get(name).is_some());
+        let steps = match (object.get("actions").is_some(), is_one) {
             (true, true) => {
                 self.fault(object.at("actions"), "give one action or several, not both".to_owned());
                 return None;

@@ -73,13 +73,13 @@ impl Reader<Open> {
         let cases = self.optional(&object, "cases", |reader, value, at| reader.named(value, at, Self::goal));
         let value = config.get("value");
         let otherwise = self.optional(&object, "else", Self::goal);
-        let is_there = |name: &str| config.get(name).is_some_and(|value| !value.is_null());
-        let by = match (is_there("routes"), is_there("cases")) {
+        let has_cases = object.get("cases").is_some();
+        let by = match (object.get("routes").is_some(), has_cases) {
             (true, false) if value.is_none() => Routes::When(routes?),
             (false, true) if value.is_some() => Routes::Value(value?.clone(), cases?),
             _ => {
                 let problem = "give `routes` with a condition each, or a `value` and its `cases`";
-                self.fault(object.at(if is_there("cases") { "value" } else { "routes" }), problem.to_owned());
+                self.fault(object.at(if has_cases { "value" } else { "routes" }), problem.to_owned());
                 return None;
             }
         };
