@@ -120,7 +120,9 @@ pub(crate) fn apply(
     let is_said = directive.message.is_some() && message.is_none();
     let said = is_said.then_some(decision.state.head.seq).into_iter().collect();
     let outcomes = update_sets(decision, &directive.sets);
-    let form = decision.copying(said, |decision| ask_user(decision, &directive))?;
+    let (request, fields) = (directive.message.as_ref(), directive.form.as_ref());
+    let ask = || decision.copying(said, |decision| ask_user(decision, request, fields));
+    let form = directive.is_info_request.then(ask).transpose()?;
     decision.record(Received {
         run: None,
         outcomes: outcomes.clone(),
@@ -182,16 +184,14 @@ fn update_set(decision: &mut DecisionBuilder<'_>, update: &SetUpdate) -> Result<
     Ok(if empty { Outcome::CreatedEmpty } else { outcome })
 }
 
-/// Puts a form before the user where a directive asks for information: the one it brings, or one text field.
+/// Puts a form with this request before the user: this one, or one text field.
 pub(crate) fn ask_user(
     decision: &mut DecisionBuilder<'_>,
-    directive: &Directive,
-) -> Result<Option<(SetName, Form)>, Error> {
-    if !directive.is_info_request {
-        return Ok(None);
-    }
-    let request = directive.message.clone().unwrap_or_else(|| "The manager asks for information.".into());
-    let (name, form) = match &directive.form {
+    request: Option<&Arc<str>>,
+    form: Option<&FormRequest>,
+) -> Result<(SetName, Form), Error> {
+    let request = request.cloned().unwrap_or_else(|| "The manager asks for information.".into());
+    let (name, form) = match form {
         Some(FormRequest { name, fields, .. }) => {
             let form = Form::asking(fields.clone());
             form.check_fields("/form")?;
@@ -210,7 +210,7 @@ pub(crate) fn ask_user(
         tokens: decision.context.count.count(&request),
     };
     decision.record(Updated(set));
-    Ok(Some((name, form)))
+    Ok((name, form))
 }
 
 /// A name that no set has: the wanted one, or that with a number behind it.

@@ -10,7 +10,7 @@ use crate::{
     conversation::{self, Criteria, NewMessage, Role},
     decision::{DecisionBuilder, Undecided},
     directive::Received,
-    directive::{self, Directive, FormRequest, Reading, Recipient, read::whole},
+    directive::{self, Directive, FormRequest, Reading, Recipient, decide::ask_user, read::whole},
     error::Fault,
     id::{AgentName, MessageId, SetName, ThreadId},
     json,
@@ -108,11 +108,9 @@ fn route(
             return Ok((ReplyOutcome::due(Due::Form { request }), said, None));
         }
         let from = said.iter().map(|_| decision.state.head.seq).collect();
-        return match decision.copying(from, |decision| directive::decide::ask_user(decision, directive)) {
-            Ok(form) => {
-                let form = form.map(|(name, _)| name);
-                Ok((ReplyOutcome::due(Due::User { form: form.clone() }), said, form))
-            }
+        let (message, form) = (directive.message.as_ref(), directive.form.as_ref());
+        return match decision.copying(from, |decision| ask_user(decision, message, form)) {
+            Ok((form, _)) => Ok((ReplyOutcome::due(Due::User { form: Some(form.clone()) }), said, Some(form))),
             Err(error) => {
                 faults.push(whole(&format!("the form is left out: {error}")));
                 let request = shortened(&request, SAID_BYTES, note);
@@ -140,17 +138,13 @@ pub(super) fn fill_form(
     request: &Arc<str>,
 ) -> Result<ReplyOutcome, Undecided> {
     let form: Option<FormRequest> = json_in(&reply.text);
-    let plain = Directive {
-        is_info_request: true,
-        message: (!request.is_empty()).then(|| request.clone()),
-        ..Directive::default()
-    };
+    let request = Some(request).filter(|request| !request.is_empty());
     let from = decision.state.runs.get(&reply.run)?.due_origin.iter().map(|origin| origin.seq).collect();
-    let asked = decision.copying(from, |decision| {
-        let asked = directive::decide::ask_user(decision, &Directive { form, ..plain.clone() });
-        asked.or_else(|_| directive::decide::ask_user(decision, &plain))
+    let (form, _) = decision.copying(from, |decision| {
+        let asked = ask_user(decision, request, form.as_ref());
+        asked.or_else(|_| ask_user(decision, request, None))
     })?;
-    Ok(ReplyOutcome::due(Due::User { form: asked.map(|(name, _)| name) }))
+    Ok(ReplyOutcome::due(Due::User { form: Some(form) }))
 }
 
 /// Records a worker's answer. Calls of tools come first. Otherwise the answer goes to its thread and then to the manager; it is
