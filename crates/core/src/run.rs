@@ -6,7 +6,6 @@
 
 mod answer;
 mod decide;
-mod director;
 mod due;
 pub mod facts;
 pub mod next;

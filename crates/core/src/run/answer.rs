@@ -8,15 +8,15 @@ use crate::{
     entry::Actor,
     error::{ConflictKind, Error},
     fact::Fact,
-    id::{AgentName, RunId},
+    id::{AgentName, RunId, ThreadId},
     input::InputVisitor,
     rights::Right,
     run::facts::{self, Ended, Paused, Started},
-    run::outcome::ReplyOutcome,
+    run::outcome::{ReplyOutcome, called, entries_of, said},
     run::sight::no_answer,
-    run::tools::main_is_managers,
+    run::tools::{self, main_is_managers},
     run::turn_facts::{TurnAnswered, TurnFailed},
-    run::{Due, Halt, Run, Status, TurnFailure, TurnReply, director, team},
+    run::{Due, Halt, Run, Status, TurnFailure, TurnReply, team},
     text::Text,
 };
 
@@ -146,9 +146,26 @@ fn follow(
             team::check(decision, reply, thread, criteria_of, message_id);
             Ok(ReplyOutcome::due(Due::Directive))
         }
-        Due::Build => director::answer(decision, reply, agent),
+        Due::Build => build(decision, reply, agent),
         Due::User { .. } | Due::Tools { .. } => Err(not_pending(&reply.run, reply.turn).into()),
     }
+}
+
+/// Records the answer of a director: a manager that builds a workflow with the user, without workers. It calls Callboard's own
+/// tools until it has nothing more to do, and then says so to the user, which ends the run. What the user says next begins
+/// another one.
+fn build(
+    decision: &mut DecisionBuilder<'_>,
+    reply: &TurnReply,
+    director: &AgentName,
+) -> Result<ReplyOutcome, Undecided> {
+    let said = said(reply);
+    let calls = called(&said);
+    let copied_from = entries_of(&conversation::decide::say(decision, &ThreadId::main(), &said)?);
+    if calls.is_empty() {
+        return Ok(ReplyOutcome { is_message: true, completed: true, ..ReplyOutcome::due(Due::Build) });
+    }
+    Ok(ReplyOutcome { is_message: true, copied_from, ..tools::call(decision, director, Due::Build, calls)? })
 }
 
 /// The agent whose turn waits for an answer, and what is due.
