@@ -171,12 +171,8 @@ fn build(
 /// The agent whose turn waits for an answer, and what is due.
 fn pending(decision: &DecisionBuilder<'_>, run: &RunId, epoch: u64, turn: u64) -> Result<(AgentName, Due), Undecided> {
     let run = driven(decision, run, epoch)?;
-    let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
-    match (&run.pending, agent) {
-        (Some(pending), Some(agent)) if pending.turn == turn => {
-            let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
-            Ok((agent, due))
-        }
+    match (&run.pending, run.asked(&decision.state)?) {
+        (Some(pending), Some(asked)) if pending.turn == turn => Ok(asked),
         _ => Err(not_pending(&run.id, turn).into()),
     }
 }

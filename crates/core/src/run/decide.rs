@@ -84,14 +84,13 @@ impl Command for TurnRequest {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let run = driven(decision, &self.run, self.epoch)?.clone();
-        let agent = run.due.turn().map(|turn| turn.agent(&decision.state.team)).transpose()?;
-        let (Some(agent), None, None) = (agent, &run.pending, &run.halt) else {
+        let asked = run.asked(&decision.state)?;
+        let (Some((agent, due)), None, None) = (asked, &run.pending, &run.halt) else {
             let what = format!("no turn of the run {} is due", run.id);
             return Err(Error::conflict(ConflictKind::TurnNotDue, what, "look at the run's status").into());
         };
         let TurnRequest { model, tools, prompt, .. } = self.clone();
         let turn = run.turns.saturating_add(1);
-        let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &decision.state.threads);
         let origin = run.due_origin.filter(|_| due.has_words()).map(|origin| origin.seq);
         let (run, due, model) = (Some(run.id), Some(due), Some(model));
         let prompt = prompt.recorded_after(decision.state.erased);

@@ -76,32 +76,11 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     if run.halt.is_some() {
         return Ok(Next::Done);
     }
-    let turn = match &run.due {
-        Due::User { .. } => return Ok(Next::AwaitUser),
-        Due::Tools { agent, own, .. } => {
-            let calls = at_once(own);
-            if calls.is_empty() {
-                return Ok(Next::AwaitTool);
-            }
-            if calls.iter().any(|call| opens_page(&call.name) || call.name == DEPLOY_SCOUT)
-                && let Some(reason) = pages(run)
-            {
-                return Ok(Next::Pause(reason));
-            }
-            let call = |call: &ToolCall| Call {
-                agent: agent.clone(),
-                started: run.tools_started.get(&call.id).copied(),
-                call: call.clone(),
-            };
-            return Ok(Next::Call(calls.iter().map(call).collect()));
-        }
-        due => due.turn(),
-    };
-    let Some(turn) = turn else { return Ok(Next::Done) };
-    let agent = match turn.agent(&state.team) {
-        Ok(agent) => agent,
+    let asked = match run.asked(state) {
+        Ok(asked) => asked.and_then(|(agent, due)| Some((agent, due.turn()?, due))),
         Err(error) => return Ok(Next::Pause(format!("{error}, and resume the run"))),
     };
+    let Some((agent, mut turn, due)) = asked else { return Ok(waiting(run)) };
     if run.pending.is_none()
         && let Some(reason) = limit(run)
     {
@@ -114,10 +93,28 @@ pub fn next(state: &State, run: &Run) -> Result<Next, Error> {
     {
         return Ok(Next::Pause(format!("{agent} cannot be asked: {dead_end}; then resume the run")));
     }
-    let due = run.due.asked_of(&agent, run.due_origin.as_ref(), &state.threads);
-    let mut turn = due.turn().unwrap_or(turn);
     turn.uses_tools &= turn.output.is_none() || main_is_managers(state);
     Ok(Next::Ask(Box::new(Ask { agent, turn, due, requested: run.pending.clone() })))
+}
+
+/// What comes next in a run that waits for somebody.
+fn waiting(run: &Run) -> Next {
+    let Due::Tools { agent, own, .. } = &run.due else { return Next::AwaitUser };
+    let calls = at_once(own);
+    if calls.is_empty() {
+        return Next::AwaitTool;
+    }
+    if calls.iter().any(|call| opens_page(&call.name) || call.name == DEPLOY_SCOUT)
+        && let Some(reason) = pages(run)
+    {
+        return Next::Pause(reason);
+    }
+    let call = |call: &ToolCall| Call {
+        agent: agent.clone(),
+        started: run.tools_started.get(&call.id).copied(),
+        call: call.clone(),
+    };
+    Next::Call(calls.iter().map(call).collect())
 }
 
 /// Refuses to ask an agent that lacks the tool which is due, since every call of it would be refused.

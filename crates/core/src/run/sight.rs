@@ -7,6 +7,7 @@ use crate::{
     audience::Audience,
     conversation::{Criteria, Threads, facts::audience_of},
     entry::Header,
+    error::Error,
     id::{AgentName, Seq, ThreadId},
     run::{Due, Run},
     state::State,
@@ -50,15 +51,21 @@ impl Origin {
     }
 }
 
-impl Due {
-    /// The same, as `agent` gets it in its task. What another agent said wrong is not for it to mend.
-    pub(super) fn asked_of(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
-        match self {
-            Self::Repair { .. } if origin.is_none_or(|origin| origin.by != *agent) => Self::Directive,
-            due => due.without_hidden(agent, origin, threads),
-        }
+impl Run {
+    /// The agent whose turn is due, and what is due as that gets it in its task; none if the run waits. What another agent said
+    /// wrong is not for it to mend.
+    pub(super) fn asked(&self, state: &State) -> Result<Option<(AgentName, Due)>, Error> {
+        let Some(turn) = self.due.turn() else { return Ok(None) };
+        let (agent, origin) = (turn.agent(&state.team)?, self.due_origin.as_ref());
+        let due = match &self.due {
+            Due::Repair { .. } if origin.is_none_or(|origin| origin.by != agent) => Due::Directive,
+            due => due.without_hidden(&agent, origin, &state.threads),
+        };
+        Ok(Some((agent, due)))
     }
+}
 
+impl Due {
     /// The same without what `agent` may not see. An agent is not shown its own words again, since they may be in sets that
     /// are hidden from it now.
     pub(super) fn seen_by(&self, agent: &AgentName, origin: Option<&Origin>, threads: &Threads) -> Self {
