@@ -155,6 +155,16 @@ macro_rules! of_placed_node {
             subject(self.0.node.id)
         }
 
+        fn apply(self, state: &mut State, header: &Header) {
+            let Placed { version, position, node, sealed, .. } = self.0;
+            state.learn_of_node(sealed.as_ref(), header);
+            change(state, version, header, |workflow| {
+                let before = workflow.remove(node.id);
+                let (status, result) = before.map(|held| (held.status, held.result)).unwrap_or_default();
+                workflow.insert(position, HeldNode { node, seq: header.seq, status, result });
+            });
+        }
+
         fn visible_to(view: &View<'_>, subject: &str) -> Option<Audience> {
             visible_node(view, subject, "node:")
         }
@@ -169,13 +179,6 @@ impl Fact for NodeCreated {
     const DESCRIPTION: Description = Description { earlier: Earlier::Replaced, ..Description::of(PLACED) };
 
     of_placed_node!();
-
-    fn apply(self, state: &mut State, header: &Header) {
-        let Placed { version, position, node, sealed, .. } = self.0;
-        state.learn_of_node(sealed.as_ref(), header);
-        let held = HeldNode { node, seq: header.seq, status: NodeStatus::NotRun, result: None };
-        change(state, version, header, |workflow| workflow.insert(position, held));
-    }
 }
 
 impl Fact for NodeUpdated {
@@ -187,16 +190,6 @@ impl Fact for NodeUpdated {
         Description { earlier: Earlier::Replaced, repeats: Repeats::Unchanged, ..Description::of(PLACED) };
 
     of_placed_node!();
-
-    fn apply(self, state: &mut State, header: &Header) {
-        let Placed { version, position, node, sealed, .. } = self.0;
-        state.learn_of_node(sealed.as_ref(), header);
-        change(state, version, header, |workflow| {
-            if let Some(before) = workflow.remove(node.id) {
-                workflow.insert(position, HeldNode { node, seq: header.seq, ..before });
-            }
-        });
-    }
 }
 
 impl Fact for NodeDeleted {
