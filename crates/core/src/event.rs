@@ -12,7 +12,7 @@ use crate::{
     entry::{Actor, Entry, Hash, Header},
     erasure,
     error::Error,
-    fact::{self, Description, Fact, Seen, Sentence, TextField, TextKind, read},
+    fact::{self, Description, Fact, Seen, Sentence, TextKind, read},
     file,
     id::{AgentName, Seq},
     idempotency, plan,
@@ -91,13 +91,6 @@ impl EventType {
     pub fn words<'a>(&self, data: &'a Value) -> Vec<&'a Value> {
         let values = self.description.words().flat_map(|field| field.values(data));
         values.filter(|value| !value.is_null()).collect()
-    }
-
-    /// Changes what somebody's own words are in an entry of this type.
-    pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, &TextField)) {
-        for field in self.description.words() {
-            field.values_mut(data).into_iter().for_each(|value| change(value, field));
-        }
     }
 
     /// Whether its entries may hold somebody's own words.

@@ -149,6 +149,13 @@ impl Description {
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static TextField> {
         self.texts.iter().filter(|field| field.kind != TextKind::Sealed)
     }
+
+    /// Changes what somebody's own words are in the data of an entry.
+    pub fn change_words(&self, data: &mut Value, mut change: impl FnMut(&mut Value, &TextField)) {
+        for field in self.words() {
+            field.values_mut(data).into_iter().for_each(|value| change(value, field));
+        }
+    }
 }
 
 /// Where words stand in the data of an entry.
@@ -230,11 +237,7 @@ pub const ERASED: &str = "[erased]";
 /// Erases the words in the data of an entry: a text becomes [`ERASED`], a list or an object empty, and any other JSON null.
 /// What is sealed is no text: it goes with the secret.
 pub(crate) fn erase_words(description: &Description, data: &mut Value) {
-    for field in description.words() {
-        for value in field.values_mut(data) {
-            *value = erased_value(field.kind, value);
-        }
-    }
+    description.change_words(data, |value, field| *value = erased_value(field.kind, value));
 }
 
 /// What stands in the place of a value that is erased.
@@ -328,13 +331,11 @@ pub(crate) fn hide_secrets<F: Fact>(fact: F, secrets: &dyn HideSecrets) -> Resul
 /// Says whether there were any.
 pub(crate) fn hide_words(description: &Description, data: &mut Value, secrets: &dyn HideSecrets) -> bool {
     let mut any = false;
-    for field in description.words() {
-        for value in field.values_mut(data) {
-            let is_reference = field.kind != TextKind::Json && value.is_object();
-            let words = if is_reference { value.get_mut("beginning") } else { Some(value) };
-            any |= words.is_some_and(|words| secrets.hide(field.key(), words));
-        }
-    }
+    description.change_words(data, |value, field| {
+        let is_reference = field.kind != TextKind::Json && value.is_object();
+        let words = if is_reference { value.get_mut("beginning") } else { Some(value) };
+        any |= words.is_some_and(|words| secrets.hide(field.key(), words));
+    });
     any
 }
 

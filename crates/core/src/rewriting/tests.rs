@@ -76,7 +76,7 @@ fn what_is_left_of_a_rewritten_entry_of_any_type_is_valid() {
     for (at, entry) in samples.iter().enumerate() {
         let kind = EventType::named(&entry.header.kind).unwrap();
         let mut data: Value = serde_json::from_str(&entry.json()).unwrap();
-        kind.change_words(&mut data, |value, field| {
+        kind.description.change_words(&mut data, |value, field| {
             if field.kind == TextKind::Json || value.is_string() {
                 hide(value);
             }

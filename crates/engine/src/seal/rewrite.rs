@@ -172,7 +172,7 @@ impl Scan {
 /// Says whether there were any.
 pub(crate) fn hide(mask: &Mask, kind: &EventType, data: &mut Value, texts: &Values, values: &mut Values) -> bool {
     let mut changed = false;
-    kind.change_words(data, |value, field| {
+    kind.description.change_words(data, |value, field| {
         changed |= match (field.kind, Text::deserialize(&*value)) {
             (TextKind::Text | TextKind::JsonText, Ok(Text::Stored(stored))) => {
                 let masked = texts.get(&stored.sha256).and_then(|text| hide_in_text(mask, text, field.kind));
