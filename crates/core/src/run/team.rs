@@ -101,22 +101,18 @@ fn route(
     let misaddressed = matches!(directive.message_to, Some(Recipient::Agent(_)));
     let said = if misaddressed { None } else { say_to_user(decision, message.clone())? };
     if directive.is_info_request && !misaddressed {
-        let request = message.unwrap_or_else(|| "The manager asks for information.".into());
-        let note = "[shortened here: it was said whole in main]";
-        if directive.form.is_none() {
-            let request = shortened(&request, SAID_BYTES, note);
-            return Ok((ReplyOutcome::due(Due::Form { request }), said, None));
-        }
-        let from = said.iter().map(|_| decision.state.head.seq).collect();
-        let (message, form) = (directive.message.as_ref(), directive.form.as_ref());
-        return match decision.copying(from, |decision| ask_user(decision, message, form)) {
-            Ok((form, _)) => Ok((ReplyOutcome::due(Due::User { form: Some(form.clone()) }), said, Some(form))),
-            Err(error) => {
-                faults.push(whole(&format!("the form is left out: {error}")));
-                let request = shortened(&request, SAID_BYTES, note);
-                Ok((ReplyOutcome::due(Due::Form { request }), said, None))
+        if let Some(form) = &directive.form {
+            let from = said.iter().map(|_| decision.state.head.seq).collect();
+            match decision.copying(from, |decision| ask_user(decision, message.as_ref(), Some(form))) {
+                Ok((form, _)) => {
+                    return Ok((ReplyOutcome::due(Due::User { form: Some(form.clone()) }), said, Some(form)));
+                }
+                Err(error) => faults.push(whole(&format!("the form is left out: {error}"))),
             }
-        };
+        }
+        let request = message.unwrap_or_else(|| "The manager asks for information.".into());
+        let request = shortened(&request, SAID_BYTES, "[shortened here: it was said whole in main]");
+        return Ok((ReplyOutcome::due(Due::Form { request }), said, None));
     }
     if directive.workflow_complete && !misaddressed {
         return Ok((ReplyOutcome { completed: true, ..ReplyOutcome::due(Due::Directive) }, said, None));
