@@ -116,39 +116,34 @@ impl<S: Default> Reader<S> {
 
     /// A text.
     pub(crate) fn text(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
-        if let Some(text) = value.as_str() {
-            return Some(text.into());
-        }
-        self.fault(at, "use a text".to_owned());
-        None
+        self.found(value.as_str().map(Into::into), at, "use a text")
     }
 
     /// A text that is not blank.
     pub(crate) fn words(&mut self, value: &Value, at: &str) -> Option<Arc<str>> {
-        if let Some(text) = value.as_str().filter(|text| !text.trim().is_empty()) {
-            return Some(text.into());
-        }
-        self.fault(at, "use a text that is not blank".to_owned());
-        None
+        let words = value.as_str().filter(|text| !text.trim().is_empty());
+        self.found(words.map(Into::into), at, "use a text that is not blank")
     }
 
     /// A whole number.
     pub(crate) fn number(&mut self, value: &Value, at: &str) -> Option<u64> {
         let number = serde_json::from_value::<Whole>(value.clone()).ok();
         let number = number.and_then(|whole| whole.read::<u64, serde_json::Error>().ok());
-        if number.is_none() {
-            self.fault(at, "use a whole number, 0 or more".to_owned());
-        }
-        number
+        self.found(number, at, "use a whole number, 0 or more")
     }
 
     /// The id of a node.
     pub(crate) fn node(&mut self, value: &Value, at: &str) -> Option<NodeId> {
         let id = value.as_str().and_then(|text| text.parse().ok());
-        if id.is_none() {
-            self.fault(at, "use the id of a node, for instance node_4".to_owned());
+        self.found(id, at, "use the id of a node, for instance node_4")
+    }
+
+    /// What was found here. Where it is nothing, notes what is wrong.
+    pub(crate) fn found<T>(&mut self, found: Option<T>, at: &str, problem: &str) -> Option<T> {
+        if found.is_none() {
+            self.fault(at, problem.to_owned());
         }
-        id
+        found
     }
 
     /// Notes a fault.

@@ -72,10 +72,7 @@ impl Reader<Open> {
 
     /// A truth value.
     pub(super) fn truth(&mut self, value: &Value, at: &str) -> Option<bool> {
-        if value.as_bool().is_none() {
-            self.fault(at, "use true or false".to_owned());
-        }
-        value.as_bool()
+        self.found(value.as_bool(), at, "use true or false")
     }
 
     /// The fields of an object that has names of its author's, each read by `read`. There must be one at least.
