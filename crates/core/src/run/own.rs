@@ -215,12 +215,12 @@ impl AnswerTurn {
         if self.directive.is_some() && (is_said || self.text.is_some()) {
             let problem =
                 "the directive is what the model said: leave `text`, `message`, `tool_calls` and `reasoning` out";
-            return Err(Error::contradicting(ConflictKind::Contradiction, "/directive", problem));
+            return Err(Error::contradiction("/directive", problem));
         }
         let says = !is_blank || !self.tool_calls.is_empty() || !self.messages.is_empty() || self.directive.is_some();
         if self.error.is_some() && says {
             let problem = "the turn either has an answer or failed: leave `error` out, or `text` and `tool_calls`";
-            return Err(Error::contradicting(ConflictKind::Contradiction, "/error", problem));
+            return Err(Error::contradiction("/error", problem));
         }
         if self.error.is_none() && !says && self.text.is_none() {
             let problem = "bring what the model said, its `tool_calls`, its `message`, its `directive`, or the `error`";
@@ -230,19 +230,14 @@ impl AnswerTurn {
             && (self.text.is_some() || !self.tool_calls.is_empty() || !self.reasoning.is_empty())
         {
             let problem = "the message has what the model said: leave `text`, `tool_calls` and `reasoning` out";
-            return Err(Error::contradicting(ConflictKind::Contradiction, "/message", problem));
+            return Err(Error::contradiction("/message", problem));
         }
-        let mut faults = Vec::new();
-        for (at, call) in self.tool_calls.iter().enumerate() {
-            let mut fault = |field: &str, problem: String| {
-                faults.push(Fault { pointer: format!("/tool_calls/{at}/{field}"), problem });
-            };
-            if !json::is_shallow(&call.arguments) {
-                let most = json::MAX_DEPTH;
-                fault("arguments", format!("nest at most {most} levels, or give the arguments as a text"));
-            }
-        }
-        Error::of(faults, Vec::new())
+        let deep = self.tool_calls.iter().enumerate().filter(|(_, call)| !json::is_shallow(&call.arguments));
+        let fault = |(at, _)| Fault {
+            pointer: format!("/tool_calls/{at}/arguments"),
+            problem: format!("nest at most {} levels, or give the arguments as a text", json::MAX_DEPTH),
+        };
+        Error::of(deep.map(fault).collect(), Vec::new())
     }
 
     /// What its usage teaches about the tokens of the model.
