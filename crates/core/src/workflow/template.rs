@@ -72,11 +72,9 @@ pub(super) fn names(text: &str) -> Vec<&str> {
 
 /// The variable that a template names, and the way into its value: of those that are there the one with the longest name.
 pub(super) fn variable(named: &str, is_there: impl Fn(&VariableName) -> bool) -> Result<(VariableName, &str), String> {
-    let ends = named.char_indices().filter(|(_, c)| ".[".contains(*c)).map(|(at, _)| at);
-    let mut ends: Vec<_> = ends.chain([named.len()]).collect();
-    ends.reverse();
+    let ends = named.char_indices().rev().filter(|(_, c)| ".[".contains(*c)).map(|(at, _)| at);
     let split = |at: usize| Some((named.get(..at)?.parse().ok()?, named.get(at..)?));
-    let mut possible = ends.into_iter().filter_map(split);
+    let mut possible = std::iter::once(named.len()).chain(ends).filter_map(split);
     possible.find(|(name, _)| is_there(name)).ok_or_else(|| {
         format!("{{{{{named}}}}} does not resolve: there is no variable of this name; set it first, or execute the node that does")
     })

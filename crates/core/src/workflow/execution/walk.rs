@@ -70,12 +70,11 @@ impl Walk {
     /// Notes what stands in the way of executing the nodes on a way.
     pub(super) fn check(workflow: &Workflow, from: Option<NodeId>, nodes: Option<&[NodeId]>, faults: &mut Vec<Fault>) {
         let walk = Self::new(workflow, from, nodes);
-        if walk.order.is_empty() {
-            let pointer = if nodes.is_some() { "/nodes" } else { "" };
-            let problem = "there is no node to execute: add one first".to_owned();
-            faults.push(Fault { pointer: pointer.to_owned(), problem });
-        }
         let at = if nodes.is_some() { "/nodes" } else { "" };
+        if walk.order.is_empty() {
+            let problem = "there is no node to execute: add one first".to_owned();
+            faults.push(Fault { pointer: at.to_owned(), problem });
+        }
         let mut bodies: Vec<(NodeId, usize)> = Vec::new();
         for (place, held) in workflow.nodes.iter().enumerate() {
             bodies.retain(|(_, end)| *end >= place);
