@@ -10,6 +10,9 @@ use crate::number::Whole;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
+/// A time in a request, in any form that is read. The OpenAPI document takes whatever is called `Timestamp` for a text.
+pub type GivenTime = Timestamp;
+
 /// A text that is not a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
