@@ -90,7 +90,7 @@ pub struct SessionSettings {
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
     /// When its threads are compressed.
-    #[serde(default, skip_serializing_if = "CompressionSettings::is_default")]
+    #[serde(default, skip_serializing_if = "callboard_core::json::is_default")]
     #[schema(required = false)]
     pub compression: CompressionSettings,
     /// The collections whose documents its agents can look things up in.

@@ -40,6 +40,7 @@ use crate::{
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
+    json::is_default,
     role::{agent_says, is_chat_of},
     text::{Text, Values},
     time::Timestamp,
@@ -441,10 +442,10 @@ pub struct Thread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
     /// Which summaries stand for what was said, and what is pinned.
-    #[serde(default, skip_serializing_if = "ThreadCompression::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub compression: ThreadCompression,
     /// What holds for every agent that speaks in it.
-    #[serde(default, skip_serializing_if = "ThreadSettings::is_default")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub settings: ThreadSettings,
     /// The entry that says so.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
@@ -608,7 +609,7 @@ impl Thread {
     }
 
     fn settle(&mut self, settings: ThreadSettings, seq: Seq) {
-        self.settings_seq = if settings.is_default() { Seq::ZERO } else { seq };
+        self.settings_seq = if is_default(&settings) { Seq::ZERO } else { seq };
         self.settings = settings;
     }
 

@@ -93,6 +93,11 @@ pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bo
     fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
 }
 
+/// Whether a value is the one that a field has which is left out.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// The value of a field that is there, also if it is `null`.
 ///
 /// # Errors

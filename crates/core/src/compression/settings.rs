@@ -74,11 +74,6 @@ pub struct Thresholds {
 }
 
 impl CompressionSettings {
-    /// Whether it says nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Whether threads are compressed unasked.
     pub fn is_automatic(&self) -> bool {
         self.auto.unwrap_or(true)

@@ -78,11 +78,6 @@ fn shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<PartNam
 }
 
 impl Profile {
-    /// Whether it says nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// How many tokens of a model's window are kept for its answer.
     pub fn room_for_answer(&self, window: Tokens) -> Tokens {
         self.answer_tokens.unwrap_or(ANSWER_TOKENS.min(Tokens(window.0 / 8)))
