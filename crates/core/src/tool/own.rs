@@ -16,7 +16,7 @@ use crate::{
     agent::{DIRECTOR, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::ToolCall,
-    conversation::call_secrets::{ARGUMENTS, CallJson, Part, TakenSecrets},
+    conversation::call_secrets::{ARGUMENTS, CallJson, CallPart, TakenSecrets},
     error::Error,
     exact::quote_inexact,
     input::InputVisitor,
@@ -282,7 +282,7 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        Part::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
+        CallPart::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 
