@@ -8,7 +8,7 @@ use super::{
     given::{CUSTOM_INPUT, GivenMessage, whole_name},
     reasoning,
 };
-use crate::error::Fault;
+use crate::{error::Fault, json};
 
 /// The answer that items belong to, as far as it was read.
 #[derive(Default)]
@@ -109,7 +109,7 @@ fn own(role: Role, item: &GivenMessage) -> NewMessage {
 fn block(kind: &str, item: &GivenMessage) -> Map<String, Value> {
     let content = item.content.clone().flatten().and_then(|content| serde_json::to_value(content).ok());
     let status = item.status.clone().filter(|_| kind == reasoning::SEARCH_ITEM);
-    let fields = [
+    json::object([
         ("type", Some(kind.into())),
         ("id", item.id.clone().map(Value::from)),
         ("status", status.map(Value::from)),
@@ -117,6 +117,5 @@ fn block(kind: &str, item: &GivenMessage) -> Map<String, Value> {
         ("summary", item.summary.clone().map(Value::from)),
         ("content", content),
         ("encrypted_content", item.encrypted_content.clone().map(Value::from)),
-    ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    ])
 }
