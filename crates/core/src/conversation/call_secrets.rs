@@ -289,17 +289,14 @@ pub fn fill(json: &mut Value, now: &Value) {
 
 /// Puts other JSON in the place of placeholders, by the names of their places.
 fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<Cow<'a, str>>) {
-    let whole = without_placeholders(&text_of(json), now);
-    set(json, whole);
-}
-
-fn without_placeholders<'a>(text: &str, now: impl Fn(&str) -> Option<Cow<'a, str>>) -> String {
+    let text = text_of(json);
     let now_there = |place: Place| {
-        let is_hidden = value_of(written_at(text, &place)).as_str().is_some_and(is_placeholder);
+        let is_hidden = value_of(written_at(&text, &place)).as_str().is_some_and(is_placeholder);
         let now = now(&place.name).filter(|_| is_hidden)?;
         Some((place.range, now))
     };
-    replaced(text, places(text).into_iter().filter_map(now_there))
+    let whole = replaced(&text, places(&text).into_iter().filter_map(now_there));
+    set(json, whole);
 }
 
 #[cfg(test)]
