@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{layout, part_name, share::Allowed};
-pub use super::{
-    layout::{LayoutName, LayoutPart, LayoutText},
-    part_name::PartName,
-    share::{Amount, Shares},
-};
+use super::{Allowed, Amount, LayoutName, LayoutPart, LayoutText, PartName, Shares, layout, part_name};
 use crate::{
     count::{Factor, Tokens},
     error::Error,
