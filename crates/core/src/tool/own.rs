@@ -93,14 +93,8 @@ pub(crate) static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(||
         variable::SET_VARIABLE.name,
         variable::CLEAR_VARIABLE.name,
         variable::CLEAR_ALL_VARIABLES.name,
-        browser::INSPECT_TAB.name,
-        browser::DEBUG_NAVIGATE.name,
-        browser::DEBUG_ACTION.name,
-        browser::DEBUG_OPEN_TAB.name,
-        browser::DEBUG_CLOSE_TAB.name,
-        browser::DEPLOY_SCOUT.name,
     ];
-    own.into_iter().chain(READ_TOOLS.iter().copied()).collect()
+    own.iter().chain(browser::ALL).chain(READ_TOOLS).copied().collect()
 });
 
 /// Shows what becomes the value of a variable in the arguments of a tool.
