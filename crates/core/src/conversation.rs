@@ -40,7 +40,7 @@ use crate::{
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
-    json::is_default,
+    json::{is_default, object},
     role::{agent_says, is_chat_of},
     text::{Text, Values},
     time::Timestamp,
@@ -208,8 +208,7 @@ pub struct AsGiven {
 impl AsGiven {
     /// What a message was given as in which a model refuses to answer, and whose content says why.
     pub(crate) fn refusal() -> Self {
-        let fields = [(REFUSAL.to_owned(), Value::Bool(true))];
-        Self { shape: MessageShape::OpenAi, joined: false, fields: fields.into_iter().collect() }
+        Self { shape: MessageShape::OpenAi, joined: false, fields: object([(REFUSAL, Some(true.into()))]) }
     }
 }
 
@@ -358,9 +357,7 @@ impl ToolResult {
     pub fn message(&self, call: &str) -> NewMessage {
         let mut message = NewMessage::text(Role::Tool, self.text.clone());
         if !self.media.is_empty() {
-            let fields = [("type", "text"), ("text", &*self.text)];
-            let text: Map<_, _> =
-                fields.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect();
+            let text = reasoning::block("text", (&*self.text).into());
             message.content = Some(NewContent::Parts([vec![text], self.media.clone()].concat()));
         }
         NewMessage { tool_call_id: Some(call.to_owned()), copied_from: self.copied_from.clone(), ..message }
@@ -704,9 +701,7 @@ impl Message {
             _ => Speaker::Other,
         }
     }
-}
 
-impl Message {
     /// The agent that says it, as `reader` is told; no reader is the user. See `agent_says`.
     pub fn said_by(&self, reader: Option<&AgentName>) -> Option<&AgentName> {
         self.agent.as_ref().filter(|agent| agent_says(agent.as_str(), self.role, self.thread_id.as_str(), reader))

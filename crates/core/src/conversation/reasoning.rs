@@ -140,7 +140,7 @@ pub(crate) fn of_call(at: usize, extra_content: Value) -> Map<String, Value> {
     fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect()
 }
 
-/// A block of this type, which holds `value` in a field of the same name.
+/// A block or part of this type, which holds `value` in a field of the same name.
 pub(crate) fn block(name: &str, value: Value) -> Map<String, Value> {
     [("type".to_owned(), name.into()), (name.to_owned(), value)].into_iter().collect()
 }
