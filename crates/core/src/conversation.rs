@@ -426,7 +426,7 @@ pub struct MessageReceipt {
 }
 
 /// A thread, as the state holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Who may see it, and since when.
     pub sight: VisibilitySpan,
@@ -521,17 +521,7 @@ struct SaidBefore {
 
 impl Thread {
     fn new(audience: Audience, seq: Seq) -> Self {
-        let sight = VisibilitySpan::new(audience, seq);
-        Self {
-            sight,
-            said: Vec::new(),
-            has_given_derived_ids: false,
-            criteria: None,
-            compression: ThreadCompression::default(),
-            settings: ThreadSettings::default(),
-            settings_seq: Seq::ZERO,
-            calls: Arc::default(),
-        }
+        Self { sight: VisibilitySpan::new(audience, seq), ..Self::default() }
     }
 
     /// Whether other agents than `agent` made all calls with this id, as far as calls are known.
