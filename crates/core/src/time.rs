@@ -10,7 +10,7 @@ use crate::number::Whole;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A time in a request, in any form that is read. The OpenAPI document takes whatever is called `Timestamp` for a text.
+/// A time as it may be given. Schemas know it from other [`Timestamp`]s by its name: those are written in RFC 3339.
 pub type GivenTime = Timestamp;
 
 /// A text that is not a time.
