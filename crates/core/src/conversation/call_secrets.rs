@@ -4,7 +4,7 @@
 
 mod places;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -15,7 +15,7 @@ use crate::{
     exact::quote_inexact,
     id::{CALL, VariableName, is_control},
     input::{FreeText, InputVisitor},
-    text::first_chars,
+    text::{first_chars, replaced},
     variable::{HIDDEN, is_placeholder},
 };
 
@@ -239,17 +239,6 @@ fn is_schema(value: &Value) -> bool {
     says_type && fields.iter().all(is_plain)
 }
 
-/// A text with other words in some places, which are given in order.
-fn replaced<'a>(text: &str, places: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
-    let (mut whole, mut end) = (String::new(), 0);
-    for (range, now) in places {
-        whole.push_str(text.get(end..range.start).unwrap_or_default());
-        whole.push_str(&now);
-        end = range.end;
-    }
-    whole + text.get(end..).unwrap_or_default()
-}
-
 /// The JSON of a text without its secrets, and the secrets as they are written; `None` where there are none. All else in it stays as
 /// it is written.
 fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
@@ -258,7 +247,7 @@ fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
         return None;
     }
     let hidden = Value::from(HIDDEN).to_string();
-    let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), Cow::Borrowed(hidden.as_str()))));
+    let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), &hidden)));
     Some((whole, secrets.into_iter().map(|(place, written)| (place.name, written)).collect()))
 }
 
@@ -277,18 +266,18 @@ pub fn hide_in_text(text: String) -> String {
 
 /// Puts secrets back in the JSON of a call, or in the text of it: each in its place, where a placeholder stands.
 pub fn put_back(json: &mut Value, secrets: &BTreeMap<String, Box<RawValue>>) {
-    replace_placeholders(json, |name| Some(Cow::Borrowed(secrets.get(name)?.get())));
+    replace_placeholders(json, |name| Some(secrets.get(name)?.get()));
 }
 
 /// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder of a secret in what it was.
 pub fn fill(json: &mut Value, now: &Value) {
     let now = text_of(now);
     let places: BTreeMap<_, _> = places(&now).into_iter().map(|place| (place.name, place.range)).collect();
-    replace_placeholders(json, |name| now.get(places.get(name)?.clone()).map(Cow::Borrowed));
+    replace_placeholders(json, |name| now.get(places.get(name)?.clone()));
 }
 
 /// Puts other JSON in the place of placeholders, by the names of their places.
-fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<Cow<'a, str>>) {
+fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<&'a str>) {
     let text = text_of(json);
     let now_there = |place: Place| {
         let is_hidden = value_of(written_at(&text, &place)).as_str().is_some_and(is_placeholder);
