@@ -90,12 +90,9 @@ impl Answer {
         item: &GivenMessage,
         goes_on: impl Fn(&NewMessage) -> bool,
     ) -> &'a mut NewMessage {
-        let is_last = self.is_open && messages.last().is_some_and(goes_on);
+        let last = messages.pop_if(|last| self.is_open && goes_on(last));
         self.is_open = true;
-        messages.extend((!is_last).then(|| own(Role::Ai, item)));
-        let last = messages.len().saturating_sub(1);
-        #[allow(clippy::indexing_slicing, reason = "there is one by now")]
-        &mut messages[last]
+        messages.push_mut(last.unwrap_or_else(|| own(Role::Ai, item)))
     }
 }
 
