@@ -43,8 +43,7 @@ pub use callboard_core::{
     compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{
-        MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,
-        settings::ThreadPatch as PutThread,
+        MessageReceipt as AddedMessage, MessageView as Message, ToolCall, settings::ThreadPatch as PutThread,
     },
     count::Usage as ReportedUsage,
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},

@@ -32,13 +32,10 @@ pub struct Session {
     /// The team. A worker sees only the names, roles and titles of other agents.
     pub agents: Vec<Agent>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was last used.
-    #[schema(value_type = String, format = DateTime)]
     pub last_activity: Timestamp,
     /// When it expires unless it is used again; `null` means never.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
     /// After how many seconds without use it expires, or `never`.
     pub ttl_seconds: Ttl,
@@ -93,7 +90,7 @@ pub struct SessionSettings {
     #[schema(value_type = Vec<Step>)]
     pub steps: Steps,
     /// When its threads are compressed.
-    #[serde(default, skip_serializing_if = "CompressionSettings::is_default")]
+    #[serde(default, skip_serializing_if = "callboard_core::json::is_default")]
     #[schema(required = false)]
     pub compression: CompressionSettings,
     /// The collections whose documents its agents can look things up in.

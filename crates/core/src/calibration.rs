@@ -106,11 +106,6 @@ impl Calibration {
         let average = self.learned.get(model)?.average.as_thousandths();
         Some(Factor::thousandths(average + average * MARGIN / 1000))
     }
-
-    /// Whether nothing was learned.
-    pub fn is_empty(&self) -> bool {
-        self.learned.is_empty()
-    }
 }
 
 /// Whether two factors differ by so small a part: 4 is a quarter.

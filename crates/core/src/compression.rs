@@ -55,13 +55,13 @@ pub struct Compressed {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identifiers: Vec<Arc<str>>,
     /// How many more of them there are.
-    #[serde(default, skip_serializing_if = "crate::number::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub more_identifiers: u64,
     /// Calls of tools that wait for results and are not shown, since there are too many, the newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_calls: Vec<OpenCall>,
     /// How many more of them there are.
-    #[serde(default, skip_serializing_if = "crate::number::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub more_open_calls: u64,
     /// Covered messages that prompts still show, since they are needed to go on: calls of tools that wait for results, the
     /// newest question, and what was asked first and lately.

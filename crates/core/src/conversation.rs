@@ -40,6 +40,7 @@ use crate::{
     count::Tokens,
     entry::Header,
     id::{AgentName, MessageId, Seq, ThreadId},
+    json::{is_default, object},
     role::{agent_says, is_chat_of},
     text::{Text, Values},
     time::Timestamp,
@@ -166,7 +167,6 @@ pub struct MessageView {
     #[cfg_attr(feature = "schema", schema(value_type = schema::ContentForm))]
     pub content: Value,
     /// When it was said.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
     /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,8 +208,7 @@ pub struct AsGiven {
 impl AsGiven {
     /// What a message was given as in which a model refuses to answer, and whose content says why.
     pub(crate) fn refusal() -> Self {
-        let fields = [(REFUSAL.to_owned(), Value::Bool(true))];
-        Self { shape: MessageShape::OpenAi, joined: false, fields: fields.into_iter().collect() }
+        Self { shape: MessageShape::OpenAi, joined: false, fields: object([(REFUSAL, Some(true.into()))]) }
     }
 }
 
@@ -358,9 +357,7 @@ impl ToolResult {
     pub fn message(&self, call: &str) -> NewMessage {
         let mut message = NewMessage::text(Role::Tool, self.text.clone());
         if !self.media.is_empty() {
-            let fields = [("type", "text"), ("text", &*self.text)];
-            let text: Map<_, _> =
-                fields.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect();
+            let text = reasoning::block("text", (&*self.text).into());
             message.content = Some(NewContent::Parts([vec![text], self.media.clone()].concat()));
         }
         NewMessage { tool_call_id: Some(call.to_owned()), copied_from: self.copied_from.clone(), ..message }
@@ -429,7 +426,7 @@ pub struct MessageReceipt {
 }
 
 /// A thread, as the state holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Who may see it, and since when.
     pub sight: VisibilitySpan,
@@ -442,10 +439,10 @@ pub struct Thread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
     /// Which summaries stand for what was said, and what is pinned.
-    #[serde(default, skip_serializing_if = "ThreadCompression::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub compression: ThreadCompression,
     /// What holds for every agent that speaks in it.
-    #[serde(default, skip_serializing_if = "ThreadSettings::is_default")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub settings: ThreadSettings,
     /// The entry that says so.
     #[serde(default, skip_serializing_if = "Seq::is_zero")]
@@ -524,17 +521,7 @@ struct SaidBefore {
 
 impl Thread {
     fn new(audience: Audience, seq: Seq) -> Self {
-        let sight = VisibilitySpan::new(audience, seq);
-        Self {
-            sight,
-            said: Vec::new(),
-            has_given_derived_ids: false,
-            criteria: None,
-            compression: ThreadCompression::default(),
-            settings: ThreadSettings::default(),
-            settings_seq: Seq::ZERO,
-            calls: Arc::default(),
-        }
+        Self { sight: VisibilitySpan::new(audience, seq), ..Self::default() }
     }
 
     /// Whether other agents than `agent` made all calls with this id, as far as calls are known.
@@ -609,7 +596,7 @@ impl Thread {
     }
 
     fn settle(&mut self, settings: ThreadSettings, seq: Seq) {
-        self.settings_seq = if settings.is_default() { Seq::ZERO } else { seq };
+        self.settings_seq = if is_default(&settings) { Seq::ZERO } else { seq };
         self.settings = settings;
     }
 
@@ -704,9 +691,7 @@ impl Message {
             _ => Speaker::Other,
         }
     }
-}
 
-impl Message {
     /// The agent that says it, as `reader` is told; no reader is the user. See `agent_says`.
     pub fn said_by(&self, reader: Option<&AgentName>) -> Option<&AgentName> {
         self.agent.as_ref().filter(|agent| agent_says(agent.as_str(), self.role, self.thread_id.as_str(), reader))

@@ -20,6 +20,12 @@ impl Tokens {
     pub fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
+
+    /// So many parts of it, where it has `of` of them; parts of a token do not count.
+    pub fn part(self, parts: u64, of: u64) -> Self {
+        let part = u128::from(self.0) * u128::from(parts) / u128::from(of.max(1));
+        Self(u64::try_from(part).unwrap_or(u64::MAX))
+    }
 }
 
 impl ops::Add for Tokens {
@@ -91,8 +97,7 @@ impl Factor {
 
     /// How many tokens of the vocabulary fit into `room` tokens of the model.
     pub fn fitting(self, room: Tokens) -> Tokens {
-        let fitting = u128::from(room.0) * 1000 / u128::from(self.0);
-        Tokens(u64::try_from(fitting).unwrap_or(u64::MAX))
+        room.part(1000, self.0.into())
     }
 }
 

@@ -126,7 +126,7 @@ impl<'a> DecisionBuilder<'a> {
         if F::DESCRIPTION.words().next().is_some() {
             draft.copied_from(&self.copied_from);
             if let Some(seed) = self.context.salt {
-                draft.salt(seed.salt(self.next_seq()));
+                draft.salt(&seed.salt(self.next_seq()));
             }
         }
         let entry = Entry::seal(self.state.head, self.context.at, self.by.clone(), self.context.nonce, draft);

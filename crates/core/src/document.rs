@@ -86,11 +86,6 @@ impl Documents {
     pub fn count(&self) -> usize {
         self.0.size()
     }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// What a viewer sees of a document. The outline is all but its text.

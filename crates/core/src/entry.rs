@@ -27,7 +27,7 @@ use crate::{
 pub struct Entry {
     /// The part that stores index.
     pub header: Header,
-    /// Its data: the JSON text that was decided, with its [salt](Salt) before it. Where that was erased, what stands in its
+    /// Its data: the JSON text that was decided, with its [salt](SaltSeed::salt) before it. Where that was erased, what stands in its
     /// place.
     pub data: Arc<str>,
     /// The chained hash over this entry and all before it.
@@ -144,10 +144,6 @@ impl Tag {
     }
 }
 
-/// 128 random bits that are hashed together with data that holds somebody's own words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Salt(pub [u8; 16]);
-
 /// A SHA-256, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
@@ -198,7 +194,6 @@ macro_rules! hexadecimal {
     };
 }
 
-hexadecimal!(Salt, 16);
 hexadecimal!(Tag, 16);
 hexadecimal!(Hash, 32);
 

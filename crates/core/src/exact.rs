@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::{error::Error, json::pointer_token};
+use crate::{error::Error, json::pointer_token, text::replaced};
 
 /// Shorter integers fit into 64 bits.
 const DIGITS: usize = 19;
@@ -28,15 +28,12 @@ pub fn check_exact(json: &str) -> Result<(), Error> {
 
 /// The same JSON with such integers as texts.
 pub fn quote_inexact(json: &str) -> Cow<'_, str> {
-    let (mut quoted, mut end) = (String::new(), 0);
-    for number in inexact(json) {
-        quoted.push_str(json.get(end..number.start).unwrap_or_default());
-        quoted.push('"');
-        quoted.push_str(json.get(number.clone()).unwrap_or_default());
-        quoted.push('"');
-        end = number.end;
+    let mut numbers = inexact(json).peekable();
+    if numbers.peek().is_none() {
+        return Cow::Borrowed(json);
     }
-    if end == 0 { Cow::Borrowed(json) } else { Cow::Owned(quoted + json.get(end..).unwrap_or_default()) }
+    let quoted = |number: Range<usize>| (number.clone(), format!("\"{}\"", json.get(number).unwrap_or_default()));
+    Cow::Owned(replaced(json, numbers.map(quoted)))
 }
 
 /// The same where there are such integers; none also where it is no JSON.

@@ -93,6 +93,16 @@ pub(crate) fn are_shallow<'a>(fields: impl IntoIterator<Item = &'a Value>) -> bo
     fields.into_iter().all(|value| fits(value, MAX_DEPTH - 1))
 }
 
+/// Whether a value is the one that a field has which is left out.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// The object with those of these fields that have a value.
+pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (&'a str, Option<Value>)>) -> Map<String, Value> {
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
 /// The value of a field that is there, also if it is `null`.
 ///
 /// # Errors

@@ -26,10 +26,3 @@ pub struct Limits {
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub pages: Option<u64>,
 }
-
-impl Limits {
-    /// Whether nothing is limited.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}

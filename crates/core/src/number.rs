@@ -20,11 +20,6 @@ pub fn whole_or_none<'de, D: Deserializer<'de>, T: TryFrom<i128>>(deserializer: 
     Option::<Whole>::deserialize(deserializer)?.map(Whole::read).transpose()
 }
 
-/// Whether it is 0, and is left out.
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// A float as a whole number.
 pub fn of_float(float: f64) -> Option<i128> {
     #[allow(clippy::cast_possible_truncation, reason = "it is whole, and in range")]

@@ -49,22 +49,15 @@ pub struct ErasedEntry {
 }
 
 /// An entry with `data`, in which values are hidden, in the place of its own. A prompt is not told by its hash then: who
-/// knows the rest of the prompt could guess a short value from it.
+/// knows the rest of the prompt could guess a short value from it. Where the entry could not be read then, all of its words
+/// are erased: a value may be a word that the entry needs where it stands.
 pub fn rewritten(entry: &Entry, mut data: Value, sealed: Option<Hash>) -> Rewritten {
     forget_prompt(&mut data);
-    let data = copied(&entry.copied_from(), &reworded(entry, data).data).into();
-    Rewritten { seq: entry.header.seq, data_hash: entry.data_hash(), data, sealed }
-}
-
-/// An entry with `data` in the place of its own, where secrets are hidden. Where it could not be read then, all of its words
-/// are erased: a value may be a word that the entry needs where it stands.
-fn reworded(entry: &Entry, mut data: Value) -> Entry {
-    let masked = Entry { data: data.to_string().into(), ..entry.clone() };
-    if event::check_readable(&masked).is_ok() {
-        return masked;
+    if event::check_readable(&Entry { data: data.to_string().into(), ..entry.clone() }).is_err() {
+        event::erase(&entry.header.kind, &mut data);
     }
-    event::erase(&entry.header.kind, &mut data);
-    Entry { data: data.to_string().into(), ..masked }
+    let data = copied(&entry.copied_from(), &data.to_string()).into();
+    Rewritten { seq: entry.header.seq, data_hash: entry.data_hash(), data, sealed }
 }
 
 #[cfg(test)]

@@ -43,7 +43,6 @@ use crate::{
     error::Error,
     id::{AgentName, RunId, Seq, SetName, ThreadId},
     limits::Limits,
-    number,
     prompt::observed::Observations,
     time::Timestamp,
 };
@@ -152,16 +151,11 @@ pub struct Used {
     /// Milliseconds of waiting for models.
     pub milliseconds: u64,
     /// Pages that tools were told to open.
-    #[serde(default, skip_serializing_if = "number::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub pages: u64,
 }
 
 impl Used {
-    /// Whether nothing was used.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Adds what else was used.
     pub fn add(&mut self, more: Self) {
         self.turns = self.turns.saturating_add(more.turns);
@@ -529,7 +523,7 @@ pub struct PromptRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_media: bool,
     /// What it shows that was observed outside of the session.
-    #[serde(default, skip_serializing_if = "Observations::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub observed: Observations,
 }
 

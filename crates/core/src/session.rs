@@ -45,18 +45,18 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grant: Vec<Grant>,
     /// How prompts are laid out.
-    #[serde(skip_serializing_if = "Profile::is_default")]
+    #[serde(skip_serializing_if = "crate::json::is_default")]
     pub prompt: Profile,
     /// The inactivity after which it expires.
     pub ttl_seconds: Ttl,
     /// The limits at which runs are paused.
-    #[serde(skip_serializing_if = "Limits::is_empty")]
+    #[serde(skip_serializing_if = "crate::json::is_default")]
     pub limits: Limits,
     /// The steps of its team.
     #[serde(skip_serializing_if = "Steps::is_empty")]
     pub steps: Steps,
     /// When its threads are compressed.
-    #[serde(skip_serializing_if = "CompressionSettings::is_default")]
+    #[serde(skip_serializing_if = "crate::json::is_default")]
     pub compression: CompressionSettings,
     /// The collections whose documents its agents can look things up in.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -42,7 +42,7 @@ pub struct State {
     /// Its context sets.
     pub sets: ContextSets,
     /// Its documents, without their texts.
-    #[serde(default, skip_serializing_if = "Documents::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub documents: Documents,
     /// Its threads.
     pub threads: Threads,
@@ -62,7 +62,7 @@ pub struct State {
     /// Its tokens.
     pub tokens: AccessTokens,
     /// What its turns taught about the tokens of models.
-    #[serde(default, skip_serializing_if = "Calibration::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub calibration: Calibration,
     /// Which secrets it has.
     pub secrets: Secrets,

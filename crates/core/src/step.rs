@@ -44,7 +44,7 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
     /// Which tools may be used in it. If absent: all.
-    #[serde(default, skip_serializing_if = "AvailableTools::is_any")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub available_tools: AvailableTools,
     /// Tools that are used in this order before any other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,12 +65,6 @@ pub struct AvailableTools {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(value_type = Vec<crate::schema::ToolName>))]
     pub denied: Vec<Arc<str>>,
-}
-
-impl AvailableTools {
-    fn is_any(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The steps of a session, in order.

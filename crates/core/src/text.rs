@@ -1,6 +1,6 @@
 //! Texts of any length. Short ones are stored in their entry, long ones beside the journal.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,17 @@ pub fn first_chars(text: &str, max: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+/// A text with other words in some places, which are given in order.
+pub fn replaced<W: AsRef<str>>(text: &str, places: impl IntoIterator<Item = (Range<usize>, W)>) -> String {
+    let (mut whole, mut end) = (String::with_capacity(text.len()), 0);
+    for (range, now) in places {
+        whole.push_str(text.get(end..range.start).unwrap_or_default());
+        whole.push_str(now.as_ref());
+        end = range.end;
+    }
+    whole + text.get(end..).unwrap_or_default()
 }
 
 impl From<&str> for Text {

@@ -23,7 +23,7 @@ pub(crate) async fn append_to(
     fact: &impl Fact,
     expires_at: Option<Timestamp>,
 ) -> Result<Head, Error> {
-    let draft = record::draft(fact, settings.salt().salt(expected.seq.next()));
+    let draft = record::draft(fact, &settings.salt().salt(expected.seq.next()));
     let entry = Entry::seal(expected, settings.clock.now(), by.clone(), settings.nonce(), draft);
     let head = entry.head();
     let append = Append::of(record.clone(), JournalKind::Unlisted, expected, vec![entry]);

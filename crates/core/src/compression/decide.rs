@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::{ThreadCompression, facts::audience_of},
+    conversation::ThreadCompression,
     error::{ConflictKind, Error},
     fact::{self, Fact},
-    id::{AgentName, Seq, ThreadId},
+    id::{Seq, ThreadId},
     input::InputVisitor,
     rights::Right,
     text::Text,
@@ -45,9 +45,7 @@ impl Command for Compress {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<Seq, Undecided> {
         let thread = &self.compressed.thread;
-        check_seen(decision, thread)?;
-        let now = decision.state.threads.get(thread).map(|thread| Base::of(&decision.state, thread));
-        if now.as_ref() != Some(&self.base) {
+        if Base::of(&decision.state, decision.view()?.thread(thread)?) != self.base {
             let what = format!(
                 "the thread {thread} was compressed, or is seen by others, or something was erased, since this summary was begun"
             );
@@ -84,9 +82,7 @@ impl Command for UndoCompression {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Self { thread, seq } = self;
-        check_seen(decision, thread)?;
-        let held = decision.state.threads.get(thread).ok_or_else(|| Error::not_found("thread", thread))?;
-        let newest = held.compression.newest().map(|head| head.seq);
+        let newest = decision.view()?.thread(thread)?.compression.newest().map(|head| head.seq);
         let absent = || Error::not_found("compression", seq);
         if *seq == Seq::ZERO || *seq > decision.state.head.seq {
             return Err(absent().into());
@@ -156,14 +152,4 @@ fn together(decision: &DecisionBuilder<'_>, newest: Seq) -> Result<Vec<Seq>, Und
     let standing = decision.state.threads.get(&thread).map(|held| held.compression.standing.clone());
     let stands = |seq: &Seq| standing.iter().flatten().any(|head| head.seq == *seq);
     Ok(with.into_iter().filter(stands).chain([newest]).collect())
-}
-
-/// Refuses a thread that is not there for whoever decides.
-pub(super) fn check_seen(decision: &DecisionBuilder<'_>, thread: &ThreadId) -> Result<(), Error> {
-    let sees = |agent: &AgentName| audience_of(&decision.state, thread).contains(agent);
-    let there = decision.state.threads.get(thread).is_some();
-    match there && decision.agent().is_none_or(sees) {
-        true => Ok(()),
-        false => Err(Error::not_found("thread", thread)),
-    }
 }

@@ -1,7 +1,6 @@
 //! Pins: messages that compression keeps word for word.
 
 use super::{
-    decide::check_seen,
     facts::{MessagePinned, MessageUnpinned},
     size,
 };
@@ -40,9 +39,8 @@ impl<const PINNED: bool> Command for Pin<PINNED> {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         let Self { thread, message, seq } = self.clone();
-        check_seen(decision, &thread)?;
+        let compression = decision.view()?.thread(&thread)?.compression.clone();
         let found = self.find(decision)?;
-        let compression = decision.state.threads.get(&thread).map(|held| held.compression.clone()).unwrap_or_default();
         if compression.pins.contains_key(&seq) == PINNED {
             return Ok(());
         }

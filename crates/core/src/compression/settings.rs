@@ -74,11 +74,6 @@ pub struct Thresholds {
 }
 
 impl CompressionSettings {
-    /// Whether it says nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Whether threads are compressed unasked.
     pub fn is_automatic(&self) -> bool {
         self.auto.unwrap_or(true)
@@ -101,13 +96,13 @@ impl CompressionSettings {
     /// those, and the others in proportion.
     pub fn thresholds(&self, budget: Tokens) -> Thresholds {
         let wanted = self.compress_tokens.unwrap_or(COMPRESS);
-        let compress = wanted.min(part(budget, 9, 10));
-        let scaled = |tokens: Tokens| part(tokens, compress.0, wanted.0);
-        let warn = scaled(self.warn_tokens.unwrap_or(part(wanted, 8, 9))).min(compress);
-        let small = part(compress, 1, 2).min(SMALL_TARGET);
+        let compress = wanted.min(budget.part(9, 10));
+        let scaled = |tokens: Tokens| tokens.part(compress.0, wanted.0);
+        let warn = scaled(self.warn_tokens.unwrap_or(wanted.part(8, 9))).min(compress);
+        let small = compress.part(1, 2).min(SMALL_TARGET);
         let target = match self.target_tokens {
             Some(target) => scaled(target),
-            None => part(compress, 1, 9).max(small),
+            None => compress.part(1, 9).max(small),
         };
         let target = target.max(LEAST_TARGET);
         Thresholds { warn, compress, target }
@@ -162,11 +157,6 @@ pub fn check_target(target: Tokens) -> Result<(), Error> {
         true => Err(Error::invalid("/target_tokens", format!("use {LEAST_TARGET} or more"))),
         false => Ok(()),
     }
-}
-
-fn part(whole: Tokens, parts: u64, of: u64) -> Tokens {
-    let part = u128::from(whole.0) * u128::from(parts) / u128::from(of.max(1));
-    Tokens(u64::try_from(part).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -116,11 +116,9 @@ impl Reading {
 
     /// The message to which a block belongs: the last one where it `goes_on`, else a new one.
     fn message(&mut self, goes_on: impl Fn(&NewMessage) -> bool) -> &mut NewMessage {
-        let new = if self.messages.last().is_some_and(goes_on) { None } else { Some(self.next()) };
-        self.messages.extend(new);
-        let last = self.messages.len().saturating_sub(1);
-        #[allow(clippy::indexing_slicing, reason = "there is one by now")]
-        &mut self.messages[last]
+        let last = self.messages.pop_if(|last| goes_on(last));
+        let message = last.unwrap_or_else(|| self.next());
+        self.messages.push_mut(message)
     }
 
     fn next(&self) -> NewMessage {

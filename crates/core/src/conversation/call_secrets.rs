@@ -4,7 +4,7 @@
 
 mod places;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -14,8 +14,8 @@ use crate::{
     entry::Hash,
     exact::quote_inexact,
     id::{CALL, VariableName, is_control},
-    input::{CallPart, FreeText, InputVisitor},
-    text::first_chars,
+    input::{FreeText, InputVisitor},
+    text::{first_chars, replaced},
     variable::{HIDDEN, is_placeholder},
 };
 
@@ -104,7 +104,7 @@ impl CallJson<'_> {
 }
 
 /// The arguments or the result of a call.
-pub(crate) struct Part<'a> {
+pub struct CallPart<'a> {
     /// The id of the call.
     id: &'a str,
     /// [`ARGUMENTS`] or [`RESULT`].
@@ -115,7 +115,7 @@ pub(crate) struct Part<'a> {
     sent: Option<Hash>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> CallPart<'a> {
     /// The [`ARGUMENTS`] or the [`RESULT`] of the call with this id.
     pub(crate) fn new(id: &'a str, part: &'static str, json: CallJson<'a>) -> Self {
         Self { id, part, json, sent: None }
@@ -126,18 +126,19 @@ impl<'a> Part<'a> {
         let name = visitor.call(&mut self)?;
         Some(TakenSecrets { name, at: at.into(), sent: self.sent? })
     }
-}
 
-impl CallPart for Part<'_> {
-    fn name(&self) -> String {
+    /// What secrets in it are called, in the place of the name of a variable.
+    pub fn name(&self) -> String {
         name_of(self.id, self.part)
     }
 
-    fn has_secrets(&self) -> bool {
+    /// Whether keys in it say that something is a secret.
+    pub fn has_secrets(&self) -> bool {
         !secrets_in(&self.json.text()).is_empty()
     }
 
-    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
+    /// Takes these secrets out, as they are written and by their JSON pointers, and leaves a placeholder in the place of each.
+    pub fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
         let text = self.json.text();
         let Some((whole, secrets)) = taken_out(&text) else { return BTreeMap::new() };
         self.sent = Some(Hash::of(text.as_bytes()));
@@ -238,17 +239,6 @@ fn is_schema(value: &Value) -> bool {
     says_type && fields.iter().all(is_plain)
 }
 
-/// A text with other words in some places, which are given in order.
-fn replaced<'a>(text: &str, places: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
-    let (mut whole, mut end) = (String::new(), 0);
-    for (range, now) in places {
-        whole.push_str(text.get(end..range.start).unwrap_or_default());
-        whole.push_str(&now);
-        end = range.end;
-    }
-    whole + text.get(end..).unwrap_or_default()
-}
-
 /// The JSON of a text without its secrets, and the secrets as they are written; `None` where there are none. All else in it stays as
 /// it is written.
 fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
@@ -257,7 +247,7 @@ fn taken_out(text: &str) -> Option<(String, BTreeMap<String, Box<RawValue>>)> {
         return None;
     }
     let hidden = Value::from(HIDDEN).to_string();
-    let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), Cow::Borrowed(hidden.as_str()))));
+    let whole = replaced(text, secrets.iter().map(|(place, _)| (place.range.clone(), &hidden)));
     Some((whole, secrets.into_iter().map(|(place, written)| (place.name, written)).collect()))
 }
 
@@ -276,29 +266,26 @@ pub fn hide_in_text(text: String) -> String {
 
 /// Puts secrets back in the JSON of a call, or in the text of it: each in its place, where a placeholder stands.
 pub fn put_back(json: &mut Value, secrets: &BTreeMap<String, Box<RawValue>>) {
-    replace_placeholders(json, |name| Some(Cow::Borrowed(secrets.get(name)?.get())));
+    replace_placeholders(json, |name| Some(secrets.get(name)?.get()));
 }
 
 /// Puts what the JSON of a call, or the text of it, is `now` in the place of each placeholder of a secret in what it was.
 pub fn fill(json: &mut Value, now: &Value) {
     let now = text_of(now);
     let places: BTreeMap<_, _> = places(&now).into_iter().map(|place| (place.name, place.range)).collect();
-    replace_placeholders(json, |name| now.get(places.get(name)?.clone()).map(Cow::Borrowed));
+    replace_placeholders(json, |name| now.get(places.get(name)?.clone()));
 }
 
 /// Puts other JSON in the place of placeholders, by the names of their places.
-fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<Cow<'a, str>>) {
-    let whole = without_placeholders(&text_of(json), now);
-    set(json, whole);
-}
-
-fn without_placeholders<'a>(text: &str, now: impl Fn(&str) -> Option<Cow<'a, str>>) -> String {
+fn replace_placeholders<'a>(json: &mut Value, now: impl Fn(&str) -> Option<&'a str>) {
+    let text = text_of(json);
     let now_there = |place: Place| {
-        let is_hidden = value_of(written_at(text, &place)).as_str().is_some_and(is_placeholder);
+        let is_hidden = value_of(written_at(&text, &place)).as_str().is_some_and(is_placeholder);
         let now = now(&place.name).filter(|_| is_hidden)?;
         Some((place.range, now))
     };
-    replaced(text, places(text).into_iter().filter_map(now_there))
+    let whole = replaced(&text, places(&text).into_iter().filter_map(now_there));
+    set(json, whole);
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Fault},
     id::{MessageId, ThreadId},
     json,
-    time::Timestamp,
+    time::GivenTime,
 };
 
 /// A message to add: in Callboard's own form, or as an SDK gives it: a message object of OpenAI or Anthropic, a whole answer of
@@ -32,7 +32,7 @@ pub struct GivenMessage {
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub content: Option<Option<NewContent>>,
     /// When it was written. If absent: now.
-    pub timestamp: Option<Timestamp>,
+    pub timestamp: Option<GivenTime>,
     /// Data to attach.
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.
@@ -193,22 +193,12 @@ pub struct GivenFunction {
     pub arguments: String,
 }
 
-/// The calls of an answer.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReadCalls {
-    /// The calls.
-    pub calls: Vec<ToolCall>,
-    /// What came beside them that the model thought, in blocks.
-    pub reasoning: Vec<Map<String, Value>>,
-}
-
-/// Reads the calls of an answer, which `/tool_calls` holds.
-pub fn read_calls(given: Vec<GivenCall>) -> Result<ReadCalls, Error> {
+/// Reads the calls of an answer, which `/tool_calls` holds, and what came beside them that the model thought, in blocks.
+pub fn read_calls(given: Vec<GivenCall>) -> Result<(Vec<ToolCall>, Vec<Map<String, Value>>), Error> {
     let reasoning = beside(&given);
     let read = given.into_iter().enumerate().map(|(at, call)| call.read(&format!("/tool_calls/{at}")));
     let calls = read.collect::<Result<_, _>>();
-    let calls = calls.map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))?;
-    Ok(ReadCalls { calls, reasoning })
+    Ok((calls.map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))?, reasoning))
 }
 
 /// What came beside calls that their model thought, in blocks.
@@ -225,7 +215,7 @@ impl GivenMessage {
 
     /// What only a whole answer has, and no message of a request.
     fn take_answer(&mut self) -> Map<String, Value> {
-        let fields = [
+        json::object([
             ("id", self.id.take().map(Value::from)),
             ("type", self.kind.take().map(Value::from)),
             ("status", self.status.take().map(Value::from)),
@@ -237,8 +227,7 @@ impl GivenMessage {
             ("usage", self.usage.take()),
             ("container", self.container.take()),
             ("context_management", self.context_management.take()),
-        ];
-        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        ])
     }
 
     /// The fields that only items of the Responses API have: the first that is there.
@@ -288,21 +277,17 @@ impl GivenMessage {
             return Err(fault("content", "it says nothing: give it `content`, `tool_calls` or parts".to_owned()));
         }
         let answer = self.take_answer();
-        let mut fields = Map::new();
-        let mut keep = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                fields.insert(name.to_owned(), value);
-            }
-        };
-        keep("role", (role == GivenRole::Developer).then(|| "developer".into()));
-        keep("name", self.name.map(Value::from));
-        keep("refusal", self.refusal.map(Value::from));
-        keep("annotations", self.annotations.map(Value::from));
-        keep("audio", self.audio.map(Value::from));
-        keep("provider_specific_fields", self.provider_specific_fields);
-        keep("executed_tools", self.executed_tools.map(Value::from));
-        keep("prefix", self.prefix.map(Value::from));
-        keep("parsed", self.parsed);
+        let mut fields = json::object([
+            ("role", (role == GivenRole::Developer).then(|| "developer".into())),
+            ("name", self.name.map(Value::from)),
+            ("refusal", self.refusal.map(Value::from)),
+            ("annotations", self.annotations.map(Value::from)),
+            ("audio", self.audio.map(Value::from)),
+            ("provider_specific_fields", self.provider_specific_fields),
+            ("executed_tools", self.executed_tools.map(Value::from)),
+            ("prefix", self.prefix.map(Value::from)),
+            ("parsed", self.parsed),
+        ]);
         let calls = self.tool_calls.unwrap_or_default();
         let (is_null, content) = (self.content == Some(None), self.content.flatten());
         // Where a message calls tools, what is null is usual; elsewhere a text is.
@@ -316,10 +301,10 @@ impl GivenMessage {
             ("reasoning_content", self.reasoning_content.map(Value::from)),
             ("reasoning_details", self.reasoning_details.map(Value::from)),
         ];
-        let texts = texts.into_iter().filter_map(|(name, value)| Some(reasoning::of_openai(name, value?)));
+        let texts = texts.into_iter().filter_map(|(name, value)| Some(reasoning::block(name, value?)));
         let beside = beside(&calls);
         let reasoning = texts.chain(match self.reasoning {
-            Some(GivenReasoning::Text(text)) => vec![reasoning::of_openai("reasoning", text.into())],
+            Some(GivenReasoning::Text(text)) => vec![reasoning::block("reasoning", text.into())],
             Some(GivenReasoning::Blocks(blocks)) => blocks,
             None => Vec::new(),
         });
@@ -380,12 +365,11 @@ pub(super) const CUSTOM_INPUT: &str = "input";
 impl GivenCall {
     /// What it has besides an id, a tool and arguments.
     fn more(&self) -> Map<String, Value> {
-        let fields = [
+        json::object([
             ("index", self.index.map(Value::from)),
             ("type", self.custom.as_ref().map(|_| "custom".into())),
             ("provider_specific_fields", self.provider_specific_fields.clone()),
-        ];
-        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        ])
     }
 
     fn read(self, pointer: &str) -> Result<ToolCall, Fault> {

@@ -8,7 +8,7 @@ use super::{
     given::{CUSTOM_INPUT, GivenMessage, whole_name},
     reasoning,
 };
-use crate::error::Fault;
+use crate::{error::Fault, json};
 
 /// The answer that items belong to, as far as it was read.
 #[derive(Default)]
@@ -90,12 +90,9 @@ impl Answer {
         item: &GivenMessage,
         goes_on: impl Fn(&NewMessage) -> bool,
     ) -> &'a mut NewMessage {
-        let is_last = self.is_open && messages.last().is_some_and(goes_on);
+        let last = messages.pop_if(|last| self.is_open && goes_on(last));
         self.is_open = true;
-        messages.extend((!is_last).then(|| own(Role::Ai, item)));
-        let last = messages.len().saturating_sub(1);
-        #[allow(clippy::indexing_slicing, reason = "there is one by now")]
-        &mut messages[last]
+        messages.push_mut(last.unwrap_or_else(|| own(Role::Ai, item)))
     }
 }
 
@@ -109,7 +106,7 @@ fn own(role: Role, item: &GivenMessage) -> NewMessage {
 fn block(kind: &str, item: &GivenMessage) -> Map<String, Value> {
     let content = item.content.clone().flatten().and_then(|content| serde_json::to_value(content).ok());
     let status = item.status.clone().filter(|_| kind == reasoning::SEARCH_ITEM);
-    let fields = [
+    json::object([
         ("type", Some(kind.into())),
         ("id", item.id.clone().map(Value::from)),
         ("status", status.map(Value::from)),
@@ -117,6 +114,5 @@ fn block(kind: &str, item: &GivenMessage) -> Map<String, Value> {
         ("summary", item.summary.clone().map(Value::from)),
         ("content", content),
         ("encrypted_content", item.encrypted_content.clone().map(Value::from)),
-    ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    ])
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{MessageShape, uploaded::Uploaded};
 use crate::{
     base64::{decoded, is_base64},
+    json,
     text::{MAX_BYTES, first_chars},
+    variable::HIDDEN,
 };
 
 /// A PDF that a part of a message has or names.
@@ -41,9 +43,6 @@ const BEGIN: &[u8] = b"%PDF-";
 
 /// The same in base64, as far as it does not depend on what follows.
 const BEGIN_IN_BASE64: &str = "JVBERi";
-
-/// What stands in data that had a secret in them. Such a PDF can be kept, and is only named in prompts.
-const HIDDEN: &str = "[hidden]";
 
 /// So much of its data is looked at to find its beginning: other bytes may stand before it.
 const LOOKED_AT: usize = 1368;
@@ -94,6 +93,7 @@ impl<'a> Pdf<'a> {
     /// What is wrong with its data, and in which field of the part they are.
     pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
         let PdfPlace::Inline(data) = self.place else { return None };
+        // Where a secret was in the data, the PDF can be kept, and is only named in prompts.
         if data.contains(HIDDEN) {
             return None;
         }
@@ -145,13 +145,13 @@ impl<'a> Pdf<'a> {
             PdfPlace::Uploaded(Uploaded { to: MessageShape::Anthropic, id }) => json!({"type": "file", "file_id": id}),
             PdfPlace::Uploaded(_) => return None,
         };
-        let fields = [
+        let fields = json::object([
             ("type", Some("document".into())),
             ("source", Some(source)),
             ("title", self.name.map(|name| first_chars(name, MOST_CHARS).into())),
             ("context", self.context.map(Value::from)),
-        ];
-        Some(fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
+        ]);
+        Some(fields.into())
     }
 }
 

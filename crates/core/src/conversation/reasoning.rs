@@ -140,8 +140,8 @@ pub(crate) fn of_call(at: usize, extra_content: Value) -> Map<String, Value> {
     fields.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect()
 }
 
-/// A block of the field `name` in OpenAI's shape.
-pub(crate) fn of_openai(name: &str, value: Value) -> Map<String, Value> {
+/// A block or part of this type, which holds `value` in a field of the same name.
+pub(crate) fn block(name: &str, value: Value) -> Map<String, Value> {
     [("type".to_owned(), name.into()), (name.to_owned(), value)].into_iter().collect()
 }
 

@@ -73,11 +73,6 @@ pub(crate) enum Whose {
 }
 
 impl ThreadSettings {
-    /// Whether they say nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// These settings after a change.
     pub(crate) fn with(&self, patch: &ThreadPatch) -> Self {
         let ThreadPatch { instructions, model, tools, history_tokens, .. } = patch.clone();

@@ -86,11 +86,6 @@ pub struct Cleared {
 }
 
 impl ThreadCompression {
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The size of all that is pinned.
     pub fn pinned_tokens(&self) -> Tokens {
         self.pins.values().copied().sum()

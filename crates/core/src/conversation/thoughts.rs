@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{NewContent, NewMessage, Role};
+use super::{NewContent, NewMessage, Role, reasoning};
 
 /// What thoughts begin with, and what they end with.
 const OPEN: &str = "<think>";
@@ -29,7 +29,7 @@ pub fn split_thoughts(text: &str) -> (Option<&str>, &str) {
 
 /// The block of reasoning that holds thoughts.
 pub fn block_of(thoughts: &str) -> Map<String, Value> {
-    [("type".to_owned(), BLOCK.into()), (BLOCK.to_owned(), thoughts.into())].into_iter().collect()
+    reasoning::block(BLOCK, thoughts.into())
 }
 
 impl NewMessage {

@@ -7,6 +7,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::Deserialize;
+
 use super::{
     DocumentView, MediaType, PutDocument,
     facts::{Added, Removed},
@@ -27,21 +29,27 @@ const FOLDER: &str = "/memories";
 /// So many files an agent has at the most.
 const MOST_FILES: usize = 200;
 
-/// What is done with memories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is done with memories, in the words of the tool.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields, expecting = "an object")]
 pub(crate) enum MemoryCommand {
     /// Lists a folder, or shows a file, or these of its lines; -1 is the last one.
-    View { path: String, lines: Option<(i64, i64)> },
+    View { path: String, view_range: Option<(i64, i64)> },
     /// Makes a file.
-    Create { path: String, text: String },
+    Create { path: String, file_text: String },
     /// Replaces a text that stands in a file once.
-    Replace { path: String, old: String, new: String },
+    StrReplace {
+        path: String,
+        old_str: String,
+        #[serde(default)]
+        new_str: String,
+    },
     /// Puts a text behind this line; 0 is the beginning.
-    Insert { path: String, line: usize, text: String },
+    Insert { path: String, insert_line: usize, insert_text: String },
     /// Deletes a file, or a folder with all that is in it.
     Delete { path: String },
     /// Gives a file or a folder another path.
-    Rename { old: String, new: String },
+    Rename { old_path: String, new_path: String },
 }
 
 /// A file of the one who asks.
@@ -66,17 +74,17 @@ impl MemoryCommand {
     pub(crate) fn perform(&self, decision: &mut DecisionBuilder<'_>) -> Result<String, Undecided> {
         let memories = Memories::of(decision)?;
         match self {
-            Self::View { path, lines } => memories.view(decision, path, *lines),
-            Self::Create { path, text } => {
+            Self::View { path, view_range } => memories.view(decision, path, *view_range),
+            Self::Create { path, file_text } => {
                 let name = memories.free(decision, path, "/path", &format!("File {path} already exists"))?;
                 if matches!(decision.by, Actor::Agent(_)) && memories.files.len() >= MOST_FILES {
                     let told = format!("you have {MOST_FILES} files, which is the most: delete some, or add to one");
                     return Err(Error::invalid("/path", told).into());
                 }
-                keep(decision, name, text, memories.visible_to.clone(), MediaType::plain(), "/file_text")?;
+                keep(decision, name, file_text, memories.visible_to.clone(), MediaType::plain(), "/file_text")?;
                 Ok(format!("File created successfully at: {path}"))
             }
-            Self::Replace { path, old, new } => {
+            Self::StrReplace { path, old_str: old, new_str: new } => {
                 let file = memories.file(path)?;
                 let text = file.text(decision, path, "/path")?;
                 let at = only_place(&text, old, path)?;
@@ -91,9 +99,9 @@ impl MemoryCommand {
                 let snippet = numbered(&changed, line.saturating_sub(2), last + 3);
                 Ok(format!("The memory file has been edited. Here is what stands there now:\n{snippet}"))
             }
-            Self::Insert { path, line, text } => {
+            Self::Insert { path, insert_line, insert_text } => {
                 let file = memories.file(path)?;
-                let changed = with_inserted(&file.text(decision, path, "/path")?, *line, text)?;
+                let changed = with_inserted(&file.text(decision, path, "/path")?, *insert_line, insert_text)?;
                 memories.change(decision, file, &changed, "/insert_text", true)?;
                 Ok(format!("The file {path} has been edited."))
             }
@@ -109,7 +117,7 @@ impl MemoryCommand {
                 found.into_iter().for_each(|(file, _)| decision.record(Removed { name: file.name.clone() }));
                 Ok(format!("Successfully deleted {path}"))
             }
-            Self::Rename { old, new } => memories.rename(decision, old, new),
+            Self::Rename { old_path, new_path } => memories.rename(decision, old_path, new_path),
         }
     }
 }

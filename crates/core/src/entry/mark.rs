@@ -13,9 +13,7 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use sha2::{Digest, Sha256};
-
-use super::{Draft, Entry, Hash, Salt};
+use super::{Draft, Entry, Hash};
 use crate::id::Seq;
 
 const SALTED: &str = "{\"hash_salt\":\"";
@@ -23,22 +21,20 @@ const ERASED: &str = "{\"erased_sha256\":\"";
 const BY: &str = "\",\"erased_by\":";
 const COPIED: &str = "\"copied_from\":[";
 
+/// How long a salt is.
+const SALT_DIGITS: usize = 32;
+
 /// Random bits that nobody keeps: the salts of the entries of a decision are made of them.
 #[derive(Clone, Copy)]
 pub struct SaltSeed(pub [u64; 2]);
 
 impl SaltSeed {
-    /// The salt of the entry `seq`. One salt tells nothing of another.
-    pub fn salt(self, seq: Seq) -> Salt {
+    /// The salt of the entry `seq`: 128 bits in hexadecimal, which are hashed together with data that holds somebody's own words. One
+    /// salt tells nothing of another.
+    pub fn salt(self, seq: Seq) -> String {
         let Self([one, two]) = self;
-        let digest = Sha256::new()
-            .chain_update(one.to_be_bytes())
-            .chain_update(two.to_be_bytes())
-            .chain_update(seq.0.to_be_bytes())
-            .finalize();
-        let mut salt = [0; 16];
-        salt.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-        Salt(salt)
+        let hash = Hash::of([one, two, seq.0].map(u64::to_be_bytes).as_flattened());
+        hash.to_string().chars().take(SALT_DIGITS).collect()
     }
 }
 
@@ -53,7 +49,7 @@ pub struct Erasure {
 
 impl Draft {
     /// Puts a salt before its data.
-    pub(crate) fn salt(&mut self, salt: Salt) {
+    pub(crate) fn salt(&mut self, salt: &str) {
         if let Some(fields) = self.data.strip_prefix('{').filter(|fields| *fields != "}") {
             self.data = format!("{SALTED}{salt}\",{fields}").into();
         }
@@ -90,7 +86,7 @@ impl Entry {
 
     /// The hash of some of its words, with its salt: once that is erased, nobody can guess the words from the hash.
     pub fn hash_of_words(&self, words: &str) -> Hash {
-        let salt = split_salted(&self.data).and_then(|_| self.data.get(SALTED.len()..SALTED.len() + 32));
+        let salt = split_salted(&self.data).and_then(|_| self.data.get(SALTED.len()..SALTED.len() + SALT_DIGITS));
         match salt {
             Some(salt) => Hash::of(format!("{salt}{words}").as_bytes()),
             None => Hash::of(words.as_bytes()),
@@ -153,7 +149,7 @@ fn split_copied(fields: &str) -> (Vec<Seq>, &str) {
 
 /// The fields behind a salt.
 fn split_salted(data: &str) -> Option<&str> {
-    data.strip_prefix(SALTED)?.get(32..)?.strip_prefix("\",")
+    data.strip_prefix(SALTED)?.get(SALT_DIGITS..)?.strip_prefix("\",")
 }
 
 /// What became of the data, and the fields behind that.
@@ -192,7 +188,7 @@ mod tests {
     #[test]
     fn data_is_read_without_what_stands_before_it() {
         let mut draft = draft();
-        draft.salt(SaltSeed([1, 2]).salt(Seq(4)));
+        draft.salt(&SaltSeed([1, 2]).salt(Seq(4)));
         insta::assert_snapshot!(draft.data, @r#"{"hash_salt":"2a14a59b89f899509eba54d0b2880c02","content":"hello"}"#);
         let salted = entry(&draft.data);
         assert_eq!(salted.json(), r#"{"content":"hello"}"#);
@@ -213,7 +209,7 @@ mod tests {
         assert_eq!(&*draft.data, r#"{"content":"hello"}"#);
         draft.copied_from(&[Seq(3), Seq(15)]);
         let unsalted = entry(&draft.data);
-        draft.salt(SaltSeed([1, 2]).salt(Seq(4)));
+        draft.salt(&SaltSeed([1, 2]).salt(Seq(4)));
         let salted = entry(&draft.data);
         let erasure = Erasure { sha256: salted.data_hash(), by: Seq(12) };
         let gone = entry(&erased(erasure, &copied(&salted.copied_from(), r#"{"content":"[erased]"}"#)));
@@ -248,8 +244,7 @@ mod tests {
 
     #[test]
     fn salts_differ_by_entry_and_by_seed() {
-        let salts =
-            [([1, 2], 1), ([1, 2], 2), ([2, 1], 1)].map(|(seed, seq)| SaltSeed(seed).salt(Seq(seq)).to_string());
+        let salts = [([1, 2], 1), ([1, 2], 2), ([2, 1], 1)].map(|(seed, seq)| SaltSeed(seed).salt(Seq(seq)));
         assert!(salts[0] != salts[1] && salts[0] != salts[2] && salts[1] != salts[2], "{salts:?}");
         assert_eq!(Head::default().seq, Seq::ZERO);
     }

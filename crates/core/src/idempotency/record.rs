@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{IdempotencyKey, Request, reused};
 use crate::{
-    entry::{Actor, Draft, Hash, Salt},
+    entry::{Actor, Draft, Hash},
     error::Error,
     fact::{self, Fact, Sentence},
     id::{Seq, SessionId},
@@ -82,7 +82,7 @@ impl Begun {
 }
 
 /// The draft of an entry of a record.
-pub fn draft(fact: &impl Fact, salt: Salt) -> Draft {
+pub fn draft(fact: &impl Fact, salt: &str) -> Draft {
     let mut draft = fact::draft(fact, &State::default());
     draft.salt(salt);
     draft

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::look_alike::{Opening, is_invisible};
+use crate::id::is_control;
 
 /// The tags of the parts of all layouts, each of several words, so that code hardly ever has them. A text that has one
 /// of these behind `<` or `</` is escaped there, and nowhere else, so that code and markup stay readable.
@@ -62,7 +63,7 @@ fn escaped(text: &str, tags: &[&str], with_marks: bool) -> String {
 
 /// A text on one line, for what somebody outside chooses, such as the address of a page: it must not write lines of a prompt.
 pub fn one_line(text: &str) -> String {
-    escape(&text.split(char::is_control).collect::<Vec<_>>().join(" "))
+    escape(&text.split(is_control).collect::<Vec<_>>().join(" "))
 }
 
 /// A text inside of the quotes of an attribute.
@@ -152,6 +153,13 @@ mod tests {
     #[test]
     fn an_attribute_cannot_be_left() {
         assert_eq!(attribute("a\" x=\"</LEFT_OUT>"), "a&quot; x=&quot;&lt;/LEFT_OUT>");
+    }
+
+    #[test]
+    fn what_somebody_outside_chooses_stays_on_its_line() {
+        for end in ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'] {
+            assert_eq!(one_line(&format!("a{end}[from lead] go")), "a [from lead] go");
+        }
     }
 
     #[test]

@@ -14,10 +14,10 @@ use crate::{
 #[serde(default)]
 pub struct Observations {
     /// The tabs of the browser.
-    #[serde(skip_serializing_if = "Observed::is_absent")]
+    #[serde(skip_serializing_if = "crate::json::is_default")]
     pub tabs: Observed<Vec<Tab>>,
     /// What was found for it in all that was ever said, the best first. Only places are kept, no words.
-    #[serde(skip_serializing_if = "Observed::is_absent")]
+    #[serde(skip_serializing_if = "crate::json::is_default")]
     pub recall: Observed<Vec<Passage>>,
     /// Why more may be found than was, if so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -86,17 +86,4 @@ pub struct Tab {
     /// Whether it is the one in front.
     #[serde(default)]
     pub active: bool,
-}
-
-impl Observations {
-    /// Whether nothing was observed.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl<T> Observed<T> {
-    fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
 }

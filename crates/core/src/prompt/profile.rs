@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{layout, part_name, share::Allowed};
-pub use super::{
-    layout::{LayoutName, LayoutPart, LayoutText},
-    part_name::PartName,
-    share::{Amount, Shares},
-};
+use super::{Allowed, Amount, LayoutName, LayoutPart, LayoutText, PartName, Shares, layout, part_name};
 use crate::{
     count::{Factor, Tokens},
     error::Error,
@@ -78,11 +73,6 @@ fn shares<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<PartNam
 }
 
 impl Profile {
-    /// Whether it says nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// How many tokens of a model's window are kept for its answer.
     pub fn room_for_answer(&self, window: Tokens) -> Tokens {
         self.answer_tokens.unwrap_or(ANSWER_TOKENS.min(Tokens(window.0 / 8)))

@@ -40,9 +40,7 @@ impl Amount {
     pub fn of(self, budget: Tokens) -> Tokens {
         match self {
             Self::Tokens(tokens) => tokens.min(budget),
-            Self::Percent(percent) => {
-                Tokens(budget.0 / 100 * u64::from(percent) + budget.0 % 100 * u64::from(percent) / 100)
-            }
+            Self::Percent(percent) => budget.part(percent.into(), 100),
         }
     }
 }

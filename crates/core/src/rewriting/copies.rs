@@ -49,8 +49,8 @@ pub struct CopySearch {
     pub(super) turns: BTreeSet<Seq>,
     /// The long texts of the entry and its copies.
     long: BTreeSet<Hash>,
-    /// The long texts that other entries refer to, and one of those entries.
-    needed: BTreeMap<Hash, Seq>,
+    /// The long texts that other entries refer to.
+    needed: BTreeSet<Hash>,
     /// What was sealed of entries in which a secret was hidden.
     pub(super) sealed: BTreeMap<Seq, Hash>,
 }
@@ -120,9 +120,7 @@ impl CopySearch {
     pub fn note_needed(&mut self, entry: &Entry) {
         let is_version = entry.header.seq > self.seq && self.is_version(entry);
         let texts = event::long_texts(&entry.header.kind, &entry.data).into_iter();
-        for hash in texts.filter(|hash| !is_version || !self.long.contains(hash)) {
-            self.needed.insert(hash, entry.header.seq);
-        }
+        self.needed.extend(texts.filter(|hash| !is_version || !self.long.contains(hash)));
     }
 
     /// The data of a later version without the words that it says again; `None` where it says none of them.
@@ -179,7 +177,7 @@ impl CopySearch {
 
     /// The long texts that nobody refers to any more.
     pub(super) fn unneeded(&self) -> BTreeSet<Hash> {
-        self.long.iter().filter(|hash| !self.needed.contains_key(hash)).copied().collect()
+        self.long.difference(&self.needed).copied().collect()
     }
 
     /// Whether an entry says anew as a whole what the erased one is about, or was copied from it.

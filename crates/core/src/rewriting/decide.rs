@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{EraseEntry, ErasedEntry};
+use super::{EraseEntry, ErasedEntry, words::data_of};
 use crate::{
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     entry::{Entry, Erasure, Hash, copied, erased},
@@ -68,7 +68,10 @@ impl Command for EraseEntry {
         }
         for &seq in &copies.turns {
             let turn = decision.entry(seq)?.ok_or(Error::NoEntry { seq, head })?;
-            rewritten.extend(without_hash(&turn, by).map(|data| (seq, data)));
+            // It has a hash of the prompt that showed the words.
+            let mut data = data_of(&turn);
+            forget_prompt(&mut data);
+            rewritten.push((seq, in_place_of(&turn, by, &data)));
         }
         rewritten.sort_unstable();
         let copied = rewritten.iter().map(|(seq, data)| ChangedEntry { seq: *seq, sha256: Hash::of(data.as_bytes()) });
@@ -111,20 +114,13 @@ fn answer(seq: Seq, erased_by: Option<Seq>, copies: &[ChangedEntry]) -> ErasedEn
 /// What stands in the place of the data of an entry that `by` erases; `None` where it holds no words.
 fn without_words(entry: &Entry, by: Seq) -> Option<Arc<str>> {
     let kind = EventType::named(&entry.header.kind)?;
-    let mut data: Value = serde_json::from_str(&entry.json()).ok()?;
+    let mut data = data_of(entry);
     if kind.words(&data).is_empty() {
         return None;
     }
     event::erase(kind.kind, &mut data);
     forget_prompt(&mut data);
     Some(in_place_of(entry, by, &data))
-}
-
-/// What stands in the place of the data of a turn whose prompt showed what `by` erases.
-fn without_hash(turn: &Entry, by: Seq) -> Option<Arc<str>> {
-    let mut data: Value = serde_json::from_str(&turn.json()).ok()?;
-    forget_prompt(&mut data);
-    Some(in_place_of(turn, by, &data))
 }
 
 /// `data` as it stands in the place of what `by` erased of an entry.

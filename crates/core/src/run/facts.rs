@@ -20,7 +20,7 @@ use crate::{
 pub struct Started {
     pub(super) run: RunId,
     pub(super) kind: RunKind,
-    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub(super) limits: Limits,
 }
 
@@ -81,7 +81,7 @@ pub struct ToolFinished {
     /// The call.
     pub tool_call_id: String,
     /// What it used of models and pages.
-    #[serde(default, skip_serializing_if = "Used::is_nothing")]
+    #[serde(default, skip_serializing_if = "crate::json::is_default")]
     pub used: Used,
 }
 

@@ -1,6 +1,5 @@
 //! The tool of models for their memory, by the name and with the arguments of Anthropic's `memory_20250818`.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -41,48 +40,6 @@ pub(crate) static MEMORY: OwnTool = OwnTool {
     },
 };
 
-#[derive(Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
-enum Arguments {
-    View {
-        path: String,
-        #[serde(default)]
-        view_range: Option<(i64, i64)>,
-    },
-    Create {
-        path: String,
-        file_text: String,
-    },
-    StrReplace {
-        path: String,
-        old_str: String,
-        #[serde(default)]
-        new_str: String,
-    },
-    Insert {
-        path: String,
-        insert_line: usize,
-        insert_text: String,
-    },
-    Delete {
-        path: String,
-    },
-    Rename {
-        old_path: String,
-        new_path: String,
-    },
-}
-
 fn call(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    let command = match parse(arguments)? {
-        Arguments::View { path, view_range } => MemoryCommand::View { path, lines: view_range },
-        Arguments::Create { path, file_text } => MemoryCommand::Create { path, text: file_text },
-        Arguments::StrReplace { path, old_str, new_str } => MemoryCommand::Replace { path, old: old_str, new: new_str },
-        Arguments::Insert { path, insert_line, insert_text } => {
-            MemoryCommand::Insert { path, line: insert_line, text: insert_text }
-        }
-        Arguments::Delete { path } => MemoryCommand::Delete { path },
-        Arguments::Rename { old_path, new_path } => MemoryCommand::Rename { old: old_path, new: new_path },
-    };
-    command.perform(decision)
+    parse::<MemoryCommand>(arguments)?.perform(decision)
 }

@@ -16,7 +16,7 @@ use crate::{
     agent::{DIRECTOR, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::ToolCall,
-    conversation::call_secrets::{ARGUMENTS, CallJson, Part, TakenSecrets},
+    conversation::call_secrets::{ARGUMENTS, CallJson, CallPart, TakenSecrets},
     error::Error,
     exact::quote_inexact,
     input::InputVisitor,
@@ -93,14 +93,8 @@ static DIRECTOR_TOOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         variable::SET_VARIABLE.name,
         variable::CLEAR_VARIABLE.name,
         variable::CLEAR_ALL_VARIABLES.name,
-        browser::INSPECT_TAB.name,
-        browser::DEBUG_NAVIGATE.name,
-        browser::DEBUG_ACTION.name,
-        browser::DEBUG_OPEN_TAB.name,
-        browser::DEBUG_CLOSE_TAB.name,
-        browser::DEPLOY_SCOUT.name,
     ];
-    own.into_iter().chain(READ_TOOLS.iter().copied()).collect()
+    own.iter().chain(browser::ALL).chain(READ_TOOLS).copied().collect()
 });
 
 /// Shows what becomes the value of a variable in the arguments of a tool.
@@ -282,7 +276,7 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        Part::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
+        CallPart::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 

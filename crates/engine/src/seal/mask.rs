@@ -4,7 +4,9 @@ mod written;
 
 use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use callboard_core::{api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, variable::HIDDEN};
+use callboard_core::{
+    api_words::API_WORDS, exact::quote_inexact, input::HideSecrets, text::replaced, variable::HIDDEN,
+};
 use serde_json::{Map, Value};
 
 use crate::seal::layer::{Hidden, Layer, TooMany, bytes_of};
@@ -88,18 +90,7 @@ impl Mask {
     /// `text` with known values hidden; `None` where there are none in it.
     pub fn mask(&self, text: &str) -> Option<String> {
         let found = self.found(text);
-        if found.is_empty() {
-            return None;
-        }
-        let mut masked = String::with_capacity(text.len());
-        let mut end = 0;
-        for range in found {
-            masked.push_str(text.get(end..range.start).unwrap_or_default());
-            masked.push_str(HIDDEN);
-            end = range.end;
-        }
-        masked.push_str(text.get(end..).unwrap_or_default());
-        Some(masked)
+        (!found.is_empty()).then(|| replaced(text, found.into_iter().map(|range| (range, HIDDEN))))
     }
 
     /// Where known values stand in `text`, in order, as ranges of its bytes. Values that overlap are one place.

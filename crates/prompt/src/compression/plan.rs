@@ -83,10 +83,7 @@ pub struct Aim {
 impl Aim {
     /// The same where what has `of` tokens here has `counted` for whom it is for.
     pub fn scaled(self, of: Tokens, counted: Tokens) -> Self {
-        let scaled = |tokens: Tokens| {
-            let scaled = u128::from(tokens.0) * u128::from(of.0) / u128::from(counted.0.max(1));
-            Tokens(u64::try_from(scaled).unwrap_or(u64::MAX))
-        };
+        let scaled = |tokens: Tokens| tokens.part(of.0, counted.0);
         let target = scaled(self.target).max(LEAST_TARGET);
         Self { target, keep_recent: self.keep_recent.map(scaled).filter(|recent| *recent < target) }
     }

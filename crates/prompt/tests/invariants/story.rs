@@ -21,7 +21,7 @@ use callboard_core::{
     file::{ContextFile, ObserveFiles},
     id::ThreadId,
     plan::{PatchTask, PutPlan, Status, TaskPatch},
-    prompt::{Layout, LayoutName, profile::LayoutPart},
+    prompt::{Layout, LayoutName, LayoutPart},
     run::{
         CancelRun, ClaimRun, DoTool, Due, FinishTool, PauseRun, ResumeRun, StartTool, ToolResults, TurnFailure,
         TurnReply, Used,

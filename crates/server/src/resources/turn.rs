@@ -70,9 +70,9 @@ pub(crate) async fn answer_turn(
     RepairedBody { body, options, repaired }: RepairedBody<api::TurnAnswer>,
 ) -> Result<Answer<api::TurnAnswered>, CallError> {
     let api::TurnAnswer { text, reasoning, tool_calls, message, directive, usage, error } = body;
-    let calls = given::read_calls(tool_calls)?;
+    let (tool_calls, beside) = given::read_calls(tool_calls)?;
     let (messages, own_usage) = message.map(answer::read).transpose()?.unwrap_or_default();
-    let (tool_calls, reasoning) = (calls.calls, reasoning.into_iter().chain(calls.reasoning).collect());
+    let reasoning = reasoning.into_iter().chain(beside).collect();
     let usage = usage.map(Into::into).or(own_usage);
     let directive = directive.map(Direct);
     let secrets = Vec::new();

@@ -78,7 +78,7 @@ pub(super) fn places(text: &str) -> Vec<Place> {
                 if is_secret_name(&name) {
                     let is_between = |byte: &&u8| byte.is_ascii_whitespace() || **byte == b':';
                     let start = at + bytes.iter().skip(at).take_while(is_between).count();
-                    at = start + value_bytes(bytes.get(start..).unwrap_or_default());
+                    at = start + value_bytes(text.get(start..).unwrap_or_default());
                     pointers += pointer.len() + token.len();
                     let number = format!("~~{}", places.len());
                     let own = if pointers > MOST_POINTERS { number.clone() } else { format!("{pointer}/{token}") };
@@ -94,16 +94,8 @@ pub(super) fn places(text: &str) -> Vec<Place> {
 }
 
 /// How many bytes the value has that the rest of a text of JSON begins with.
-fn value_bytes(json: &[u8]) -> usize {
-    let (mut at, mut depth) = (0_usize, 0_usize);
-    while let Some(byte) = json.get(at) {
-        match byte {
-            b'"' => at += text_bytes(json.get(at..).unwrap_or_default()),
-            b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
-            b'}' | b']' if depth > 0 => (at, depth) = (at + 1, depth - 1),
-            b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => break,
-            _ => at += 1,
-        }
-    }
-    at
+fn value_bytes(json: &str) -> usize {
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<IgnoredAny>();
+    values.next();
+    values.byte_offset()
 }
