@@ -97,7 +97,7 @@ impl Store for MemoryStore {
         if found.map_or(Head::default(), |journal| journal.row.head) != batch.expected {
             return Err(Error::Conflict { found: found.map(|journal| journal.row) });
         }
-        let keys = claim(&batch.entries, found)?;
+        let keys = batch.claims::<Error>(|key| Ok(found.and_then(|journal| journal.keys.get(key).copied())))?;
         if found.is_none() {
             journals.insert(batch.session.clone(), Journal::new(batch.kind, now));
         }
@@ -228,21 +228,6 @@ impl Store for MemoryStore {
     fn watch(&self) -> broadcast::Receiver<SessionId> {
         self.changed.subscribe()
     }
-}
-
-/// The keys that `entries` claim. Refused if one is taken in the journal, or twice among them.
-fn claim(entries: &[Entry], journal: Option<&Journal>) -> Result<HashMap<Arc<str>, Seq>, Error> {
-    let mut claimed = HashMap::new();
-    for entry in entries {
-        for key in &entry.header.keys {
-            let in_journal = journal.and_then(|journal| journal.keys.get(key));
-            if let Some(&seq) = in_journal.or_else(|| claimed.get(key)) {
-                return Err(Error::KeyTaken { key: key.clone(), seq });
-            }
-            claimed.insert(key.clone(), entry.header.seq);
-        }
-    }
-    Ok(claimed)
 }
 
 impl Journal {

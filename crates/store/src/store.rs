@@ -1,6 +1,6 @@
 //! The trait `Store`, and the types of its calls.
 
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use callboard_core::{
@@ -358,6 +358,24 @@ impl Append {
             last = *seq;
         }
         Ok(())
+    }
+
+    /// The keys that the batch claims. Refused with the first one that is taken: in the journal, where `claimed` finds it, or
+    /// earlier in the batch.
+    pub(crate) fn claims<E: From<Error>>(
+        &self,
+        claimed: impl Fn(&str) -> Result<Option<Seq>, E>,
+    ) -> Result<HashMap<Arc<str>, Seq>, E> {
+        let mut claims: HashMap<Arc<str>, Seq> = HashMap::new();
+        for header in self.entries.iter().map(|entry| &entry.header) {
+            for key in &header.keys {
+                if let Some(seq) = claimed(key)?.or_else(|| claims.get(key).copied()) {
+                    return Err(Error::KeyTaken { key: key.clone(), seq }.into());
+                }
+                claims.insert(key.clone(), header.seq);
+            }
+        }
+        Ok(claims)
     }
 
     /// The values that are gone after the batch.
