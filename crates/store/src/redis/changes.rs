@@ -19,7 +19,7 @@ use super::{
     client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    native::BlockingConnection,
+    native::Native,
     sessions,
 };
 use crate::store::WATCH_CAPACITY;
@@ -176,7 +176,7 @@ impl Reader {
         }
     }
 
-    async fn step(&mut self, connection: &mut Option<BlockingConnection>) -> Result<(), RedisFailure> {
+    async fn step(&mut self, connection: &mut Option<Native>) -> Result<(), RedisFailure> {
         if self.all {
             self.name_all().await?;
         }

@@ -9,7 +9,7 @@ use super::{
     command::{Command, Reply},
     error::RedisFailure,
     layout::Layout,
-    native::{BlockingConnection, Native},
+    native::Native,
     rest::Rest,
     script::Script,
 };
@@ -118,7 +118,7 @@ impl Client {
     }
 
     /// A connection that can wait for changes; `None` over REST, which cannot wait.
-    pub(super) async fn blocking_connection(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
+    pub(super) async fn blocking_connection(&self) -> Option<Result<Native, RedisFailure>> {
         match &self.transport {
             Transport::Native(native) => Some(native.blocking_connection().await),
             Transport::Rest(_) => None,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::{
     Client, Cmd, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, Pipeline, RedisError, RedisResult, Value,
-    aio::{ConnectionLike as _, ConnectionManager, ConnectionManagerConfig, MultiplexedConnection},
+    aio::{ConnectionManager, ConnectionManagerConfig},
     cluster::{ClusterClient, ClusterClientBuilder, ClusterConfig},
     cluster_async::ClusterConnection,
     cluster_routing::{Route, RoutingInfo, SingleNodeRoutingInfo, Slot, SlotAddr},
@@ -40,14 +40,7 @@ impl Native {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let info = url.as_str().into_connection_info().map_err(fault)?;
         let client = Client::open(info.clone()).map_err(fault)?;
-        let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(CONNECTING))
-            .set_response_timeout(Some(ANSWERING))
-            .set_number_of_retries(2)
-            .set_min_delay(Duration::from_millis(50))
-            .set_max_delay(Duration::from_millis(500));
-        let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
-        let standalone = Self::Standalone { client: Box::new(client), connection };
+        let standalone = Self::standalone(&client, ANSWERING).await?;
         let facts = standalone.call(&Command::new(["INFO", "server"])).await?.text()?;
         if !facts.contains("redis_mode:cluster") {
             return Ok(standalone);
@@ -57,6 +50,18 @@ impl Native {
         let client = cluster.response_timeout(ANSWERING).build().map_err(fault)?;
         let connection = client.get_async_connection().await.map_err(fault)?;
         Ok(Self::Cluster { client: Box::new(client), connection, slot: Slot::for_key(key) })
+    }
+
+    /// A connection to a single server.
+    async fn standalone(client: &Client, timeout: Duration) -> Result<Self, RedisFailure> {
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(CONNECTING))
+            .set_response_timeout(Some(timeout))
+            .set_number_of_retries(2)
+            .set_min_delay(Duration::from_millis(50))
+            .set_max_delay(Duration::from_millis(500));
+        let connection = ConnectionManager::new_with_config(client.clone(), config).await.map_err(fault)?;
+        Ok(Self::Standalone { client: Box::new(client.clone()), connection })
     }
 
     pub(super) async fn call(&self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
@@ -84,38 +89,16 @@ impl Native {
         Ok(answers.map_err(fault)?.into_iter().map(reply).collect())
     }
 
-    /// A separate connection, on which a command may wait at the server.
-    pub(super) async fn blocking_connection(&self) -> Result<BlockingConnection, RedisFailure> {
+    /// A separate connection for one command at a time, which may wait at the server.
+    pub(super) async fn blocking_connection(&self) -> Result<Self, RedisFailure> {
         match self {
-            Self::Standalone { client, .. } => {
-                let config = redis::AsyncConnectionConfig::new()
-                    .set_connection_timeout(Some(CONNECTING))
-                    .set_response_timeout(Some(WAITING));
-                let connection = client.get_multiplexed_async_connection_with_config(&config).await;
-                connection.map(BlockingConnection::Standalone).map_err(fault)
-            }
+            Self::Standalone { client, .. } => Self::standalone(client, WAITING).await,
             Self::Cluster { client, slot, .. } => {
                 let config = ClusterConfig::new().set_connection_timeout(CONNECTING).set_response_timeout(WAITING);
                 let connection = client.get_async_connection_with_config(config).await.map_err(fault)?;
-                Ok(BlockingConnection::Cluster(connection, *slot))
+                Ok(Self::Cluster { client: client.clone(), connection, slot: *slot })
             }
         }
-    }
-}
-
-/// A connection for one command at a time, which may wait at the server.
-pub(super) enum BlockingConnection {
-    Standalone(MultiplexedConnection),
-    Cluster(ClusterConnection, Slot),
-}
-
-impl BlockingConnection {
-    pub(super) async fn call(&mut self, command: &Command<'_>) -> Result<Reply, RedisFailure> {
-        let answer = match self {
-            Self::Standalone(connection) => connection.req_packed_command(&packed(command)).await,
-            Self::Cluster(connection, slot) => on_primary(connection, *slot, command).await,
-        };
-        reply(answer.map_err(fault)?)
     }
 }
 
