@@ -129,14 +129,7 @@ pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result
     let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
     let mut held = ids(client.run_on(&script::LEASE, &[], arguments).await?)?;
     held.sort();
-    let rows = client.run_each(&script::ROW, &held).await?;
-    let mut living = Vec::with_capacity(held.len());
-    for (id, found) in held.into_iter().zip(rows) {
-        if row(found?)?.is_some() {
-            living.push(id);
-        }
-    }
-    Ok(living)
+    Ok(living(client, held).await?.into_iter().map(|(id, _)| id).collect())
 }
 
 /// See [`Store::expired`](crate::Store::expired).
