@@ -82,7 +82,7 @@ impl RedisStore {
         let (durability, warnings) = server::check(&client, &address, settings.durability).await?;
         server::check_format(&client, &address).await?;
         let last_activity_at_open = sessions::last_activity(&client).await.map_err(unusable)?;
-        let changes = Changes::follow(&client, address.poll, &settings.supervisor).await.map_err(unusable)?;
+        let changes = Changes::follow(&client, address.options.poll, &settings.supervisor).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
         let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(client.clone()));
         let shown = address.shown();

@@ -38,7 +38,7 @@ enum Transport {
 
 impl Client {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
-        let layout = Layout::new(address.namespace.clone());
+        let layout = Layout::new(address.options.namespace.clone());
         let transport = match &address.protocol {
             Protocol::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
             Protocol::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
