@@ -82,8 +82,9 @@ impl RedisStore {
         let (durability, warnings) = server::check(&client, &address, settings.durability).await?;
         server::check_format(&client, &address).await?;
         let last_activity_at_open = sessions::last_activity(&client).await.map_err(unusable)?;
-        let changes = Changes::follow(&client, address.options.poll, &settings.supervisor).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
+        let changes = Changes::follow(&mut tasks, &client, address.options.poll, &settings.supervisor).await;
+        let changes = changes.map_err(unusable)?;
         let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(client.clone()));
         let shown = address.shown();
         Ok(Self { client, changes, durability, warnings, last_activity_at_open, shown, batcher, _tasks: tasks })

@@ -12,7 +12,7 @@ use callboard_core::id::SessionId;
 use callboard_tasks::Supervisor;
 use tokio::{
     sync::{Notify, broadcast},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 use super::{
@@ -44,12 +44,12 @@ pub(super) struct Changes {
     sender: broadcast::Sender<SessionId>,
     uncertain_since: Arc<Mutex<Option<Instant>>>,
     watched: Arc<Notify>,
-    reader: JoinHandle<()>,
 }
 
 impl Changes {
-    /// Starts to follow the changes of others.
+    /// Starts to follow the changes of others. That ends when `tasks` is dropped.
     pub(super) async fn follow(
+        tasks: &mut JoinSet<()>,
         client: &Arc<Client>,
         poll: Duration,
         supervisor: &Supervisor,
@@ -68,11 +68,11 @@ impl Changes {
             empty_polls: 0,
         };
         let reader = Arc::new(tokio::sync::Mutex::new(reader));
-        let reading = supervisor.keep("Redis changes", move || {
+        tasks.spawn(supervisor.keep("Redis changes", move || {
             let reader = reader.clone();
             async move { reader.lock().await.run().await }
-        });
-        Ok(Self { sender, uncertain_since, watched, reader: tokio::spawn(reading) })
+        }));
+        Ok(Self { sender, uncertain_since, watched })
     }
 
     /// Announces a session that was changed here.
@@ -95,13 +95,7 @@ impl Changes {
     }
 }
 
-impl Drop for Changes {
-    fn drop(&mut self) {
-        self.reader.abort();
-    }
-}
-
-/// The newest change that was seen: its position in the stream, and its number.
+/// A change that was seen: its position in the stream, and its number.
 #[derive(Debug)]
 struct Seen {
     place: String,
@@ -114,7 +108,7 @@ impl Seen {
         let count = count(client).await?;
         let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
         match client.call(&newest).await?.list()?.pop() {
-            Some(change) => Change::read(change).map(|change| Self { place: change.place, count: change.count }),
+            Some(change) => Change::read(change).map(|change| change.seen),
             None => Ok(Self { place: "0-0".to_owned(), count }),
         }
     }
@@ -129,8 +123,7 @@ async fn count(client: &Client) -> Result<i64, RedisFailure> {
 
 /// An item of the stream: sessions that changed together.
 struct Change {
-    place: String,
-    count: i64,
+    seen: Seen,
     by: String,
     sessions: Vec<SessionId>,
 }
@@ -141,7 +134,8 @@ impl Change {
         let [_, count, _, by, _, sessions] = fields.exactly()?;
         let sessions = sessions.text()?.split(' ').map(str::parse).collect::<Result<_, _>>();
         let sessions = sessions.map_err(|_| RedisFailure::Unexpected("a change has no session".to_owned()))?;
-        Ok(Self { place: place.text()?, count: count.number()?, by: by.text()?, sessions })
+        let seen = Seen { place: place.text()?, count: count.number()? };
+        Ok(Self { seen, by: by.text()?, sessions })
     }
 }
 
@@ -209,10 +203,10 @@ impl Reader {
     }
 
     fn take(&mut self, change: Change) {
-        if change.count != self.seen.count.saturating_add(1) {
+        if change.seen.count != self.seen.count.saturating_add(1) {
             self.all = true;
         }
-        self.seen = Seen { place: change.place, count: change.count };
+        self.seen = change.seen;
         let ours = change.by == self.client.name;
         if !ours || self.uncertain() {
             for session in change.sessions {
