@@ -12,13 +12,13 @@ mod command;
 mod entry;
 mod error;
 mod layout;
-mod native;
 mod read;
 mod rest;
 mod script;
 mod server;
 mod sessions;
 mod snapshots;
+mod transport;
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 

@@ -19,8 +19,8 @@ use super::{
     client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    native::Native,
     sessions,
+    transport::Transport,
 };
 use crate::store::WATCH_CAPACITY;
 
@@ -157,7 +157,7 @@ impl Reader {
     async fn run(&mut self) {
         let mut connection = None;
         loop {
-            if !self.client.is_native() && self.sender.receiver_count() == 0 {
+            if !self.client.transport.is_native() && self.sender.receiver_count() == 0 {
                 // Every poll costs, so it waits until somebody watches.
                 self.watched.notified().await;
                 continue;
@@ -170,14 +170,14 @@ impl Reader {
         }
     }
 
-    async fn step(&mut self, connection: &mut Option<Native>) -> Result<(), RedisFailure> {
+    async fn step(&mut self, connection: &mut Option<Transport>) -> Result<(), RedisFailure> {
         if self.all {
             self.name_all().await?;
         }
         if connection.is_none()
-            && let Some(made) = self.client.blocking_connection().await
+            && let Some(made) = self.client.transport.blocking_connection().await?
         {
-            *connection = Some(made?);
+            *connection = Some(made);
             self.check_count().await?;
         }
         let place = self.seen.place.clone();

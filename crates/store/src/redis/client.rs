@@ -5,13 +5,12 @@ use std::{borrow::Cow, iter, sync::Arc, time::Duration};
 use callboard_core::{id::SessionId, time::Timestamp};
 
 use super::{
-    address::{Address, Protocol},
+    address::Address,
     command::{Command, Reply},
     error::RedisFailure,
     layout::Layout,
-    native::Native,
-    rest::Rest,
     script::Script,
+    transport::Transport,
 };
 use crate::{Clock, server_time::ServerTime};
 
@@ -23,26 +22,17 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
 /// A connection to a server, the names of its keys, and the time by which sessions expire.
 pub(super) struct Client {
-    transport: Transport,
+    pub(super) transport: Transport,
     pub(super) layout: Layout,
     time: ServerTime,
     /// A random name of this handle, by which it recognises its own changes.
     pub(super) name: String,
 }
 
-/// The protocol in which commands are sent.
-enum Transport {
-    Native(Box<Native>),
-    Rest(Rest),
-}
-
 impl Client {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
         let layout = Layout::new(address.options.namespace.clone());
-        let transport = match &address.protocol {
-            Protocol::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
-            Protocol::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
-        };
+        let transport = Transport::connect(&address.protocol, &layout.format).await?;
         Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
     }
 
@@ -51,10 +41,7 @@ impl Client {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        match &self.transport {
-            Transport::Native(native) => native.all(commands).await,
-            Transport::Rest(rest) => rest.all(commands).await,
-        }
+        self.transport.all(commands).await
     }
 
     /// Runs a script for one session.
@@ -117,19 +104,6 @@ impl Client {
         Ok(Timestamp::nearest(ms))
     }
 
-    /// A connection that can wait for changes; `None` over REST, which cannot wait.
-    pub(super) async fn blocking_connection(&self) -> Option<Result<Native, RedisFailure>> {
-        match &self.transport {
-            Transport::Native(native) => Some(native.blocking_connection().await),
-            Transport::Rest(_) => None,
-        }
-    }
-
-    /// Whether it uses Redis' own protocol.
-    pub(super) fn is_native(&self) -> bool {
-        matches!(self.transport, Transport::Native(_))
-    }
-
     fn about<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
         let arguments = iter::once(session.to_string().into()).chain(arguments);
         self.command(script, &[session], arguments)
@@ -156,11 +130,7 @@ impl Client {
         let mut tried = 0;
         loop {
             tried += 1;
-            let answer = match &self.transport {
-                Transport::Native(native) => native.call(command).await,
-                Transport::Rest(rest) => rest.call(command).await,
-            };
-            match answer {
+            match self.transport.call(command).await {
                 Err(fault) if fault.is_not_ready() && tried < TRIES => tokio::time::sleep(BETWEEN_TRIES).await,
                 answer => return answer,
             }

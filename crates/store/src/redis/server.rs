@@ -26,7 +26,7 @@ pub(super) async fn check(
     asked: Durability,
 ) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
-    if !client.is_native() {
+    if !client.transport.is_native() {
         // Over REST the settings cannot be read.
         let promised = address.options.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
