@@ -1,5 +1,7 @@
 //! Rows of sessions: reading and listing them, leases, and finding expired ones.
 
+use std::{cmp::Reverse, collections::HashMap};
+
 use callboard_core::{
     entry::Head,
     id::{Seq, SessionId},
@@ -69,10 +71,10 @@ pub(super) async fn list(
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions).
 pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
-    let mut found: Vec<(SessionId, Row)> = Vec::new();
-    let mut skipped = 0;
+    // A session that is used meanwhile moves in the list, so others may be found twice.
+    let mut found: HashMap<SessionId, Row> = HashMap::new();
+    let (mut skipped, at_once) = (0, AT_ONCE.min(limit));
     while found.len() < limit {
-        let at_once = AT_ONCE.min(limit - found.len());
         let (skip, count) = (skipped.to_string(), at_once.to_string());
         let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
         let ids = ids(client.call(&Command::new(used)).await?)?;
@@ -83,9 +85,9 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
             break;
         }
     }
-    // A session that was used meanwhile has moved in the list, and may be found twice.
-    found.sort_by_key(|(id, row)| std::cmp::Reverse((row.last_activity, id.clone())));
-    found.dedup_by(|(one, _), (other, _)| one == other);
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(id, row)| Reverse((row.last_activity, id.clone())));
+    found.truncate(limit);
     Ok(found)
 }
 
