@@ -67,7 +67,7 @@ impl Client {
     async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, RedisFailure> {
         match self.call(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
-                command.0.splice(..2, ["EVAL".into(), script.code().into()]);
+                command.0.splice(..2, ["EVAL".into(), script.code.into()]);
                 self.call(&command).await
             }
             answer => answer,
@@ -118,7 +118,8 @@ impl Client {
         // With the clock of the system, the server's own clock is used, so that all handles agree on the time.
         let now = self.time.of_test().map(|now| now.as_millis().to_string()).unwrap_or_default();
         let keys = self.layout.keys(sessions);
-        let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
+        let mut words: Vec<Cow<'a, str>> =
+            vec!["EVALSHA".into(), script.hash.as_str().into(), keys.len().to_string().into()];
         words.extend(keys.into_iter().map(Cow::from));
         words.extend([now.into(), self.name.clone().into()]);
         words.extend(arguments);
