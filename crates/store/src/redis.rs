@@ -181,11 +181,11 @@ impl Store for RedisStore {
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.client.layout.sessions, after, limit).await
+        self.list(&self.client.layout.shared("sessions"), after, limit).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.client.layout.listed, after, limit).await
+        self.list(&self.client.layout.shared("listed"), after, limit).await
     }
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {

@@ -106,7 +106,8 @@ impl Seen {
     async fn newest(client: &Client) -> Result<Self, RedisFailure> {
         // In this order, a change in between is seen twice rather than missed.
         let count = count(client).await?;
-        let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
+        let changes = client.layout.shared("changes");
+        let newest = Command::new(["XREVRANGE", &changes, "+", "-", "COUNT", "1"]);
         match client.call(&newest).await?.list()?.pop() {
             Some(change) => Change::read(change).map(|change| change.seen),
             None => Ok(Self { place: "0-0".to_owned(), count }),
@@ -115,7 +116,7 @@ impl Seen {
 }
 
 async fn count(client: &Client) -> Result<i64, RedisFailure> {
-    match client.call(&Command::new(["GET", &client.layout.count])).await? {
+    match client.call(&Command::new(["GET", &client.layout.shared("count")])).await? {
         Reply::Nothing => Ok(0),
         count => count.number(),
     }
@@ -180,8 +181,8 @@ impl Reader {
             *connection = Some(made);
             self.check_count().await?;
         }
-        let place = self.seen.place.clone();
-        let stream = ["STREAMS", &self.client.layout.changes, &place];
+        let (changes, place) = (self.client.layout.shared("changes"), self.seen.place.clone());
+        let stream = ["STREAMS", &changes, &place];
         let found = match connection {
             Some(connection) => {
                 let words = ["XREAD", "COUNT", AT_ONCE, "BLOCK", WAIT_MILLIS].into_iter().chain(stream);
@@ -243,7 +244,8 @@ impl Reader {
     async fn name_all(&mut self) -> Result<(), RedisFailure> {
         let mut after = None;
         loop {
-            let ids = sessions::ids_behind(&self.client, &self.client.layout.sessions, after.as_ref()).await?;
+            let list = self.client.layout.shared("sessions");
+            let ids = sessions::ids_behind(&self.client, &list, after.as_ref()).await?;
             let Some(last) = ids.last().cloned() else { break };
             after = Some(last);
             for id in ids {

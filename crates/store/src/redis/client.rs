@@ -31,8 +31,8 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
-        let layout = Layout::new(address.options.namespace.clone());
-        let transport = Transport::connect(&address.protocol, &layout.format).await?;
+        let layout = Layout(address.options.namespace.clone());
+        let transport = Transport::connect(&address.protocol, &layout.shared("format")).await?;
         Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
     }
 

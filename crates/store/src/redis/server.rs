@@ -48,8 +48,8 @@ pub(super) async fn check(
 /// Refuses a namespace of another version. Writes the format into a new one, which also shows that the server can be written to.
 pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
     let found = async {
-        client.call(&Command::new(["SET", &client.layout.format, &FORMAT.to_string(), "NX"])).await?;
-        client.call(&Command::new(["GET", &client.layout.format])).await?.number()
+        client.call(&Command::new(["SET", &client.layout.shared("format"), &FORMAT.to_string(), "NX"])).await?;
+        client.call(&Command::new(["GET", &client.layout.shared("format")])).await?.number()
     };
     let found = found.await.map_err(|fault| unusable(address, fault))?;
     Error::check_format(address.shown(), found, FORMAT)

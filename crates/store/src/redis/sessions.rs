@@ -75,8 +75,8 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
     let mut found: HashMap<SessionId, Row> = HashMap::new();
     let (mut skipped, at_once) = (0, AT_ONCE.min(limit));
     while found.len() < limit {
-        let (skip, count) = (skipped.to_string(), at_once.to_string());
-        let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
+        let (list, skip, count) = (client.layout.shared("used"), skipped.to_string(), at_once.to_string());
+        let used = ["ZRANGE", &list, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
         let ids = ids(client.call(&Command::new(used)).await?)?;
         let is_last = ids.len() < at_once;
         skipped += ids.len();
