@@ -39,13 +39,7 @@ pub(super) enum Protocol {
 }
 
 /// The access token of a server over REST. It has no `Debug`, so it is never shown.
-pub(super) struct Token(String);
-
-impl Token {
-    pub(super) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
+pub(super) struct Token(pub(super) String);
 
 impl Address {
     /// Parses `url`. Reads the file of the token if the URL names one.
@@ -174,7 +168,7 @@ mod tests {
             let address = Address::parse(url).unwrap();
             assert_eq!(address.shown(), "redis-rest+https://host/");
             let Protocol::Rest { base, token } = address.protocol else { panic!("it is over REST") };
-            assert_eq!((base.as_str(), token.reveal()), ("https://host/", "to/ken"));
+            assert_eq!((base.as_str(), &*token.0), ("https://host/", "to/ken"));
         }
     }
 
@@ -184,7 +178,7 @@ mod tests {
         std::fs::write(file.path(), "token\n").unwrap();
         let url = format!("redis-rest+http://localhost:1?token_file={}", file.path().display());
         let Protocol::Rest { token, .. } = Address::parse(&url).unwrap().protocol else { panic!("it is over REST") };
-        assert_eq!(token.reveal(), "token");
+        assert_eq!(token.0, "token");
     }
 
     #[test]

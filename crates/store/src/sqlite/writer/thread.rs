@@ -40,15 +40,15 @@ impl WriteThread {
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
         while let Some((mut group, is_quiet)) = self.next(pause) {
-            let Some(mut connection) = self.lock.take() else {
+            let Some(mut guard) = self.lock.take() else {
                 resume_unwind(Box::new("a write panicked, so the store cannot write any more"));
             };
             // A task that waits for the connection might never get it between two slices of maintenance.
             group.extend(self.lock.take_batch());
             if !group.is_empty() {
-                connection.commit(group);
+                guard.connection.commit(group);
             }
-            pause = connection.maintain(is_quiet);
+            pause = guard.connection.maintain(is_quiet);
         }
     }
 
