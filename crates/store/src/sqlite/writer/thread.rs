@@ -1,18 +1,48 @@
 //! The thread that commits long writes and does maintenance.
 
 use std::{
+    io,
     panic::resume_unwind,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
+    thread::{Builder, JoinHandle},
     time::Duration,
 };
+
+use callboard_tasks::Supervisor;
 
 use super::{group::QueuedWrite, lock::WriteLock};
 
 /// The most writes that are committed together.
 const GROUP: usize = 256;
+
+/// A thread of the store. Dropping this waits for its end.
+pub(super) struct OwnedThread(Option<JoinHandle<()>>);
+
+impl OwnedThread {
+    /// Starts a thread that `supervisor` knows as `task`.
+    pub(super) fn start(
+        name: &str,
+        task: &'static str,
+        supervisor: &Supervisor,
+        run: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let supervisor = supervisor.clone();
+        let thread = Builder::new().name(name.to_owned()).spawn(move || supervisor.thread(task, run))?;
+        Ok(Self(Some(thread)))
+    }
+}
+
+impl Drop for OwnedThread {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // A panic is logged already.
+            let _ = thread.join();
+        }
+    }
+}
 
 /// What the thread is asked to do.
 pub(super) enum Message {
