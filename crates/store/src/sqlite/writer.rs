@@ -72,12 +72,12 @@ impl Writer {
         let lock = Arc::new(WriteLock::new(connection));
         let log = file::connect_log(path, durability).map_err(started)?;
         let checkpointer = checkpoint::start(log, long, Arc::downgrade(&lock), path.clone(), &supervisor)?;
-        let thread = WriteThread::new(messages, lock.clone());
+        let thread = WriteThread { messages, lock: lock.clone() };
         let thread = OwnedThread::start("callboard-store", "SQLite writer", &supervisor, || thread.run())
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        let queue = Arc::new(WriteQueue::new(lock, queue, supervisor));
+        let queue = Arc::new(WriteQueue { lock, queue, supervisor });
         Ok(Self { queue, flushes, room, changed, _thread: thread, _checkpointer: checkpointer })
     }
 
@@ -102,7 +102,7 @@ impl Writer {
         let gone = || Error::failed(doing, io::Error::other("the thread that writes has ended"));
         let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
         let (reply, answer) = oneshot::channel();
-        let work = Box::new(WriteCall::new(doing, work, reply, room));
+        let work = Box::new(WriteCall { doing, work, outcome: None, reply, _room: room });
         if is_short && !self.flushes {
             self.queue.submit_short(work, self.waiting() == 1);
         } else {

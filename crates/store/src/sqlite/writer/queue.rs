@@ -13,16 +13,12 @@ use super::{
 
 /// Hands writes to the connection.
 pub(super) struct WriteQueue {
-    lock: Arc<WriteLock>,
-    queue: mpsc::Sender<Message>,
-    supervisor: Supervisor,
+    pub(super) lock: Arc<WriteLock>,
+    pub(super) queue: mpsc::Sender<Message>,
+    pub(super) supervisor: Supervisor,
 }
 
 impl WriteQueue {
-    pub(super) fn new(lock: Arc<WriteLock>, queue: mpsc::Sender<Message>, supervisor: Supervisor) -> Self {
-        Self { lock, queue, supervisor }
-    }
-
     /// Hands a write to the thread.
     pub(super) fn hand_to_thread(&self, write: Box<dyn QueuedWrite>) {
         // If the thread has ended, the write is dropped, and its caller gets an error.

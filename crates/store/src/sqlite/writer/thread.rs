@@ -54,15 +54,11 @@ pub(super) enum Message {
 
 /// The thread's own data.
 pub(super) struct WriteThread {
-    messages: Receiver<Message>,
-    lock: Arc<WriteLock>,
+    pub(super) messages: Receiver<Message>,
+    pub(super) lock: Arc<WriteLock>,
 }
 
 impl WriteThread {
-    pub(super) fn new(messages: Receiver<Message>, lock: Arc<WriteLock>) -> Self {
-        Self { messages, lock }
-    }
-
     /// Runs until every handle is gone and the queue is empty.
     ///
     /// It unwinds if a write has panicked on another task: then the store cannot write any more, and the supervisor has to
