@@ -28,7 +28,7 @@ pub struct MemoryStore {
 }
 
 /// All data of one session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Journal {
     kind: JournalKind,
     row: Row,
@@ -99,7 +99,7 @@ impl Store for MemoryStore {
         }
         let keys = batch.claims::<Error>(|key| Ok(found.and_then(|journal| journal.keys.get(key).copied())))?;
         if found.is_none() {
-            journals.insert(batch.session.clone(), Journal::new(batch.kind, now));
+            journals.insert(batch.session.clone(), Journal { kind: batch.kind, ..Journal::default() });
         }
         if let Some(journal) = journals.get_mut(&batch.session) {
             journal.keys.extend(keys);
@@ -231,19 +231,6 @@ impl Store for MemoryStore {
 }
 
 impl Journal {
-    fn new(kind: JournalKind, now: Timestamp) -> Self {
-        Self {
-            kind,
-            row: Row { head: Head::default(), expires_at: None, last_activity: now },
-            lease: None,
-            entries: Vec::new(),
-            keys: HashMap::new(),
-            values: HashMap::new(),
-            snapshots: BTreeMap::new(),
-            rewritten: Seq::ZERO,
-        }
-    }
-
     fn is_session(&self) -> bool {
         self.kind == JournalKind::Session
     }

@@ -205,7 +205,7 @@ pub struct Lease {
 }
 
 /// What a store knows of a session without reading its entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The end of its journal.
     pub head: Head,
