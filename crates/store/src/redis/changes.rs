@@ -40,6 +40,7 @@ const UNCERTAIN: Duration = Duration::from_secs(120);
 const POLLS_PER_CHECK: u32 = 20;
 
 /// Announces changes to watchers.
+#[derive(Clone)]
 pub(super) struct Changes {
     sender: broadcast::Sender<SessionId>,
     uncertain_since: Arc<Mutex<Option<Instant>>>,
@@ -55,24 +56,15 @@ impl Changes {
         supervisor: &Supervisor,
     ) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
-        let (uncertain_since, watched) = (Arc::default(), Arc::new(Notify::new()));
-        let seen = Seen::newest(client).await?;
-        let reader = Reader {
-            client: client.clone(),
-            sender: sender.clone(),
-            uncertain_since: Arc::clone(&uncertain_since),
-            watched: watched.clone(),
-            poll,
-            seen,
-            all: false,
-            empty_polls: 0,
-        };
+        let changes = Self { sender, uncertain_since: Arc::default(), watched: Arc::default() };
+        let (client, seen) = (client.clone(), Seen::newest(client).await?);
+        let reader = Reader { client, changes: changes.clone(), poll, seen, all: false, empty_polls: 0 };
         let reader = Arc::new(tokio::sync::Mutex::new(reader));
         tasks.spawn(supervisor.keep("Redis changes", move || {
             let reader = reader.clone();
             async move { reader.lock().await.run().await }
         }));
-        Ok(Self { sender, uncertain_since, watched })
+        Ok(changes)
     }
 
     /// Announces a session that was changed here.
@@ -143,9 +135,7 @@ impl Change {
 /// The task that reads the stream.
 struct Reader {
     client: Arc<Client>,
-    sender: broadcast::Sender<SessionId>,
-    uncertain_since: Arc<Mutex<Option<Instant>>>,
-    watched: Arc<Notify>,
+    changes: Changes,
     poll: Duration,
     seen: Seen,
     /// Whether any session may have changed, so that all must be announced.
@@ -158,9 +148,9 @@ impl Reader {
     async fn run(&mut self) {
         let mut connection = None;
         loop {
-            if !self.client.transport.is_native() && self.sender.receiver_count() == 0 {
+            if !self.client.transport.is_native() && self.changes.sender.receiver_count() == 0 {
                 // Every poll costs, so it waits until somebody watches.
-                self.watched.notified().await;
+                self.changes.watched.notified().await;
                 continue;
             }
             if let Err(fault) = self.step(&mut connection).await {
@@ -210,14 +200,12 @@ impl Reader {
         self.seen = change.seen;
         let ours = change.by == self.client.name;
         if !ours || self.uncertain() {
-            for session in change.sessions {
-                let _ = self.sender.send(session);
-            }
+            change.sessions.iter().for_each(|session| self.changes.announce(session));
         }
     }
 
     fn uncertain(&self) -> bool {
-        let uncertain_since = *self.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let uncertain_since = *self.changes.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner);
         uncertain_since.is_some_and(|since| since.elapsed() < UNCERTAIN)
     }
 
@@ -248,9 +236,7 @@ impl Reader {
             let ids = sessions::ids_behind(&self.client, &list, after.as_ref()).await?;
             let Some(last) = ids.last().cloned() else { break };
             after = Some(last);
-            for id in ids {
-                let _ = self.sender.send(id);
-            }
+            ids.iter().for_each(|id| self.changes.announce(id));
         }
         self.all = false;
         Ok(())
