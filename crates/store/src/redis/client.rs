@@ -36,14 +36,6 @@ impl Client {
         Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
     }
 
-    /// Sends several commands at once. They are not one transaction.
-    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
-        if commands.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.transport.all(commands).await
-    }
-
     /// Runs a script for one session.
     pub(super) async fn run(
         &self,
@@ -74,14 +66,14 @@ impl Client {
         }
     }
 
-    /// Runs a script once for each of these sessions.
+    /// Runs a script once for each of these sessions, at least one.
     pub(super) async fn run_each(
         &self,
         script: &Script,
         sessions: &[SessionId],
     ) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let commands: Vec<_> = sessions.iter().map(|session| self.about(script, session, Vec::new())).collect();
-        let answers = self.all(&commands).await?;
+        let answers = self.transport.all(&commands).await?;
         let mut replies = Vec::with_capacity(commands.len());
         for (answer, command) in answers.into_iter().zip(commands) {
             replies.push(match answer {

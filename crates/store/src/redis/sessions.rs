@@ -106,7 +106,7 @@ async fn living(client: &Client, ids: Vec<SessionId>) -> Result<Vec<(SessionId, 
     }
     let now = client.now().await?;
     let ask = |id| Command::new(["HGET".to_owned(), client.layout.journal(id), layout::ROW.to_owned()]);
-    let rows = client.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
+    let rows = client.transport.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
     let mut found = Vec::with_capacity(ids.len());
     for (id, found_row) in ids.into_iter().zip(rows) {
         found.extend(row(found_row?)?.filter(|row| row.lives(now)).map(|row| (id, row)));

@@ -83,6 +83,7 @@ impl Transport {
         reply(answer.map_err(fault)?)
     }
 
+    /// Sends several commands at once, at least one. They are not one transaction.
     pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let answers = match self {
             Self::Standalone { connection, .. } => {
