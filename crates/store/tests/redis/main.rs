@@ -102,7 +102,7 @@ async fn sessions_that_are_used_meanwhile_make_no_list_shorter() {
         }
     });
     for _ in 0..20 {
-        assert_eq!(store.recent_sessions(400).await.unwrap().len(), 400);
+        assert_eq!(store.recent_sessions(300).await.unwrap().len(), 300);
     }
     using.abort();
 }
