@@ -73,11 +73,12 @@ impl Writer {
         let log = file::connect_log(path, durability).map_err(started)?;
         let checkpointer = checkpoint::start(log, long, Arc::downgrade(&lock), path.clone(), &supervisor)?;
         let thread = WriteThread { messages, lock: lock.clone() };
+        // If the thread cannot be started, this goes first, with the connection that the checkpointer waits for.
+        let queue = Arc::new(WriteQueue { lock, queue, supervisor: supervisor.clone() });
         let thread = OwnedThread::start("callboard-store", "SQLite writer", &supervisor, || thread.run())
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        let queue = Arc::new(WriteQueue { lock, queue, supervisor });
         Ok(Self { queue, flushes, room, changed, _thread: thread, _checkpointer: checkpointer })
     }
 
