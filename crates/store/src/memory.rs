@@ -28,7 +28,7 @@ pub struct MemoryStore {
 }
 
 /// All data of one session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Journal {
     kind: JournalKind,
     row: Row,
@@ -97,9 +97,9 @@ impl Store for MemoryStore {
         if found.map_or(Head::default(), |journal| journal.row.head) != batch.expected {
             return Err(Error::Conflict { found: found.map(|journal| journal.row) });
         }
-        let keys = claim(&batch.entries, found)?;
+        let keys = batch.claims::<Error>(|key| Ok(found.and_then(|journal| journal.keys.get(key).copied())))?;
         if found.is_none() {
-            journals.insert(batch.session.clone(), Journal::new(batch.kind, now));
+            journals.insert(batch.session.clone(), Journal { kind: batch.kind, ..Journal::default() });
         }
         if let Some(journal) = journals.get_mut(&batch.session) {
             journal.keys.extend(keys);
@@ -230,35 +230,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// The keys that `entries` claim. Refused if one is taken in the journal, or twice among them.
-fn claim(entries: &[Entry], journal: Option<&Journal>) -> Result<HashMap<Arc<str>, Seq>, Error> {
-    let mut claimed = HashMap::new();
-    for entry in entries {
-        for key in &entry.header.keys {
-            let in_journal = journal.and_then(|journal| journal.keys.get(key));
-            if let Some(&seq) = in_journal.or_else(|| claimed.get(key)) {
-                return Err(Error::KeyTaken { key: key.clone(), seq });
-            }
-            claimed.insert(key.clone(), entry.header.seq);
-        }
-    }
-    Ok(claimed)
-}
-
 impl Journal {
-    fn new(kind: JournalKind, now: Timestamp) -> Self {
-        Self {
-            kind,
-            row: Row { head: Head::default(), expires_at: None, last_activity: now },
-            lease: None,
-            entries: Vec::new(),
-            keys: HashMap::new(),
-            values: HashMap::new(),
-            snapshots: BTreeMap::new(),
-            rewritten: Seq::ZERO,
-        }
-    }
-
     fn is_session(&self) -> bool {
         self.kind == JournalKind::Session
     }

@@ -100,7 +100,7 @@ async fn follow_changes(database: &Database) -> Result<Changes, Error> {
     let sql = "SELECT nextval('node'), pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
     let changes = |row: &_| Ok(Changes::new(get(row, 0)?, get(row, 1)?));
     let begun = database.first_row("beginning to watch", sql, &[], changes).await?;
-    begun.ok_or_else(|| Error::damaged(database.address().to_string(), "a sequence has no next number"))
+    begun.ok_or_else(|| Error::damaged(database.address.to_string(), "a sequence has no next number"))
 }
 
 impl Drop for PostgresStore {

@@ -12,13 +12,13 @@ mod command;
 mod entry;
 mod error;
 mod layout;
-mod native;
 mod read;
 mod rest;
 mod script;
 mod server;
 mod sessions;
 mod snapshots;
+mod transport;
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -82,8 +82,9 @@ impl RedisStore {
         let (durability, warnings) = server::check(&client, &address, settings.durability).await?;
         server::check_format(&client, &address).await?;
         let last_activity_at_open = sessions::last_activity(&client).await.map_err(unusable)?;
-        let changes = Changes::follow(&client, address.poll, &settings.supervisor).await.map_err(unusable)?;
         let mut tasks = JoinSet::new();
+        let changes = Changes::follow(&mut tasks, &client, address.options.poll, &settings.supervisor).await;
+        let changes = changes.map_err(unusable)?;
         let batcher = AppendBatcher::start(&mut tasks, &settings.supervisor, append::Sender(client.clone()));
         let shown = address.shown();
         Ok(Self { client, changes, durability, warnings, last_activity_at_open, shown, batcher, _tasks: tasks })
@@ -180,11 +181,11 @@ impl Store for RedisStore {
     }
 
     async fn journals(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.client.layout.sessions, after, limit).await
+        self.list(&self.client.layout.shared("sessions"), after, limit).await
     }
 
     async fn sessions(&self, after: Option<&SessionId>, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {
-        self.list(&self.client.layout.listed, after, limit).await
+        self.list(&self.client.layout.shared("listed"), after, limit).await
     }
 
     async fn recent_sessions(&self, limit: usize) -> Result<Vec<(SessionId, Row)>, Error> {

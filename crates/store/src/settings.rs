@@ -72,11 +72,9 @@ enum StoreUrl<'a> {
     Redis(&'a str),
 }
 
-/// The forms of URLs, except those of Redis.
-const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE";
-
-/// The forms of URLs of Redis.
-const REDIS_FORMS: &str = "redis://HOST, rediss://HOST, redis-rest+https://TOKEN@HOST and redis-rest+http://…";
+/// The forms of URLs.
+const KNOWN: &str = "memory:, sqlite:PATH, postgres://HOST/DATABASE, redis://HOST, rediss://HOST, \
+                     redis-rest+https://TOKEN@HOST and redis-rest+http://…";
 
 fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
     // The rest of the URL may contain a password, so errors do not repeat it.
@@ -91,8 +89,8 @@ fn parse(url: &str) -> Result<StoreUrl<'_>, Error> {
         Some(("sqlite", path)) => Ok(StoreUrl::Sqlite(path.strip_prefix("//").unwrap_or(path))),
         Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(StoreUrl::Postgres(url)),
         Some(("redis" | "rediss" | "redis-rest+https" | "redis-rest+http", _)) => Ok(StoreUrl::Redis(url)),
-        Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}, {REDIS_FORMS}")),
-        None => refuse(url, &format!("it has no scheme: write {KNOWN}, {REDIS_FORMS}")),
+        Some((scheme, _)) => refuse(&format!("{scheme}:…"), &format!("this version knows {KNOWN}")),
+        None => refuse(url, &format!("it has no scheme: write {KNOWN}")),
     }
 }
 

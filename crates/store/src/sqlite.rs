@@ -128,7 +128,7 @@ impl Store for SqliteStore {
 
     async fn row(&self, session: &SessionId) -> Result<Option<Row>, Error> {
         let now = self.clock.now();
-        if let Ok(row) = self.rows.row(session, now) {
+        if let Some(row) = self.rows.row(session, now) {
             return Ok(row);
         }
         self.read_session("looking for a session", session, |_, found| Ok(Some(found.row))).await

@@ -1,6 +1,6 @@
 //! The trait `Store`, and the types of its calls.
 
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use callboard_core::{
@@ -205,7 +205,7 @@ pub struct Lease {
 }
 
 /// What a store knows of a session without reading its entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The end of its journal.
     pub head: Head,
@@ -358,6 +358,24 @@ impl Append {
             last = *seq;
         }
         Ok(())
+    }
+
+    /// The keys that the batch claims. Refused with the first one that is taken: in the journal, where `claimed` finds it, or
+    /// earlier in the batch.
+    pub(crate) fn claims<E: From<Error>>(
+        &self,
+        claimed: impl Fn(&str) -> Result<Option<Seq>, E>,
+    ) -> Result<HashMap<Arc<str>, Seq>, E> {
+        let mut claims: HashMap<Arc<str>, Seq> = HashMap::new();
+        for header in self.entries.iter().map(|entry| &entry.header) {
+            for key in &header.keys {
+                if let Some(seq) = claimed(key)?.or_else(|| claims.get(key).copied()) {
+                    return Err(Error::KeyTaken { key: key.clone(), seq }.into());
+                }
+                claims.insert(key.clone(), header.seq);
+            }
+        }
+        Ok(claims)
     }
 
     /// The values that are gone after the batch.

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    entry::{Hash, Head},
+    entry::Head,
     id::{Seq, SessionId},
     time::Timestamp,
 };
@@ -23,22 +23,15 @@ async fn expiring(fixture: &impl Fixture, store: &Arc<dyn Store>, id: &str, seco
 
 pub async fn what_has_expired_is_gone_for_every_call(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let mut journal = expiring(fixture, &store, "s", 60).await;
-    let hash = Hash::of(b"large");
-    let mut batch = journal.batch([note("b")]);
-    batch.values.push((hash, "large".into()));
-    journal.append(batch).await.unwrap();
-    store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
-
+    let expires_at = fixture.clock().now().plus_seconds(60);
+    let mut journal = JournalWriter::furnished(&store, "s", Some(expires_at)).await;
     fixture.clock().advance_seconds(59);
     assert!(store.row(&journal.session).await.unwrap().is_some(), "it is there until then");
     fixture.clock().advance_seconds(1);
     assert_eq!(store.row(&journal.session).await.unwrap(), None);
     assert_eq!(store.touch(&journal.session, None).await.unwrap(), None, "a touch that comes too late");
     assert_eq!(store.read(&journal.session, everything()).await.unwrap(), []);
-    assert_eq!(store.find(&journal.session, "k").await.unwrap(), None);
-    assert_eq!(store.value(&journal.session, hash).await.unwrap(), None);
-    assert_eq!(store.snapshot(&journal.session, Seq(9)).await.unwrap(), None);
+    assert_eq!(journal.has().await, [false; 4]);
     assert_eq!(store.sessions(None, 9).await.unwrap(), []);
     assert!(matches!(journal.try_write([note("c")]).await, Err(Error::Conflict { found: None })));
     assert!(!store.delete(&journal.session).await.unwrap());
@@ -46,14 +39,13 @@ pub async fn what_has_expired_is_gone_for_every_call(fixture: &impl Fixture) {
 
 pub async fn an_append_makes_an_expired_session_anew(fixture: &impl Fixture) {
     let store = fixture.open().await;
-    let old = expiring(fixture, &store, "s", 60).await;
-    let (hash, head) = (Hash::of(b"large"), old.head);
+    let expires_at = fixture.clock().now().plus_seconds(60);
+    let old = JournalWriter::furnished(&store, "s", Some(expires_at)).await;
     fixture.clock().advance_seconds(61);
     let new = JournalWriter::with(&store, "s", "new").await;
     assert_eq!(new.texts().await, ["new"]);
-    assert_eq!(store.find(&new.session, "k").await.unwrap(), None);
-    assert_eq!(store.value(&new.session, hash).await.unwrap(), None);
-    store.put_snapshot(&new.session, head, Arc::from(*b"of the past")).await.unwrap();
+    assert_eq!(new.has().await, [false; 4]);
+    store.put_snapshot(&new.session, old.head, Arc::from(*b"of the past")).await.unwrap();
     assert_eq!(store.snapshot(&new.session, Seq(9)).await.unwrap(), None);
     assert_eq!(store.sweep(9).await.unwrap(), [], "the new one has not expired");
     assert_eq!(new.texts().await, ["new"]);
@@ -178,9 +170,7 @@ impl SeededRandom {
 async fn is_anywhere(store: &Arc<dyn Store>, s: &SessionId) -> bool {
     store.row(s).await.unwrap().is_some()
         || !store.read(s, everything()).await.unwrap().is_empty()
-        || store.find(s, "k").await.unwrap().is_some()
-        || store.value(s, Hash::of(b"large")).await.unwrap().is_some()
-        || store.snapshot(s, Seq(u64::MAX)).await.unwrap().is_some()
+        || JournalWriter::new(store, s.as_str()).has().await != [false; 4]
         || store.sessions(None, 99).await.unwrap().iter().any(|(id, _)| id == s)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_core::{
     audience::Audience,
     entry::{Actor, Draft, Entry, Hash, Head},
-    id::SessionId,
+    id::{Seq, SessionId},
     time::Timestamp,
 };
 
@@ -47,6 +47,16 @@ impl JournalWriter {
         store.put_snapshot(&journal.session, journal.head, Arc::from(*b"state")).await.unwrap();
         assert_eq!(journal.texts().await, ["claims"], "a new one starts empty");
         journal
+    }
+
+    /// Whether a furnished session has its entry, its key, its value and its snapshot.
+    pub async fn has(&self) -> [bool; 4] {
+        let Self { store, session, .. } = self;
+        let entry = self.texts().await.contains(&"claims".to_owned());
+        let key = store.find(session, "k").await.unwrap();
+        let value = store.value(session, Hash::of(b"large")).await.unwrap();
+        let snapshot = store.snapshot(session, Seq(u64::MAX)).await.unwrap();
+        [entry, key.is_some(), value.is_some(), snapshot.is_some()]
     }
 
     /// A batch that appends `drafts` at the head.

@@ -1,9 +1,6 @@
 use std::sync::Arc;
 
-use callboard_core::{
-    entry::Hash,
-    id::{Seq, SessionId},
-};
+use callboard_core::id::SessionId;
 
 use super::{
     Fixture,
@@ -132,23 +129,14 @@ pub async fn unlisted_journals_are_no_sessions(fixture: &impl Fixture) {
     assert_eq!(recent(&store, 9).await, ["b", "a"]);
 }
 
-/// Whether a furnished session has its key, its value, its snapshot and its entry.
-async fn has(journal: &JournalWriter) -> [bool; 4] {
-    let JournalWriter { store, session, .. } = journal;
-    let snapshot = store.snapshot(session, Seq(9)).await.unwrap();
-    let value = store.value(session, Hash::of(b"large")).await.unwrap();
-    let key = store.find(session, "k").await.unwrap();
-    [key.is_some(), value.is_some(), snapshot.is_some(), journal.texts().await.contains(&"claims".to_owned())]
-}
-
 pub async fn what_is_deleted_is_gone_and_others_stay(fixture: &impl Fixture) {
     let store = fixture.open().await;
     let gone = JournalWriter::furnished(&store, "gone", None).await;
     let other = JournalWriter::furnished(&store, "other", None).await;
     assert!(store.delete(&gone.session).await.unwrap());
     assert_eq!(store.row(&gone.session).await.unwrap(), None);
-    assert_eq!(has(&gone).await, [false; 4]);
-    assert_eq!(has(&other).await, [true; 4]);
+    assert_eq!(gone.has().await, [false; 4]);
+    assert_eq!(other.has().await, [true; 4]);
     assert_eq!(store.sessions(None, 9).await.unwrap().len(), 1);
     assert_eq!(store.touch(&gone.session, Some(seconds(4_000_000_000))).await.unwrap(), None);
     assert!(!store.delete(&gone.session).await.unwrap(), "it is deleted once");
@@ -160,7 +148,7 @@ pub async fn a_session_that_was_deleted_starts_empty_again(fixture: &impl Fixtur
     store.delete(&journal.session).await.unwrap();
     let again = JournalWriter::with(&store, "s", "new").await;
     assert_eq!(again.texts().await, ["new"]);
-    assert_eq!(has(&again).await, [false; 4]);
+    assert_eq!(again.has().await, [false; 4]);
     let mut late = journal;
     late.try_write([note("of the past")]).await.unwrap_err();
     assert_eq!(again.texts().await, ["new"]);

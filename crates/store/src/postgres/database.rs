@@ -27,7 +27,7 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone)]
 pub(super) struct Database {
     pool: Pool,
-    address: Address,
+    pub(super) address: Address,
     pub(super) time: Arc<ServerTime>,
 }
 
@@ -45,10 +45,6 @@ impl Database {
             .build()
             .map_err(|error| Error::cannot_open(address.to_string(), error.to_string()))?;
         Ok(Self { pool, address, time: Arc::new(ServerTime::new(clock)) })
-    }
-
-    pub(super) fn address(&self) -> &Address {
-        &self.address
     }
 
     /// The time of a test's clock in milliseconds; `None` for the time of the server.

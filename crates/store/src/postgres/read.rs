@@ -19,15 +19,14 @@ pub(super) async fn read(database: &Database, session: &SessionId, query: &Query
     let (start, end) = (column::number(query.seqs.start), column::number(query.seqs.end));
     let (name, test_time, limit) = (session.as_str(), database.test_time(), column::limit(query.limit));
     let (types, subjects) = (hashes(&query.types), hashes(&query.subjects));
-    let filter = Filter::of(query);
     let mut params = vec![&name as &(dyn tokio_postgres::types::ToSql + Sync), &test_time, &start, &end, &limit];
-    if matches!(filter, Filter::Types | Filter::TypesAndSubjects) {
+    if !types.is_empty() {
         params.push(&types);
     }
-    if matches!(filter, Filter::Subjects | Filter::TypesAndSubjects) {
+    if !subjects.is_empty() {
         params.push(&subjects);
     }
-    database.rows("reading entries", &sql(filter, query.order), &params, column::entry).await
+    database.rows("reading entries", &sql(query), &params, column::entry).await
 }
 
 /// See [`Store::read_each`](crate::Store::read_each).
@@ -39,42 +38,23 @@ pub(super) async fn read_each(database: &Database, session: &SessionId, seqs: &[
     database.rows("reading entries", &sql, params, column::entry).await
 }
 
-/// What a query filters by.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Filter {
-    Nothing,
-    Types,
-    Subjects,
-    TypesAndSubjects,
-}
-
-impl Filter {
-    fn of(query: &Query) -> Self {
-        match (query.types.is_empty(), query.subjects.is_empty()) {
-            (true, true) => Self::Nothing,
-            (false, true) => Self::Types,
-            (true, false) => Self::Subjects,
-            (false, false) => Self::TypesAndSubjects,
-        }
-    }
-}
-
-/// The statement for a query: entries of the session named $1 as of the time $2, from number $3 to before $4, at most $5.
+/// The statement for a query: entries of the session named $1 as of the time $2, from number $3 to before $4, at most $5, and
+/// the hashes of the types and of the subjects if it names any.
 ///
 /// Each type and subject is one ordered read of an index, and the first $5 of each are merged. So the journal is not
 /// scanned. The parts are subqueries with a limit, since the planner could reverse a join.
-pub(super) fn sql(filter: Filter, order: Order) -> String {
-    let order = direction(order);
-    let (wanted, about) = match filter {
-        Filter::Nothing => {
+pub(super) fn sql(query: &Query) -> String {
+    let order = direction(query.order);
+    let (wanted, about) = match (query.types.is_empty(), query.subjects.is_empty()) {
+        (true, true) => {
             return format!(
                 "SELECT {ENTRY} FROM entry e WHERE e.session = {LIVE_SESSION_ID} AND e.seq >= $3 AND e.seq < $4
                  ORDER BY e.seq {order} LIMIT $5"
             );
         }
-        Filter::Types => ("SELECT t.id AS type FROM type t WHERE t.hash = ANY ($6)", ""),
-        Filter::Subjects => (TYPES_ABOUT, "AND p.subject = w.subject"),
-        Filter::TypesAndSubjects => (
+        (false, true) => ("SELECT t.id AS type FROM type t WHERE t.hash = ANY ($6)", ""),
+        (true, false) => (TYPES_ABOUT, "AND p.subject = w.subject"),
+        (false, false) => (
             "SELECT t.id AS type, s.id AS subject FROM here, type t, subject s
              WHERE t.hash = ANY ($6) AND s.session = here.id AND s.hash = ANY ($7)",
             "AND p.subject = w.subject",

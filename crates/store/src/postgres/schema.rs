@@ -23,7 +23,7 @@ enum SchemaState {
 
 /// Creates the tables, unless they are there. If several servers do so at once, one does it and the others wait.
 pub(super) async fn create(database: &Database) -> Result<(), Error> {
-    let address = database.address();
+    let address = &database.address;
     let mut connection = database.connection().await.map_err(|fault| fault.opening(address))?;
     let client: &Client = &connection;
     let found = with_timeout(find(client, address)).await.map_err(|fault| fault.opening(address))?;

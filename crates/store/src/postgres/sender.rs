@@ -87,7 +87,7 @@ impl Sender {
     }
 
     fn fail(&self, append: QueuedAppend, fault: &PostgresError) {
-        append.answer(Err(fault.during(DOING, self.database.address())));
+        append.answer(Err(fault.during(DOING, &self.database.address)));
     }
 }
 

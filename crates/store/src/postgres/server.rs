@@ -22,7 +22,7 @@ struct Settings {
 
 /// Checks the server. Returns its durability, which must be at least `asked`, and warnings.
 pub(super) async fn check(database: &Database, asked: Durability) -> Result<(Durability, Vec<String>), Error> {
-    let address = database.address();
+    let address = &database.address;
     let settings = ask(database).await.map_err(|fault| fault.opening(address))?;
     judge(&settings, address, asked)
 }

@@ -102,7 +102,7 @@ pub(super) async fn now(database: &Database) -> Result<Timestamp, Error> {
     let ask = async {
         let time = |row: &_| column::time(row, 0);
         let now = database.first_row("asking for the time", "SELECT moment(NULL)", &[], time).await?;
-        now.ok_or_else(|| Error::damaged(database.address().to_string(), "it returns no time"))
+        now.ok_or_else(|| Error::damaged(database.address.to_string(), "it returns no time"))
     };
     database.time.now(ask).await
 }

@@ -7,7 +7,6 @@ use super::*;
 use crate::{
     Order, SystemClock,
     conformance::journal_writer::{JournalWriter, about},
-    postgres::read::Filter,
     testing::PostgresServer,
 };
 
@@ -79,17 +78,18 @@ impl Long {
         let mut costs = Vec::new();
         for order in [Order::Forward, Order::Backward] {
             let range = format!("'s', NULL, {}, {}, 10", middle - 200, middle + 200);
-            let types = format!("ARRAY[{}, {}]::bytea[]", hash("t3.done"), hash("t4.done"));
-            let subjects = format!("ARRAY[{}, {}]::bytea[]", hash("subject 3"), hash("subject 4"));
-            for (filter, more_types, more) in [
-                (Filter::Nothing, "", String::new()),
-                (Filter::Types, ", bytea[]", format!(", {types}")),
-                (Filter::Subjects, ", bytea[]", format!(", {subjects}")),
-                (Filter::TypesAndSubjects, ", bytea[], bytea[]", format!(", {types}, {subjects}")),
-            ] {
-                let types = format!("text, bigint, bigint, bigint, bigint{more_types}");
-                let cost = self.pages_of(&read::sql(filter, order), &types, &format!("{range}{more}")).await;
-                costs.push((format!("{filter:?} {order:?}"), cost));
+            let (types, subjects) = (["t3.done", "t4.done"], ["subject 3", "subject 4"]);
+            for (types, subjects) in [(&[][..], &[][..]), (&types, &[]), (&[], &subjects), (&types, &subjects)] {
+                let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect::<Vec<Arc<str>>>();
+                let all = Query::all(Seq(1)..Seq(2), order, 10);
+                let query = Query { types: list(types), subjects: list(subjects), ..all };
+                let (mut kinds, mut params) = ("text, bigint, bigint, bigint, bigint".to_owned(), range.clone());
+                for texts in [types, subjects].into_iter().filter(|texts| !texts.is_empty()) {
+                    kinds += ", bytea[]";
+                    params += &format!(", ARRAY[{}, {}]::bytea[]", hash(texts[0]), hash(texts[1]));
+                }
+                let cost = self.pages_of(&read::sql(&query), &kinds, &params).await;
+                costs.push((format!("{types:?} {subjects:?} {order:?}"), cost));
             }
             let types = "text, bigint, bytea, bytea, bigint, bigint, bigint, bigint, bigint";
             let about = format!("'s', NULL, {}, {}", hash("subject 3"), hash("t3.done"));

@@ -40,7 +40,7 @@ pub(super) fn start(
     dead: &Arc<Notify>,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
-    let (address, heard) = (database.address().clone(), changes.clone());
+    let (address, heard) = (database.address.clone(), changes.clone());
     tasks.spawn(supervisor.keep("Postgres listener", move || listen(address.clone(), heard.clone())));
     let (others, told) = (database.clone(), changes.clone());
     tasks.spawn(supervisor.keep("Postgres notifier", move || send_notifications(others.clone(), told.clone())));
@@ -98,7 +98,7 @@ async fn poll_for_changes(client: &Client, address: &Address, changes: &Changes)
 
 /// Tells other nodes what changed here. Changes within a few milliseconds are sent together.
 async fn send_notifications(database: Database, changes: Arc<Changes>) {
-    let channel = database.address().channel();
+    let channel = database.address.channel();
     loop {
         changes.to_send.notified().await;
         sleep(GATHER).await;

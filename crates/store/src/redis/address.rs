@@ -1,6 +1,6 @@
 //! The address of a server, and the options in its URL.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
@@ -13,6 +13,11 @@ const POLL: Duration = Duration::from_millis(500);
 /// A parsed URL.
 pub(super) struct Address {
     pub(super) protocol: Protocol,
+    pub(super) options: Options,
+}
+
+/// The options after `?`.
+pub(super) struct Options {
     /// The prefix of all keys.
     pub(super) namespace: String,
     /// The required durability, or for REST the one that the provider promises.
@@ -21,6 +26,8 @@ pub(super) struct Address {
     pub(super) allow_eviction: bool,
     /// How often to look for changes by others over REST, where the server cannot be waited for.
     pub(super) poll: Duration,
+    /// The file with the token for REST.
+    token_file: Option<String>,
 }
 
 /// The protocol in which commands are sent.
@@ -31,21 +38,8 @@ pub(super) enum Protocol {
     Rest { base: Url, token: Token },
 }
 
-/// The access token of a server over REST. It is never shown.
-#[derive(Clone)]
-pub(super) struct Token(String);
-
-impl Token {
-    pub(super) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[hidden]")
-    }
-}
+/// The access token of a server over REST. It has no `Debug`, so it is never shown.
+pub(super) struct Token(pub(super) String);
 
 impl Address {
     /// Parses `url`. Reads the file of the token if the URL names one.
@@ -57,7 +51,8 @@ impl Address {
         if place.host_str().is_none_or(str::is_empty) {
             return Err(wrong("the host is missing: write redis://HOST:PORT"));
         }
-        let mut options = Options::default();
+        let (namespace, poll) = ("callboard".to_owned(), POLL);
+        let mut options = Options { namespace, durability: None, allow_eviction: false, poll, token_file: None };
         for (name, value) in place.query_pairs() {
             options.take(&name, &value).map_err(|why| wrong(&why))?;
         }
@@ -70,9 +65,7 @@ impl Address {
                 Protocol::Rest { base: place, token }
             }
         };
-        let Options { namespace, durability, allow_eviction, poll, .. } = options;
-        let namespace = namespace.unwrap_or_else(|| "callboard".to_owned());
-        Ok(Self { protocol, namespace, durability, allow_eviction, poll: poll.unwrap_or(POLL) })
+        Ok(Self { protocol, options })
     }
 
     /// The URL without secrets.
@@ -84,16 +77,6 @@ impl Address {
     }
 }
 
-/// The options after `?`.
-#[derive(Default)]
-struct Options {
-    namespace: Option<String>,
-    token_file: Option<String>,
-    durability: Option<Durability>,
-    allow_eviction: bool,
-    poll: Option<Duration>,
-}
-
 impl Options {
     fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
         let yes = |value: &str| match value {
@@ -102,7 +85,7 @@ impl Options {
             _ => Err(format!("`{name}` is true or false")),
         };
         match name {
-            "namespace" => self.namespace = Some(namespace(value)?),
+            "namespace" => self.namespace = namespace(value)?,
             "token_file" => self.token_file = Some(value.to_owned()),
             "allow_eviction" => self.allow_eviction = yes(value)?,
             "durability" => {
@@ -111,7 +94,7 @@ impl Options {
             }
             "poll_ms" => {
                 let ms = value.parse().ok().filter(|ms| (10..=600_000).contains(ms));
-                self.poll = Some(Duration::from_millis(ms.ok_or("`poll_ms` is a number from 10 to 600000")?));
+                self.poll = Duration::from_millis(ms.ok_or("`poll_ms` is a number from 10 to 600000")?);
             }
             _ => {
                 return Err(format!(
@@ -172,7 +155,8 @@ mod tests {
     #[test]
     fn a_url_says_where_and_for_what() {
         let address = Address::parse("redis://me:secret@host:7000/2?namespace=team&durability=full").unwrap();
-        assert_eq!((address.namespace.as_str(), address.durability), ("team", Some(Durability::Full)));
+        let Options { namespace, durability, .. } = &address.options;
+        assert_eq!((namespace.as_str(), *durability), ("team", Some(Durability::Full)));
         assert_eq!(address.shown(), "redis://host:7000/2");
         let Protocol::Native(url) = address.protocol else { panic!("it is native") };
         assert_eq!(url.as_str(), "redis://me:secret@host:7000/2");
@@ -184,8 +168,7 @@ mod tests {
             let address = Address::parse(url).unwrap();
             assert_eq!(address.shown(), "redis-rest+https://host/");
             let Protocol::Rest { base, token } = address.protocol else { panic!("it is over REST") };
-            assert_eq!((base.as_str(), token.reveal()), ("https://host/", "to/ken"));
-            assert_eq!(format!("{token:?}"), "[hidden]");
+            assert_eq!((base.as_str(), &*token.0), ("https://host/", "to/ken"));
         }
     }
 
@@ -195,7 +178,7 @@ mod tests {
         std::fs::write(file.path(), "token\n").unwrap();
         let url = format!("redis-rest+http://localhost:1?token_file={}", file.path().display());
         let Protocol::Rest { token, .. } = Address::parse(&url).unwrap().protocol else { panic!("it is over REST") };
-        assert_eq!(token.reveal(), "token");
+        assert_eq!(token.0, "token");
     }
 
     #[test]

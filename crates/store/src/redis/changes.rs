@@ -12,15 +12,15 @@ use callboard_core::id::SessionId;
 use callboard_tasks::Supervisor;
 use tokio::{
     sync::{Notify, broadcast},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 use super::{
     client::Client,
     command::{Command, Reply},
     error::RedisFailure,
-    native::BlockingConnection,
     sessions,
+    transport::Transport,
 };
 use crate::store::WATCH_CAPACITY;
 
@@ -40,39 +40,31 @@ const UNCERTAIN: Duration = Duration::from_secs(120);
 const POLLS_PER_CHECK: u32 = 20;
 
 /// Announces changes to watchers.
+#[derive(Clone)]
 pub(super) struct Changes {
     sender: broadcast::Sender<SessionId>,
     uncertain_since: Arc<Mutex<Option<Instant>>>,
     watched: Arc<Notify>,
-    reader: JoinHandle<()>,
 }
 
 impl Changes {
-    /// Starts to follow the changes of others.
+    /// Starts to follow the changes of others. That ends when `tasks` is dropped.
     pub(super) async fn follow(
+        tasks: &mut JoinSet<()>,
         client: &Arc<Client>,
         poll: Duration,
         supervisor: &Supervisor,
     ) -> Result<Self, RedisFailure> {
         let sender = broadcast::Sender::new(WATCH_CAPACITY);
-        let (uncertain_since, watched) = (Arc::default(), Arc::new(Notify::new()));
-        let seen = Seen::newest(client).await?;
-        let reader = Reader {
-            client: client.clone(),
-            sender: sender.clone(),
-            uncertain_since: Arc::clone(&uncertain_since),
-            watched: watched.clone(),
-            poll,
-            seen,
-            all: false,
-            empty_polls: 0,
-        };
+        let changes = Self { sender, uncertain_since: Arc::default(), watched: Arc::default() };
+        let (client, seen) = (client.clone(), Seen::newest(client).await?);
+        let reader = Reader { client, changes: changes.clone(), poll, seen, all: false, empty_polls: 0 };
         let reader = Arc::new(tokio::sync::Mutex::new(reader));
-        let reading = supervisor.keep("Redis changes", move || {
+        tasks.spawn(supervisor.keep("Redis changes", move || {
             let reader = reader.clone();
             async move { reader.lock().await.run().await }
-        });
-        Ok(Self { sender, uncertain_since, watched, reader: tokio::spawn(reading) })
+        }));
+        Ok(changes)
     }
 
     /// Announces a session that was changed here.
@@ -95,13 +87,7 @@ impl Changes {
     }
 }
 
-impl Drop for Changes {
-    fn drop(&mut self) {
-        self.reader.abort();
-    }
-}
-
-/// The newest change that was seen: its position in the stream, and its number.
+/// A change that was seen: its position in the stream, and its number.
 #[derive(Debug)]
 struct Seen {
     place: String,
@@ -112,16 +98,17 @@ impl Seen {
     async fn newest(client: &Client) -> Result<Self, RedisFailure> {
         // In this order, a change in between is seen twice rather than missed.
         let count = count(client).await?;
-        let newest = Command::new(["XREVRANGE", &client.layout.changes, "+", "-", "COUNT", "1"]);
+        let changes = client.layout.shared("changes");
+        let newest = Command::new(["XREVRANGE", &changes, "+", "-", "COUNT", "1"]);
         match client.call(&newest).await?.list()?.pop() {
-            Some(change) => Change::read(change).map(|change| Self { place: change.place, count: change.count }),
+            Some(change) => Change::read(change).map(|change| change.seen),
             None => Ok(Self { place: "0-0".to_owned(), count }),
         }
     }
 }
 
 async fn count(client: &Client) -> Result<i64, RedisFailure> {
-    match client.call(&Command::new(["GET", &client.layout.count])).await? {
+    match client.call(&Command::new(["GET", &client.layout.shared("count")])).await? {
         Reply::Nothing => Ok(0),
         count => count.number(),
     }
@@ -129,8 +116,7 @@ async fn count(client: &Client) -> Result<i64, RedisFailure> {
 
 /// An item of the stream: sessions that changed together.
 struct Change {
-    place: String,
-    count: i64,
+    seen: Seen,
     by: String,
     sessions: Vec<SessionId>,
 }
@@ -141,16 +127,15 @@ impl Change {
         let [_, count, _, by, _, sessions] = fields.exactly()?;
         let sessions = sessions.text()?.split(' ').map(str::parse).collect::<Result<_, _>>();
         let sessions = sessions.map_err(|_| RedisFailure::Unexpected("a change has no session".to_owned()))?;
-        Ok(Self { place: place.text()?, count: count.number()?, by: by.text()?, sessions })
+        let seen = Seen { place: place.text()?, count: count.number()? };
+        Ok(Self { seen, by: by.text()?, sessions })
     }
 }
 
 /// The task that reads the stream.
 struct Reader {
     client: Arc<Client>,
-    sender: broadcast::Sender<SessionId>,
-    uncertain_since: Arc<Mutex<Option<Instant>>>,
-    watched: Arc<Notify>,
+    changes: Changes,
     poll: Duration,
     seen: Seen,
     /// Whether any session may have changed, so that all must be announced.
@@ -163,9 +148,9 @@ impl Reader {
     async fn run(&mut self) {
         let mut connection = None;
         loop {
-            if !self.client.is_native() && self.sender.receiver_count() == 0 {
+            if !self.client.transport.is_native() && self.changes.sender.receiver_count() == 0 {
                 // Every poll costs, so it waits until somebody watches.
-                self.watched.notified().await;
+                self.changes.watched.notified().await;
                 continue;
             }
             if let Err(fault) = self.step(&mut connection).await {
@@ -176,18 +161,18 @@ impl Reader {
         }
     }
 
-    async fn step(&mut self, connection: &mut Option<BlockingConnection>) -> Result<(), RedisFailure> {
+    async fn step(&mut self, connection: &mut Option<Transport>) -> Result<(), RedisFailure> {
         if self.all {
             self.name_all().await?;
         }
         if connection.is_none()
-            && let Some(made) = self.client.blocking_connection().await
+            && let Some(made) = self.client.transport.blocking_connection().await?
         {
-            *connection = Some(made?);
+            *connection = Some(made);
             self.check_count().await?;
         }
-        let place = self.seen.place.clone();
-        let stream = ["STREAMS", &self.client.layout.changes, &place];
+        let (changes, place) = (self.client.layout.shared("changes"), self.seen.place.clone());
+        let stream = ["STREAMS", &changes, &place];
         let found = match connection {
             Some(connection) => {
                 let words = ["XREAD", "COUNT", AT_ONCE, "BLOCK", WAIT_MILLIS].into_iter().chain(stream);
@@ -209,20 +194,18 @@ impl Reader {
     }
 
     fn take(&mut self, change: Change) {
-        if change.count != self.seen.count.saturating_add(1) {
+        if change.seen.count != self.seen.count.saturating_add(1) {
             self.all = true;
         }
-        self.seen = Seen { place: change.place, count: change.count };
+        self.seen = change.seen;
         let ours = change.by == self.client.name;
         if !ours || self.uncertain() {
-            for session in change.sessions {
-                let _ = self.sender.send(session);
-            }
+            change.sessions.iter().for_each(|session| self.changes.announce(session));
         }
     }
 
     fn uncertain(&self) -> bool {
-        let uncertain_since = *self.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let uncertain_since = *self.changes.uncertain_since.lock().unwrap_or_else(PoisonError::into_inner);
         uncertain_since.is_some_and(|since| since.elapsed() < UNCERTAIN)
     }
 
@@ -249,12 +232,11 @@ impl Reader {
     async fn name_all(&mut self) -> Result<(), RedisFailure> {
         let mut after = None;
         loop {
-            let ids = sessions::ids_behind(&self.client, &self.client.layout.sessions, after.as_ref()).await?;
+            let list = self.client.layout.shared("sessions");
+            let ids = sessions::ids_behind(&self.client, &list, after.as_ref()).await?;
             let Some(last) = ids.last().cloned() else { break };
             after = Some(last);
-            for id in ids {
-                let _ = self.sender.send(id);
-            }
+            ids.iter().for_each(|id| self.changes.announce(id));
         }
         self.all = false;
         Ok(())

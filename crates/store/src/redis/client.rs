@@ -5,13 +5,12 @@ use std::{borrow::Cow, iter, sync::Arc, time::Duration};
 use callboard_core::{id::SessionId, time::Timestamp};
 
 use super::{
-    address::{Address, Protocol},
+    address::Address,
     command::{Command, Reply},
     error::RedisFailure,
     layout::Layout,
-    native::{BlockingConnection, Native},
-    rest::Rest,
     script::Script,
+    transport::Transport,
 };
 use crate::{Clock, server_time::ServerTime};
 
@@ -23,38 +22,18 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
 /// A connection to a server, the names of its keys, and the time by which sessions expire.
 pub(super) struct Client {
-    transport: Transport,
+    pub(super) transport: Transport,
     pub(super) layout: Layout,
     time: ServerTime,
     /// A random name of this handle, by which it recognises its own changes.
     pub(super) name: String,
 }
 
-/// The protocol in which commands are sent.
-enum Transport {
-    Native(Box<Native>),
-    Rest(Rest),
-}
-
 impl Client {
     pub(super) async fn open(address: &Address, clock: Arc<dyn Clock>) -> Result<Self, RedisFailure> {
-        let layout = Layout::new(address.namespace.clone());
-        let transport = match &address.protocol {
-            Protocol::Native(url) => Transport::Native(Box::new(Native::connect(url, &layout.format).await?)),
-            Protocol::Rest { base, token } => Transport::Rest(Rest::new(base, token)?),
-        };
+        let layout = Layout(address.options.namespace.clone());
+        let transport = Transport::connect(&address.protocol, &layout.shared("format")).await?;
         Ok(Self { transport, layout, time: ServerTime::new(clock), name: random_name() })
-    }
-
-    /// Sends several commands at once. They are not one transaction.
-    pub(super) async fn all(&self, commands: &[Command<'_>]) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
-        if commands.is_empty() {
-            return Ok(Vec::new());
-        }
-        match &self.transport {
-            Transport::Native(native) => native.all(commands).await,
-            Transport::Rest(rest) => rest.all(commands).await,
-        }
     }
 
     /// Runs a script for one session.
@@ -80,21 +59,21 @@ impl Client {
     async fn run_command(&self, script: &Script, mut command: Command<'_>) -> Result<Reply, RedisFailure> {
         match self.call(&command).await {
             Err(fault) if fault.is("NOSCRIPT") => {
-                command.0.splice(..2, ["EVAL".into(), script.code().into()]);
+                command.0.splice(..2, ["EVAL".into(), script.code.into()]);
                 self.call(&command).await
             }
             answer => answer,
         }
     }
 
-    /// Runs a script once for each of these sessions.
+    /// Runs a script once for each of these sessions, at least one.
     pub(super) async fn run_each(
         &self,
         script: &Script,
         sessions: &[SessionId],
     ) -> Result<Vec<Result<Reply, RedisFailure>>, RedisFailure> {
         let commands: Vec<_> = sessions.iter().map(|session| self.about(script, session, Vec::new())).collect();
-        let answers = self.all(&commands).await?;
+        let answers = self.transport.all(&commands).await?;
         let mut replies = Vec::with_capacity(commands.len());
         for (answer, command) in answers.into_iter().zip(commands) {
             replies.push(match answer {
@@ -117,19 +96,6 @@ impl Client {
         Ok(Timestamp::nearest(ms))
     }
 
-    /// A connection that can wait for changes; `None` over REST, which cannot wait.
-    pub(super) async fn blocking_connection(&self) -> Option<Result<BlockingConnection, RedisFailure>> {
-        match &self.transport {
-            Transport::Native(native) => Some(native.blocking_connection().await),
-            Transport::Rest(_) => None,
-        }
-    }
-
-    /// Whether it uses Redis' own protocol.
-    pub(super) fn is_native(&self) -> bool {
-        matches!(self.transport, Transport::Native(_))
-    }
-
     fn about<'a>(&self, script: &'a Script, session: &SessionId, arguments: Vec<Cow<'a, str>>) -> Command<'a> {
         let arguments = iter::once(session.to_string().into()).chain(arguments);
         self.command(script, &[session], arguments)
@@ -144,7 +110,8 @@ impl Client {
         // With the clock of the system, the server's own clock is used, so that all handles agree on the time.
         let now = self.time.of_test().map(|now| now.as_millis().to_string()).unwrap_or_default();
         let keys = self.layout.keys(sessions);
-        let mut words: Vec<Cow<'a, str>> = vec!["EVALSHA".into(), script.hash().into(), keys.len().to_string().into()];
+        let mut words: Vec<Cow<'a, str>> =
+            vec!["EVALSHA".into(), script.hash.as_str().into(), keys.len().to_string().into()];
         words.extend(keys.into_iter().map(Cow::from));
         words.extend([now.into(), self.name.clone().into()]);
         words.extend(arguments);
@@ -156,11 +123,7 @@ impl Client {
         let mut tried = 0;
         loop {
             tried += 1;
-            let answer = match &self.transport {
-                Transport::Native(native) => native.call(command).await,
-                Transport::Rest(rest) => rest.call(command).await,
-            };
-            match answer {
+            match self.transport.call(command).await {
                 Err(fault) if fault.is_not_ready() && tried < TRIES => tokio::time::sleep(BETWEEN_TRIES).await,
                 answer => return answer,
             }

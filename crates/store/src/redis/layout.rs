@@ -29,6 +29,9 @@
 
 use callboard_core::id::SessionId;
 
+/// The shared keys that scripts take, in their order.
+const SHARED: [&str; 8] = ["sessions", "expiry", "changes", "count", "leases", "holders", "listed", "used"];
+
 /// The keys of one session, in the order in which scripts take them.
 const OF_SESSION: [&str; 3] = ["journal", "index", "snapshots"];
 
@@ -41,27 +44,13 @@ pub(super) const VALUE: &str = "v";
 /// The prefix of fields with claims.
 pub(super) const CLAIM: &str = "c";
 
-/// The names of all keys in one namespace.
-#[derive(Clone, Debug)]
-pub(super) struct Layout {
-    namespace: String,
-    pub(super) sessions: String,
-    pub(super) listed: String,
-    pub(super) used: String,
-    pub(super) expiry: String,
-    pub(super) leases: String,
-    pub(super) holders: String,
-    pub(super) changes: String,
-    pub(super) count: String,
-    pub(super) format: String,
-}
+/// The names of all keys in the namespace of this name.
+pub(super) struct Layout(pub(super) String);
 
 impl Layout {
-    pub(super) fn new(namespace: String) -> Self {
-        let shared = |name| format!("{{{namespace}}}:{name}");
-        let [sessions, listed, used, expiry, leases, holders, changes, count, format] =
-            ["sessions", "listed", "used", "expiry", "leases", "holders", "changes", "count", "format"].map(shared);
-        Self { sessions, listed, used, expiry, leases, holders, changes, count, format, namespace }
+    /// A key that all sessions share.
+    pub(super) fn shared(&self, name: &str) -> String {
+        format!("{{{}}}:{name}", self.0)
     }
 
     /// The journal of a session.
@@ -71,13 +60,11 @@ impl Layout {
 
     /// The keys that a script takes for these sessions.
     pub(super) fn keys(&self, sessions: &[&SessionId]) -> Vec<String> {
-        let Self { expiry, leases, holders, changes, count, listed, used, .. } = self;
-        let shared = [&self.sessions, expiry, changes, count, leases, holders, listed, used];
         let of_sessions = sessions.iter().flat_map(|session| OF_SESSION.map(|name| self.of(session, name)));
-        shared.into_iter().cloned().chain(of_sessions).collect()
+        SHARED.into_iter().map(|name| self.shared(name)).chain(of_sessions).collect()
     }
 
     fn of(&self, session: &SessionId, name: &str) -> String {
-        format!("{{{}}}:{session}:{name}", self.namespace)
+        format!("{{{}}}:{session}:{name}", self.0)
     }
 }

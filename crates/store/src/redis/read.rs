@@ -1,6 +1,6 @@
 //! Reading entries, by number and by their own time. They are read in pages, so that no script blocks the server for long.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, slice, sync::Arc};
 
 use callboard_core::{
     entry::Entry,
@@ -27,10 +27,11 @@ const LONG_AGO: i64 = -1_000_000_000_000_000;
 const BEHIND_DIGITS: &str = ":";
 
 /// The wanted entries: those between two positions in an index.
+#[derive(Clone)]
 struct IndexRange<'a> {
     which: &'static str,
-    types: Vec<&'a str>,
-    subjects: Vec<&'a str>,
+    types: &'a [Arc<str>],
+    subjects: &'a [Arc<str>],
     order: Order,
     lower: String,
     upper: String,
@@ -51,8 +52,8 @@ pub(super) async fn read(client: &Client, session: &SessionId, query: &Query) ->
     }
     let wanted = IndexRange {
         which,
-        types: words(&query.types),
-        subjects: words(&query.subjects),
+        types: &query.types,
+        subjects: &query.subjects,
         order: query.order,
         lower: digits(first),
         upper: digits(behind),
@@ -75,7 +76,7 @@ pub(super) async fn read_by_time(
             Order::Backward => upper = upper.min(place),
         }
     }
-    let (types, subjects) = (vec![&*query.kind], vec![&*query.subject]);
+    let (types, subjects) = (slice::from_ref(&query.kind), slice::from_ref(&query.subject));
     let wanted = IndexRange { which: "times", types, subjects, order: query.order, lower, upper, limit: query.limit };
     let place = |entry: &Entry| place(entry.header.time.unwrap_or_default(), entry.header.seq);
     all_pages(client, session, wanted, place).await
@@ -94,10 +95,6 @@ fn digits(number: u64) -> String {
     format!("{number:016}")
 }
 
-fn words(list: &[Arc<str>]) -> Vec<&str> {
-    list.iter().map(|word| &**word).collect()
-}
-
 /// Reads page by page. `place` gives the position of an entry in the index.
 async fn all_pages(
     client: &Client,
@@ -106,7 +103,7 @@ async fn all_pages(
     place: impl Fn(&Entry) -> String,
 ) -> Result<Vec<Entry>, RedisFailure> {
     for _ in 0..TRIES {
-        if let Some(found) = try_all_pages(client, session, &wanted, &place).await? {
+        if let Some(found) = try_all_pages(client, session, wanted.clone(), &place).await? {
             return Ok(found);
         }
     }
@@ -117,23 +114,22 @@ async fn all_pages(
 async fn try_all_pages(
     client: &Client,
     session: &SessionId,
-    wanted: &IndexRange<'_>,
+    mut wanted: IndexRange<'_>,
     place: impl Fn(&Entry) -> String,
 ) -> Result<Option<Vec<Entry>>, RedisFailure> {
-    let (mut lower, mut upper) = (wanted.lower.clone(), wanted.upper.clone());
     let mut found: Vec<Entry> = Vec::new();
     let mut born = None;
     while found.len() < wanted.limit {
         let at_once = AT_ONCE.min(wanted.limit - found.len());
-        let page = client.run(&script::READ, session, arguments(wanted, &lower, &upper, at_once)).await?;
+        let page = client.run(&script::READ, session, arguments(&wanted, at_once)).await?;
         let Some(page) = Page::read(page)? else { return Ok(Some(Vec::new())) };
         if *born.get_or_insert_with(|| page.born.clone()) != page.born {
             return Ok(None);
         }
         let Some(last) = page.entries.last() else { break };
         match wanted.order {
-            Order::Forward => lower = next(&place(last), wanted.which),
-            Order::Backward => upper = place(last),
+            Order::Forward => wanted.lower = next(&place(last), wanted.which),
+            Order::Backward => wanted.upper = place(last),
         }
         found.extend(page.entries);
         if !page.more {
@@ -151,14 +147,14 @@ fn next(place: &str, which: &str) -> String {
     }
 }
 
-fn arguments<'a>(wanted: &IndexRange<'a>, lower: &str, upper: &str, limit: usize) -> Vec<Cow<'a, str>> {
+fn arguments<'a>(wanted: &'a IndexRange<'_>, limit: usize) -> Vec<Cow<'a, str>> {
     let order = match wanted.order {
         Order::Forward => "forward",
         Order::Backward => "backward",
     };
-    let mut words: Vec<Cow<'a, str>> = vec![order.into(), lower.to_owned().into(), upper.to_owned().into()];
+    let mut words: Vec<Cow<'a, str>> = vec![order.into(), (&*wanted.lower).into(), (&*wanted.upper).into()];
     words.extend([limit.to_string().into(), wanted.which.into(), wanted.types.len().to_string().into()]);
-    words.extend(wanted.types.iter().chain(&wanted.subjects).map(|&word| Cow::from(word)));
+    words.extend(wanted.types.iter().chain(wanted.subjects).map(|word| Cow::from(&**word)));
     words
 }
 

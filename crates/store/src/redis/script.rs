@@ -4,20 +4,10 @@ use std::sync::LazyLock;
 
 /// A script. Its code begins with `scripts/session.lua`.
 pub(super) struct Script {
-    code: &'static str,
-    hashed: LazyLock<redis::Script>,
-}
-
-impl Script {
-    /// The hash by which a server finds a script that it has run before.
-    pub(super) fn hash(&self) -> &str {
-        self.hashed.get_hash()
-    }
-
     /// The complete code.
-    pub(super) fn code(&self) -> &'static str {
-        self.code
-    }
+    pub(super) code: &'static str,
+    /// The hash by which a server finds a script that it has run before.
+    pub(super) hash: LazyLock<String>,
 }
 
 /// Declares scripts by the names of their files.
@@ -25,7 +15,7 @@ macro_rules! scripts {
     ($($name:ident: $file:literal),+ $(,)?) => {$(
         pub(super) static $name: Script = {
             const CODE: &str = concat!(include_str!("scripts/session.lua"), include_str!($file));
-            Script { code: CODE, hashed: LazyLock::new(|| redis::Script::new(CODE)) }
+            Script { code: CODE, hash: LazyLock::new(|| redis::Script::new(CODE).get_hash().to_owned()) }
         };
     )+};
 }

@@ -26,9 +26,9 @@ pub(super) async fn check(
     asked: Durability,
 ) -> Result<(Durability, Vec<String>), Error> {
     let refuse = |why: String| Error::cannot_open(address.shown(), why);
-    if !client.is_native() {
+    if !client.transport.is_native() {
         // Over REST the settings cannot be read.
-        let promised = address.durability.unwrap_or(Durability::Normal);
+        let promised = address.options.durability.unwrap_or(Durability::Normal);
         return if promised >= asked {
             Ok((promised, Vec::new()))
         } else {
@@ -41,15 +41,15 @@ pub(super) async fn check(
     let server = Server::ask(client).await.map_err(|fault| unusable(address, fault))?;
     server.refusal(address).map_or(Ok(()), |why| Err(refuse(why)))?;
     let given = server.durability();
-    let asked = address.durability.unwrap_or(asked);
+    let asked = address.options.durability.unwrap_or(asked);
     if given < asked { Err(refuse(server.too_little(asked))) } else { Ok((given, server.warnings(address))) }
 }
 
 /// Refuses a namespace of another version. Writes the format into a new one, which also shows that the server can be written to.
 pub(super) async fn check_format(client: &Client, address: &Address) -> Result<(), Error> {
     let found = async {
-        client.call(&Command::new(["SET", &client.layout.format, &FORMAT.to_string(), "NX"])).await?;
-        client.call(&Command::new(["GET", &client.layout.format])).await?.number()
+        client.call(&Command::new(["SET", &client.layout.shared("format"), &FORMAT.to_string(), "NX"])).await?;
+        client.call(&Command::new(["GET", &client.layout.shared("format")])).await?.number()
     };
     let found = found.await.map_err(|fault| unusable(address, fault))?;
     Error::check_format(address.shown(), found, FORMAT)
@@ -96,7 +96,7 @@ impl Server {
             return Some("it is a replica, which is read-only: name the primary".to_owned());
         }
         let policy = self.policy();
-        if policy != "noeviction" && !address.allow_eviction {
+        if policy != "noeviction" && !address.options.allow_eviction {
             return Some(format!(
                 "it drops data when its memory is full (maxmemory-policy {policy}), even acknowledged data: set \
                  `maxmemory-policy noeviction`, or add ?allow_eviction=true to the URL"

@@ -1,5 +1,7 @@
 //! Rows of sessions: reading and listing them, leases, and finding expired ones.
 
+use std::{cmp::Reverse, collections::HashMap};
+
 use callboard_core::{
     entry::Head,
     id::{Seq, SessionId},
@@ -69,12 +71,12 @@ pub(super) async fn list(
 
 /// See [`Store::recent_sessions`](crate::Store::recent_sessions).
 pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(SessionId, Row)>, RedisFailure> {
-    let mut found: Vec<(SessionId, Row)> = Vec::new();
-    let mut skipped = 0;
+    // A session that is used meanwhile moves in the list, so others may be found twice.
+    let mut found: HashMap<SessionId, Row> = HashMap::new();
+    let (mut skipped, at_once) = (0, AT_ONCE.min(limit));
     while found.len() < limit {
-        let at_once = AT_ONCE.min(limit - found.len());
-        let (skip, count) = (skipped.to_string(), at_once.to_string());
-        let used = ["ZRANGE", &client.layout.used, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
+        let (list, skip, count) = (client.layout.shared("used"), skipped.to_string(), at_once.to_string());
+        let used = ["ZRANGE", &list, "+inf", "0", "BYSCORE", "REV", "LIMIT", &skip, &count];
         let ids = ids(client.call(&Command::new(used)).await?)?;
         let is_last = ids.len() < at_once;
         skipped += ids.len();
@@ -83,9 +85,9 @@ pub(super) async fn recent(client: &Client, limit: usize) -> Result<Vec<(Session
             break;
         }
     }
-    // A session that was used meanwhile has moved in the list, and may be found twice.
-    found.sort_by_key(|(id, row)| std::cmp::Reverse((row.last_activity, id.clone())));
-    found.dedup_by(|(one, _), (other, _)| one == other);
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(id, row)| Reverse((row.last_activity, id.clone())));
+    found.truncate(limit);
     Ok(found)
 }
 
@@ -104,7 +106,7 @@ async fn living(client: &Client, ids: Vec<SessionId>) -> Result<Vec<(SessionId, 
     }
     let now = client.now().await?;
     let ask = |id| Command::new(["HGET".to_owned(), client.layout.journal(id), layout::ROW.to_owned()]);
-    let rows = client.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
+    let rows = client.transport.all(&ids.iter().map(ask).collect::<Vec<_>>()).await?;
     let mut found = Vec::with_capacity(ids.len());
     for (id, found_row) in ids.into_iter().zip(rows) {
         found.extend(row(found_row?)?.filter(|row| row.lives(now)).map(|row| (id, row)));
@@ -129,14 +131,7 @@ pub(super) async fn lease(client: &Client, lease: &Lease, most: usize) -> Result
     let arguments = vec![(&*lease.holder).into(), lasts.into(), most.to_string().into()];
     let mut held = ids(client.run_on(&script::LEASE, &[], arguments).await?)?;
     held.sort();
-    let rows = client.run_each(&script::ROW, &held).await?;
-    let mut living = Vec::with_capacity(held.len());
-    for (id, found) in held.into_iter().zip(rows) {
-        if row(found?)?.is_some() {
-            living.push(id);
-        }
-    }
-    Ok(living)
+    Ok(living(client, held).await?.into_iter().map(|(id, _)| id).collect())
 }
 
 /// See [`Store::expired`](crate::Store::expired).

@@ -1,6 +1,6 @@
 //! Appending a batch, and the keys that entries claim.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use callboard_core::{
     entry::{Entry, Head},
@@ -36,7 +36,10 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     if head != batch.expected {
         return Err(Error::Conflict { found: found.map(|found| found.row) }.into());
     }
-    let claims = claims(write.db, found.map(|found| found.id), &batch.entries)?;
+    let claims = batch.claims::<SqliteError>(|key| match found {
+        Some(found) => Ok(claimed(write.db, found.id, key)?),
+        None => Ok(None),
+    })?;
     let session = place(write, batch, found)?;
     for entry in &batch.entries {
         insert(write, session, entry)?;
@@ -44,7 +47,7 @@ pub(super) fn append(write: &mut Transaction<'_>, batch: &Append) -> Result<(), 
     for (key, seq) in claims {
         write.db.prepare_cached("INSERT INTO claim (session, key, seq) VALUES (?1, ?2, ?3)")?.execute((
             session,
-            key,
+            column::short_hash(&key),
             column::number(seq),
         ))?;
     }
@@ -126,29 +129,13 @@ fn erase(write: &Transaction<'_>, session: i64, batch: &Append, found: Option<St
     vacuum::note(write.db)
 }
 
-/// The short hashes of the keys that entries claim. Refused if one is taken in the journal, or twice among them.
-fn claims(db: &Connection, session: Option<i64>, entries: &[Entry]) -> Result<HashMap<[u8; 16], Seq>, SqliteError> {
-    let mut claims = HashMap::new();
-    for entry in entries {
-        for key in &entry.header.keys {
-            let claimed_as = column::short_hash(key);
-            let in_journal = session.map_or(Ok(None), |session| claimed(db, session, &claimed_as))?;
-            if let Some(seq) = in_journal.or_else(|| claims.get(&claimed_as).copied()) {
-                return Err(Error::KeyTaken { key: key.clone(), seq }.into());
-            }
-            claims.insert(claimed_as, entry.header.seq);
-        }
-    }
-    Ok(claims)
-}
-
 /// See [`Store::find_each`](crate::Store::find_each).
 pub(super) fn find_each(db: &Connection, session: &StoredSession, keys: &[Arc<str>]) -> Result<Vec<Option<Seq>>> {
-    keys.iter().map(|key| claimed(db, session.id, &column::short_hash(key))).collect()
+    keys.iter().map(|key| claimed(db, session.id, key)).collect()
 }
 
-fn claimed(db: &Connection, session: i64, claimed_as: &[u8; 16]) -> Result<Option<Seq>> {
+fn claimed(db: &Connection, session: i64, key: &str) -> Result<Option<Seq>> {
     db.prepare_cached("SELECT seq FROM claim WHERE session = ?1 AND key = ?2")?
-        .query_row((session, claimed_as), |row| column::seq(row, 0))
+        .query_row((session, column::short_hash(key)), |row| column::seq(row, 0))
         .optional()
 }

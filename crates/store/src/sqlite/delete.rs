@@ -70,12 +70,13 @@ pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
     while left > 0 {
         let mut first = db.prepare_cached("SELECT min(session) FROM dead")?;
         let Some(session) = first.query_row([], |row| row.get::<_, Option<i64>>(0))? else { return Ok(false) };
-        for Slice { deletes, cost } in SLICES {
+        for (table, key, cost) in TABLES {
             let limit = (left / cost).max(1);
-            let mut removed = 0;
-            for delete in deletes {
-                removed = db.prepare_cached(delete)?.execute((session, column::limit(limit)))?;
+            let slice = (session, column::limit(limit));
+            if table == "by_seq" {
+                db.prepare_cached(REMOVE_ENTRIES)?.execute(slice)?;
             }
+            let removed = db.prepare_cached(&remove_from(table, key))?.execute(slice)?;
             if removed >= limit {
                 return Ok(true);
             }
@@ -87,56 +88,30 @@ pub(super) fn reclaim(db: &Connection, rows: usize) -> Result<bool> {
     Ok(true)
 }
 
-/// One step of removing a session.
-struct Slice {
-    /// Statements that each remove at most ?2 rows of the session ?1, and all the same number.
-    deletes: &'static [&'static str],
-    /// The cost of removing one of these rows, where removing an entry costs 1.
-    cost: usize,
+/// The tables from which the rows of a session are removed, one after the other: the name, the primary key after `session`,
+/// and the cost of removing a row, where removing an entry costs 1. An entry is removed with its row in `by_seq`.
+pub(super) const TABLES: [(&str, &str, usize); 8] = [
+    ("by_time", "subject, type, time, seq", 1),
+    ("by_subject", "subject, type, seq", 1),
+    ("by_type", "type, seq", 1),
+    ("by_seq", "seq", 1),
+    ("claim", "key", 1),
+    ("word", "id", 1),
+    ("value", "hash", 100),
+    ("snapshot", "seq", 100),
+];
+
+/// Removes the first ?2 rows of the session ?1 from a table.
+pub(super) fn remove_from(table: &str, key: &str) -> String {
+    format!(
+        "DELETE FROM {table} WHERE session = ?1 AND ({key}) IN
+         (SELECT {key} FROM {table} WHERE session = ?1 ORDER BY {key} LIMIT ?2)"
+    )
 }
 
-const SLICES: [Slice; 8] = [
-    Slice {
-        deletes: &["DELETE FROM by_time WHERE (session, subject, type, time, seq) IN
-                    (SELECT session, subject, type, time, seq FROM by_time WHERE session = ?1 LIMIT ?2)"],
-        cost: 1,
-    },
-    Slice {
-        deletes: &["DELETE FROM by_subject WHERE (session, subject, type, seq) IN
-                    (SELECT session, subject, type, seq FROM by_subject WHERE session = ?1 LIMIT ?2)"],
-        cost: 1,
-    },
-    Slice {
-        deletes: &["DELETE FROM by_type WHERE (session, type, seq) IN
-                    (SELECT session, type, seq FROM by_type WHERE session = ?1 LIMIT ?2)"],
-        cost: 1,
-    },
-    Slice {
-        deletes: &[
-            "DELETE FROM entry WHERE id IN (SELECT entry FROM by_seq WHERE session = ?1 ORDER BY seq LIMIT ?2)",
-            "DELETE FROM by_seq WHERE session = ?1 AND seq IN
-             (SELECT seq FROM by_seq WHERE session = ?1 ORDER BY seq LIMIT ?2)",
-        ],
-        cost: 1,
-    },
-    Slice {
-        deletes: &["DELETE FROM claim WHERE session = ?1 AND key IN
-                    (SELECT key FROM claim WHERE session = ?1 LIMIT ?2)"],
-        cost: 1,
-    },
-    Slice {
-        deletes: &["DELETE FROM word WHERE session = ?1 AND id IN (SELECT id FROM word WHERE session = ?1 LIMIT ?2)"],
-        cost: 1,
-    },
-    Slice {
-        deletes: &["DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE session = ?1 LIMIT ?2)"],
-        cost: 100,
-    },
-    Slice {
-        deletes: &["DELETE FROM snapshot WHERE rowid IN (SELECT rowid FROM snapshot WHERE session = ?1 LIMIT ?2)"],
-        cost: 100,
-    },
-];
+/// Removes the first ?2 entries of the session ?1.
+const REMOVE_ENTRIES: &str =
+    "DELETE FROM entry WHERE id IN (SELECT entry FROM by_seq WHERE session = ?1 ORDER BY seq LIMIT ?2)";
 
 /// The sessions that a sweep is due to look at first, whether each has really expired, and when it was due. If all have
 /// expired, they are the ones that expired first.

@@ -7,24 +7,14 @@ use rusqlite::{Error as Sql, ErrorCode};
 use crate::Error;
 
 /// Why a step inside a transaction failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum SqliteError {
     /// The store refuses it.
-    Refused(Error),
+    #[error(transparent)]
+    Refused(#[from] Error),
     /// SQLite could not do it.
-    Sql(Sql),
-}
-
-impl From<Error> for SqliteError {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<Sql> for SqliteError {
-    fn from(error: Sql) -> Self {
-        Self::Sql(error)
-    }
+    #[error(transparent)]
+    Sql(#[from] Sql),
 }
 
 /// The error for each caller of the operation `doing` whose transaction on the file `path` failed with `error`.

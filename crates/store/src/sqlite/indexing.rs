@@ -24,19 +24,18 @@ pub(super) struct UnindexedEntry {
     pub(super) time: Option<i64>,
 }
 
-/// Indexes all entries. Returns the newest change that is indexed.
-pub(super) fn index_all(db: &Connection) -> Result<i64> {
+/// Indexes all entries.
+pub(super) fn index_all(db: &Connection) -> Result<()> {
     let through = indexed_through(db)?;
     let mut newest = db.prepare_cached("SELECT max(id) FROM entry")?;
     let newest = newest.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or_default();
     if newest <= through {
-        return Ok(through);
+        return Ok(());
     }
     for fill in FILLS {
         db.prepare_cached(fill)?.execute((through, newest))?;
     }
-    db.prepare_cached("UPDATE filed SET through = ?1 WHERE one = 1")?.execute([newest])?;
-    Ok(newest)
+    db.prepare_cached("UPDATE filed SET through = ?1 WHERE one = 1")?.execute([newest]).map(drop)
 }
 
 const FILLS: [&str; 5] = [

@@ -14,7 +14,6 @@ use callboard_core::{
 };
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
-use self::merge::Merge;
 use super::{
     column,
     indexing::{self, UnindexedEntry},
@@ -116,8 +115,7 @@ fn numbered(texts: &[Arc<str>], number: impl Fn(&str) -> Result<Option<i64>>) ->
 fn indexed(words: &mut Words<'_>, wanted: &ResolvedQuery, limit: usize) -> Result<Vec<Entry>> {
     let (db, session) = (words.db, words.session);
     if wanted.types.is_some() || wanted.subjects.is_some() {
-        let chosen = Merge::new(db, session, wanted, limit)?.take(limit).collect::<Result<Vec<_>>>()?;
-        return rows(words, chosen);
+        return rows(words, merge::rows(db, session, wanted, limit)?);
     }
     let mut range = db.prepare_cached(&range_sql(wanted.order))?;
     let Range { start, end } = wanted.seqs;

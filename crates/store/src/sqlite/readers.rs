@@ -14,25 +14,18 @@ use crate::Error;
 /// How many calls read at once; further calls wait.
 const CONNECTIONS: usize = 4;
 
-/// The pool of one file.
-#[derive(Debug)]
+/// The pool of one file. A connection is opened when it is first needed.
+#[derive(Clone, Debug)]
 pub(super) struct Readers {
-    pool: Arc<Pool>,
-    free: Arc<Semaphore>,
-}
-
-/// The idle connections. A connection is opened when it is first needed.
-#[derive(Debug)]
-struct Pool {
     path: Arc<Path>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+    free: Arc<Semaphore>,
 }
 
 impl Readers {
     /// Creates the pool for the file `path`, which must have been opened before.
     pub(super) fn new(path: Arc<Path>) -> Self {
-        let pool = Pool { path, idle: Mutex::new(Vec::with_capacity(CONNECTIONS)) };
-        Self { pool: Arc::new(pool), free: Arc::new(Semaphore::new(CONNECTIONS)) }
+        Self { path, idle: Arc::default(), free: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
     /// Calls `look` with a connection in a transaction, so that it reads one consistent state.
@@ -42,18 +35,16 @@ impl Readers {
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let turn = self.free.clone().acquire_owned().await.map_err(|error| Error::failed(doing, error))?;
-        let pool = self.pool.clone();
+        let pool = self.clone();
         let reading = spawn_blocking(move || {
-            let found = pool.read(look).map_err(|error| lost(&Arc::new(error), doing, &pool.path));
+            let found = pool.look(look).map_err(|error| lost(&Arc::new(error), doing, &pool.path));
             drop(turn);
             found
         });
         reading.await.map_err(|error| Error::failed(doing, error))?
     }
-}
 
-impl Pool {
-    fn read<T>(&self, look: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    fn look<T>(&self, look: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
         let idle = self.idle().pop();
         let db = idle.map_or_else(|| file::connect_reader(&self.path), Ok)?;
         let moment = db.unchecked_transaction()?;

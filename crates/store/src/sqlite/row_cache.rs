@@ -42,22 +42,19 @@ impl RowCache {
         Ok(Self(Mutex::new(Cached { db, version, rows: HashMap::new() })))
     }
 
-    /// The current row of a session that has not expired at `now`. An error if it cannot be read at once: another task is
-    /// reading, SQLite would have to wait, or it fails.
-    pub(super) fn row(&self, session: &SessionId, now: Timestamp) -> Result<Option<Row>, WouldBlock> {
+    /// The current row of a session that has not expired at `now`. `None` if it cannot be read at once: another task is
+    /// reading, SQLite would have to wait, or it fails. Then a reader thread has to read it, which can wait and reports
+    /// errors.
+    pub(super) fn row(&self, session: &SessionId, now: Timestamp) -> Option<Option<Row>> {
         let mut cached = match self.0.try_lock() {
             Ok(cached) => cached,
-            Err(TryLockError::WouldBlock) => return Err(WouldBlock),
+            Err(TryLockError::WouldBlock) => return None,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         };
-        let row = cached.look_up(session).map_err(|_| WouldBlock)?;
-        Ok(row.filter(|row| row.lives(now)))
+        let row = cached.look_up(session).ok()?;
+        Some(row.filter(|row| row.lives(now)))
     }
 }
-
-/// The row cannot be read at once. A reader thread has to read it, which can wait and reports errors.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WouldBlock;
 
 impl Cached {
     fn look_up(&mut self, session: &SessionId) -> Result<Option<Row>> {

@@ -170,6 +170,15 @@ fn a_sweep_looks_at_what_is_due_alone() {
 }
 
 #[test]
+fn rows_of_deleted_sessions_are_removed_by_their_whole_keys() {
+    for (table, key, _) in delete::TABLES {
+        let plan = plan(&delete::remove_from(table, key));
+        let last = key.rsplit(", ").next().unwrap();
+        assert!(plan.starts_with(&format!("SEARCH {table} ")) && plan.contains(&format!("{last}=?)")), "{plan}");
+    }
+}
+
+#[test]
 fn leases_are_found_among_leases_alone() {
     for sql in [sessions::LET_GO, sessions::RENEW, sessions::TAKE, sessions::HELD] {
         let plan = plan(sql);

@@ -19,15 +19,17 @@ pub(super) fn known_type(db: &Connection, name: &str) -> Result<Option<i64>> {
     db.prepare_cached("SELECT id FROM type WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
 }
 
-/// How many ids of words the write connection caches.
+/// How many ids the write connection caches.
 const CACHED: usize = 1 << 14;
+
+/// In the place of the id of a session, for the ids of types, which all sessions share.
+const ALL_SESSIONS: i64 = 0;
 
 /// A cache of the ids of words and types for writes. An id never changes, so a cached id is wrong only if the transaction
 /// that created it was not committed.
 #[derive(Default)]
 pub(super) struct IdCache {
-    words: HashMap<i64, HashMap<Box<str>, i64>>,
-    types: HashMap<Box<str>, i64>,
+    ids: HashMap<i64, HashMap<Box<str>, i64>>,
     cached: usize,
 }
 
@@ -39,50 +41,41 @@ impl IdCache {
 
     /// The id of a word of a session. A new word gets an id.
     pub(super) fn word(&mut self, db: &Connection, session: i64, text: &str) -> Result<i64> {
-        if let Some(id) = self.words.get(&session).and_then(|words| words.get(text)) {
-            return Ok(*id);
-        }
-        let id = word_id(db, session, text)?;
-        if self.cached == CACHED {
-            self.clear();
-        }
-        self.cached += 1;
-        self.words.entry(session).or_default().insert(text.into(), id);
-        Ok(id)
+        let add = "INSERT INTO word (session, id, text)
+            VALUES (?1, (SELECT coalesce(max(id), 0) + 1 FROM word WHERE session = ?1), ?2) RETURNING id";
+        self.id(session, text, || match known(db, session, text)? {
+            Some(id) => Ok(id),
+            None => db.prepare_cached(add)?.query_row((session, text), |row| row.get(0)),
+        })
     }
 
     /// The id of a type. A new type gets an id.
     pub(super) fn kind(&mut self, db: &Connection, name: &str) -> Result<i64> {
-        if let Some(id) = self.types.get(name) {
-            return Ok(*id);
-        }
-        let id = type_id(db, name)?;
-        self.types.insert(name.into(), id);
-        Ok(id)
+        let add = "INSERT INTO type (name) VALUES (?1) RETURNING id";
+        self.id(ALL_SESSIONS, name, || match known_type(db, name)? {
+            Some(id) => Ok(id),
+            None => db.prepare_cached(add)?.query_row([name], |row| row.get(0)),
+        })
     }
 
     /// The id of an audience; `None` for `all`, which is by far the most frequent.
     pub(super) fn audience(&mut self, db: &Connection, session: i64, audience: &Audience) -> Result<Option<i64>> {
         column::audience_text(audience).map(|text| self.word(db, session, &text)).transpose()
     }
-}
 
-fn word_id(db: &Connection, session: i64, text: &str) -> Result<i64> {
-    if let Some(id) = known(db, session, text)? {
-        return Ok(id);
+    /// The cached id of a text, else the one that `look` finds.
+    fn id(&mut self, session: i64, text: &str, look: impl FnOnce() -> Result<i64>) -> Result<i64> {
+        if let Some(id) = self.ids.get(&session).and_then(|ids| ids.get(text)) {
+            return Ok(*id);
+        }
+        let id = look()?;
+        if self.cached == CACHED {
+            self.clear();
+        }
+        self.cached += 1;
+        self.ids.entry(session).or_default().insert(text.into(), id);
+        Ok(id)
     }
-    db.prepare_cached(
-        "INSERT INTO word (session, id, text)
-         VALUES (?1, (SELECT coalesce(max(id), 0) + 1 FROM word WHERE session = ?1), ?2) RETURNING id",
-    )?
-    .query_row((session, text), |row| row.get(0))
-}
-
-fn type_id(db: &Connection, name: &str) -> Result<i64> {
-    if let Some(id) = known_type(db, name)? {
-        return Ok(id);
-    }
-    db.prepare_cached("INSERT INTO type (name) VALUES (?1) RETURNING id")?.query_row([name], |row| row.get(0))
 }
 
 /// The words of one session, for reading: each is looked up once and shared by all entries that have it.

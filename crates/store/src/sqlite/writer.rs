@@ -18,7 +18,6 @@ use std::{
     fmt, io,
     path::Path,
     sync::{Arc, mpsc},
-    thread::JoinHandle,
 };
 
 use callboard_core::id::SessionId;
@@ -27,8 +26,11 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use self::{
-    checkpoint::Checkpointer, connection::WriteConnection, group::WriteCall, lock::WriteLock, queue::WriteQueue,
-    thread::WriteThread,
+    connection::WriteConnection,
+    group::WriteCall,
+    lock::WriteLock,
+    queue::WriteQueue,
+    thread::{OwnedThread, WriteThread},
 };
 use super::{
     error::{SqliteError, lost},
@@ -42,15 +44,15 @@ const QUEUE: usize = 1024;
 
 /// Takes writes from callers. Dropping it waits until every write is answered.
 pub(super) struct Writer {
-    /// `None` only while it is dropped.
-    queue: Option<Arc<WriteQueue>>,
+    // The order matters: the thread ends without the queue, when it has answered every write, and then the connection is gone.
+    queue: Arc<WriteQueue>,
     /// Whether a commit waits for the disk, which must not block an async runtime.
     flushes: bool,
     room: Arc<Semaphore>,
     changed: broadcast::Sender<SessionId>,
-    thread: Option<JoinHandle<()>>,
-    /// Dropped last: its thread ends when the connection is gone.
-    _checkpointer: Checkpointer,
+    _thread: OwnedThread,
+    /// It ends when the connection is gone.
+    _checkpointer: OwnedThread,
 }
 
 impl Writer {
@@ -69,19 +71,15 @@ impl Writer {
         let connection = WriteConnection::new(db, changed.clone(), clock, path.clone()).map_err(started)?;
         let lock = Arc::new(WriteLock::new(connection));
         let log = file::connect_log(path, durability).map_err(started)?;
-        let checkpointer = Checkpointer::start(log, long, Arc::downgrade(&lock), path.clone(), supervisor.clone())?;
-        let thread = WriteThread::new(messages, lock.clone());
-        let thread = std::thread::Builder::new()
-            .name("callboard-store".into())
-            .spawn({
-                let supervisor = supervisor.clone();
-                move || supervisor.thread("SQLite writer", || thread.run())
-            })
+        let checkpointer = checkpoint::start(log, long, Arc::downgrade(&lock), path.clone(), &supervisor)?;
+        let thread = WriteThread { messages, lock: lock.clone() };
+        // If the thread cannot be started, this goes first, with the connection that the checkpointer waits for.
+        let queue = Arc::new(WriteQueue { lock, queue, supervisor: supervisor.clone() });
+        let thread = OwnedThread::start("callboard-store", "SQLite writer", &supervisor, || thread.run())
             .map_err(|error| Error::failed("starting the thread that writes", error))?;
         let room = Arc::new(Semaphore::new(QUEUE));
         let flushes = durability == Durability::Full;
-        let queue = Some(Arc::new(WriteQueue::new(lock, queue, supervisor)));
-        Ok(Self { queue, flushes, room, changed, thread: Some(thread), _checkpointer: checkpointer })
+        Ok(Self { queue, flushes, room, changed, _thread: thread, _checkpointer: checkpointer })
     }
 
     /// Runs `work` in a transaction, possibly together with other writes, and answers after the commit.
@@ -104,13 +102,12 @@ impl Writer {
     {
         let gone = || Error::failed(doing, io::Error::other("the thread that writes has ended"));
         let room = self.room.clone().acquire_owned().await.map_err(|_| gone())?;
-        let queue = self.queue.as_ref().ok_or_else(gone)?;
         let (reply, answer) = oneshot::channel();
-        let work = Box::new(WriteCall::new(doing, work, reply, room));
+        let work = Box::new(WriteCall { doing, work, outcome: None, reply, _room: room });
         if is_short && !self.flushes {
-            queue.submit_short(work, self.waiting() == 1);
+            self.queue.submit_short(work, self.waiting() == 1);
         } else {
-            queue.hand_to_thread(work);
+            self.queue.hand_to_thread(work);
         }
         // If the write is dropped before it is done, so is its answer.
         answer.await.map_err(|_| gone())?
@@ -124,9 +121,7 @@ impl Writer {
     /// See [`Store::watch`](crate::Store::watch).
     pub(super) fn watch(&self) -> broadcast::Receiver<SessionId> {
         let watcher = self.changed.subscribe();
-        if let Some(queue) = &self.queue {
-            queue.maintain();
-        }
+        self.queue.maintain();
         watcher
     }
 }
@@ -134,15 +129,5 @@ impl Writer {
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").field("waiting", &self.waiting()).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        drop(self.queue.take());
-        if let Some(thread) = self.thread.take() {
-            // The thread has answered every write. If it panicked, dropped answers have told the callers.
-            let _ = thread.join();
-        }
     }
 }

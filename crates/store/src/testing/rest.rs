@@ -15,7 +15,7 @@ use axum::{
 };
 use redis::{Client, Cmd, Value as Reply, aio::MultiplexedConnection};
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, task::JoinSet};
 
 /// The access token that it requires.
 const TOKEN: &str = "to/ken";
@@ -24,7 +24,7 @@ const TOKEN: &str = "to/ken";
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
-    task: JoinHandle<()>,
+    _task: JoinSet<()>,
     state: Arc<Shared>,
 }
 
@@ -62,8 +62,9 @@ impl Proxy {
             .with_state(state.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { port, task, state }
+        let mut task = JoinSet::new();
+        task.spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Self { port, _task: task, state }
     }
 
     /// The URL of a namespace in it.
@@ -84,12 +85,6 @@ impl Proxy {
     /// How many requests it got.
     pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

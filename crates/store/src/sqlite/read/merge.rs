@@ -1,99 +1,41 @@
-//! Reads of several subjects or types: one ordered read of an index for each, merged. So nothing is scanned or sorted.
+//! Reads of several subjects or types: one ordered read of an index for each, merged. So nothing is scanned.
 
-use std::{
-    collections::{BinaryHeap, VecDeque},
-    ops::Range,
-};
+use std::cmp::Reverse;
 
 use rusqlite::{Connection, Result};
 
 use super::{super::column, ResolvedQuery};
 use crate::{Order, sql::direction};
 
-/// How many rows of an index are read at a time.
-const CHUNK: usize = 64;
-
-/// The rows of the entries that a query with types or subjects asks for, in its order.
-pub(super) struct Merge<'a> {
-    db: &'a Connection,
-    session: i64,
-    order: Order,
-    chunk: usize,
-    streams: Vec<Stream>,
-    /// The next row of each stream that has one. The greatest rank comes first.
-    next: BinaryHeap<Candidate>,
-}
-
-/// The next row of a stream.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    rank: i64,
-    stream: usize,
-    row: i64,
-}
-
-/// The entries of one type, or of one type about one subject.
-struct Stream {
-    kind: i64,
-    subject: Option<i64>,
-    /// The range of numbers that is still to be read.
-    rest: Range<i64>,
-    /// The numbers and rows that are read ahead.
-    waiting: VecDeque<(i64, i64)>,
-}
-
-impl<'a> Merge<'a> {
-    pub(super) fn new(db: &'a Connection, session: i64, wanted: &ResolvedQuery, limit: usize) -> Result<Self> {
-        let streams = streams(db, session, wanted)?;
-        let chunk = limit.clamp(1, CHUNK);
-        let next = BinaryHeap::with_capacity(streams.len());
-        let mut merge = Self { db, session, order: wanted.order, chunk, streams, next };
-        for stream in 0..merge.streams.len() {
-            merge.advance(stream)?;
-        }
-        Ok(merge)
-    }
-
-    /// Adds the next row of a stream to the candidates.
-    fn advance(&mut self, index: usize) -> Result<()> {
-        let Some(stream) = self.streams.get_mut(index) else { return Ok(()) };
-        if stream.waiting.is_empty() {
-            stream.fill(self.db, self.session, self.order, self.chunk)?;
-        }
-        if let Some((seq, row)) = stream.waiting.pop_front() {
-            let rank = match self.order {
-                Order::Forward => -seq,
-                Order::Backward => seq,
-            };
-            self.next.push(Candidate { rank, stream: index, row });
-        }
-        Ok(())
-    }
-}
-
-impl Iterator for Merge<'_> {
-    type Item = Result<i64>;
-
-    fn next(&mut self) -> Option<Result<i64>> {
-        let Candidate { stream, row, .. } = self.next.pop()?;
-        Some(self.advance(stream).map(|()| row))
-    }
-}
-
-impl Stream {
-    /// Reads the next chunk.
-    fn fill(&mut self, db: &Connection, session: i64, order: Order, chunk: usize) -> Result<()> {
-        let mut places = db.prepare_cached(&sql(self.subject.is_some(), order))?;
-        let (start, end) = (self.rest.start, self.rest.end);
-        let params = (session, self.kind, start, end, column::limit(chunk), self.subject);
+/// The rows of the first entries that a query with types or subjects asks for, in its order.
+pub(super) fn rows(db: &Connection, session: i64, wanted: &ResolvedQuery, limit: usize) -> Result<Vec<i64>> {
+    let mut first: Vec<(i64, i64)> = Vec::new();
+    let mut rest = wanted.seqs.clone();
+    for (kind, subject) in streams(db, session, wanted)? {
+        let mut places = db.prepare_cached(&sql(subject.is_some(), wanted.order))?;
+        let params = (session, kind, rest.start, rest.end, column::limit(limit), subject);
         let places = places.query_map(params, |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.waiting = places.collect::<Result<_>>()?;
-        self.rest = match (self.waiting.back(), order) {
-            (Some((last, _)), Order::Forward) if self.waiting.len() == chunk => last + 1..end,
-            (Some((last, _)), Order::Backward) if self.waiting.len() == chunk => start..*last,
-            _ => start..start,
-        };
-        Ok(())
+        first.extend(places.collect::<Result<Vec<(i64, i64)>>>()?);
+        if first.len() >= limit {
+            sort(&mut first, wanted.order);
+            first.truncate(limit);
+            // What comes after the last of these is not among the first.
+            match (first.last(), wanted.order) {
+                (Some((last, _)), Order::Forward) => rest.end = *last,
+                (Some((last, _)), Order::Backward) => rest.start = last + 1,
+                (None, _) => {}
+            }
+        }
+    }
+    sort(&mut first, wanted.order);
+    Ok(first.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Sorts numbers with their rows. They consist of a few sorted parts, which a stable sort merges.
+fn sort(places: &mut [(i64, i64)], order: Order) {
+    match order {
+        Order::Forward => places.sort(),
+        Order::Backward => places.sort_by_key(|place| Reverse(*place)),
     }
 }
 
@@ -108,16 +50,15 @@ fn sql(in_subject: bool, order: Order) -> String {
     )
 }
 
-/// One stream for each wanted pair of type and subject that the session has.
-fn streams(db: &Connection, session: i64, wanted: &ResolvedQuery) -> Result<Vec<Stream>> {
-    let stream = |kind, subject| Stream { kind, subject, rest: wanted.seqs.clone(), waiting: VecDeque::new() };
+/// The wanted pairs of type and subject that the session has; without a subject, the type about any.
+fn streams(db: &Connection, session: i64, wanted: &ResolvedQuery) -> Result<Vec<(i64, Option<i64>)>> {
     let Some(subjects) = &wanted.subjects else {
-        return Ok(wanted.types.iter().flatten().map(|kind| stream(*kind, None)).collect());
+        return Ok(wanted.types.iter().flatten().map(|kind| (*kind, None)).collect());
     };
     let mut streams = Vec::new();
     for subject in subjects {
         let types = wanted.types.clone().map_or_else(|| types_about(db, session, *subject), Ok)?;
-        streams.extend(types.into_iter().map(|kind| stream(kind, Some(*subject))));
+        streams.extend(types.into_iter().map(|kind| (kind, Some(*subject))));
     }
     Ok(streams)
 }

@@ -10,52 +10,35 @@ use std::{
         Arc, Weak,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
-    thread::JoinHandle,
 };
 
 use callboard_tasks::Supervisor;
 use rusqlite::{Connection, Result as SqlResult};
 
-use super::lock::WriteLock;
+use super::{lock::WriteLock, thread::OwnedThread};
 use crate::Error;
 
 /// A checkpoint starts when the log has so many pages. With more, pages that change often are copied less often, but the
 /// flush of a checkpoint delays writes for longer.
 const PAGES: i32 = 2048;
 
-/// The thread that makes checkpoints. It ends when the write connection is gone; dropping this waits for that.
-pub(super) struct Checkpointer(Option<JoinHandle<()>>);
-
-impl Checkpointer {
-    /// Starts the thread with its own connection.
-    pub(super) fn start(
-        db: Connection,
-        long: Receiver<()>,
-        lock: Weak<WriteLock>,
-        path: Arc<Path>,
-        supervisor: Supervisor,
-    ) -> Result<Self, Error> {
-        let run = move || {
-            while long.recv().is_ok() {
-                if let Err(error) = shorten_log(&db, &long, &lock) {
-                    tracing::warn!(%error, path = %path.display(), "cannot copy the write-ahead log into the file yet");
-                }
+/// Starts the thread that makes checkpoints, with its own connection. It ends when the write connection is gone.
+pub(super) fn start(
+    db: Connection,
+    long: Receiver<()>,
+    lock: Weak<WriteLock>,
+    path: Arc<Path>,
+    supervisor: &Supervisor,
+) -> Result<OwnedThread, Error> {
+    let run = move || {
+        while long.recv().is_ok() {
+            if let Err(error) = shorten_log(&db, &long, &lock) {
+                tracing::warn!(%error, path = %path.display(), "cannot copy the write-ahead log into the file yet");
             }
-        };
-        let thread = std::thread::Builder::new()
-            .name("callboard-log".into())
-            .spawn(move || supervisor.thread("SQLite checkpointer", run));
-        Ok(Self(Some(thread.map_err(|error| Error::failed("starting the thread for the log", error))?)))
-    }
-}
-
-impl Drop for Checkpointer {
-    fn drop(&mut self) {
-        if let Some(thread) = self.0.take() {
-            // A panic is logged already.
-            let _ = thread.join();
         }
-    }
+    };
+    let thread = OwnedThread::start("callboard-log", "SQLite checkpointer", supervisor, run);
+    thread.map_err(|error| Error::failed("starting the thread for the log", error))
 }
 
 /// Returns a channel that gets a message when a commit on `db` has made the log long.

@@ -33,10 +33,8 @@ pub(super) struct WriteConnection {
     data_version: i64,
     /// Whether there may be rows of deleted sessions.
     dead: bool,
-    /// The newest change that is known to be indexed.
-    indexed_through: i64,
     /// The newest change when indexing was last tried.
-    tried: i64,
+    indexed: i64,
     ids: IdCache,
     /// Whether the thread will do maintenance soon by itself.
     is_maintained: bool,
@@ -52,22 +50,9 @@ impl WriteConnection {
         path: Arc<Path>,
     ) -> SqlResult<Self> {
         let (seen, data_version) = (changes::newest(&db)?, changes::data_version(&db)?);
-        let (indexed_through, ids) = (sessions::indexed_through(&db)?, IdCache::default());
-        let (dead, is_maintained, alone, tried) = (true, true, true, indexed_through);
-        Ok(Self {
-            db,
-            watchers,
-            clock,
-            path,
-            seen,
-            data_version,
-            dead,
-            indexed_through,
-            tried,
-            ids,
-            is_maintained,
-            alone,
-        })
+        let (indexed, ids) = (sessions::indexed_through(&db)?, IdCache::default());
+        let (dead, is_maintained, alone) = (true, true, true);
+        Ok(Self { db, watchers, clock, path, seen, data_version, dead, indexed, ids, is_maintained, alone })
     }
 
     /// Commits a group, announces its changes, and then answers each write in it.
@@ -141,8 +126,11 @@ impl WriteConnection {
     /// Maintenance that no caller waits for: all of it in a quiet moment, else only what is urgent. Returns when to call it
     /// again; `None` for when [`needs_maintenance`](Self::needs_maintenance) says so.
     pub(super) fn maintain(&mut self, is_quiet: bool) -> Option<Duration> {
-        if is_quiet {
-            self.look_for_others();
+        if is_quiet
+            && self.watchers.receiver_count() > 0
+            && let Err(error) = self.notice_others()
+        {
+            tracing::warn!(%error, path = %self.path.display(), "cannot see what other processes changed");
         }
         self.index(if is_quiet { 1 } else { indexing::MAX_UNINDEXED });
         self.reclaim();
@@ -160,16 +148,6 @@ impl WriteConnection {
     /// Whether the thread has to be woken for [maintenance](Self::maintain). It says so once, until the thread has done it.
     pub(super) fn needs_maintenance(&mut self) -> bool {
         !std::mem::replace(&mut self.is_maintained, true)
-    }
-
-    /// Looks for changes by other processes, if somebody watches.
-    fn look_for_others(&mut self) {
-        if self.watchers.receiver_count() == 0 {
-            return;
-        }
-        if let Err(error) = self.notice_others() {
-            tracing::warn!(%error, path = %self.path.display(), "cannot see what other processes changed");
-        }
     }
 
     /// Reads the changes by other processes, and announces them if somebody watches.
@@ -193,21 +171,20 @@ impl WriteConnection {
         }
     }
 
-    /// How many changes wait to be indexed; 0 if that was tried and nothing has changed since.
+    /// How many changes wait to be indexed.
     fn unindexed(&self) -> i64 {
-        if self.seen == self.tried { 0 } else { self.seen.saturating_sub(self.indexed_through) }
+        self.seen.saturating_sub(self.indexed)
     }
 
-    /// Indexes if at least so many changes wait. A failure is harmless: reads scan the entries that are not indexed, and the
-    /// next change tries again.
+    /// Indexes if at least so many changes wait. A failure is harmless: reads scan the entries that are not indexed, and
+    /// after more changes it is tried again.
     fn index(&mut self, at_least: i64) {
         if self.unindexed() < at_least {
             return;
         }
-        self.tried = self.seen;
-        match transaction(&self.db, indexing::index_all) {
-            Ok(_) => self.indexed_through = self.seen,
-            Err(error) => tracing::warn!(%error, path = %self.path.display(), "cannot index what was appended yet"),
+        self.indexed = self.seen;
+        if let Err(error) = transaction(&self.db, indexing::index_all) {
+            tracing::warn!(%error, path = %self.path.display(), "cannot index what was appended yet");
         }
     }
 
@@ -216,20 +193,14 @@ impl WriteConnection {
         if !self.dead {
             return;
         }
-        self.dead = match self.reclaim_slice() {
-            Ok(more) => more,
-            Err(error) => {
-                tracing::warn!(%error, path = %self.path.display(), "cannot remove what was deleted yet");
-                false
-            }
+        let more = match delete::has_deleted_rows(&self.db) {
+            Ok(true) => transaction(&self.db, |db| delete::reclaim(db, SLICE)),
+            none => none,
         };
-    }
-
-    fn reclaim_slice(&self) -> SqlResult<bool> {
-        if !delete::has_deleted_rows(&self.db)? {
-            return Ok(false);
-        }
-        transaction(&self.db, |db| delete::reclaim(db, SLICE))
+        self.dead = more.unwrap_or_else(|error| {
+            tracing::warn!(%error, path = %self.path.display(), "cannot remove what was deleted yet");
+            false
+        });
     }
 }
 

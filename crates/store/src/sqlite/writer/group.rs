@@ -23,23 +23,12 @@ pub(super) trait QueuedWrite: Send {
 
 /// A write with the channel for its answer. This is the only [`QueuedWrite`]; the trait hides its types.
 pub(super) struct WriteCall<T, F> {
-    doing: &'static str,
-    work: F,
-    outcome: Option<Result<T, Error>>,
-    reply: oneshot::Sender<Result<T, Error>>,
+    pub(super) doing: &'static str,
+    pub(super) work: F,
+    pub(super) outcome: Option<Result<T, Error>>,
+    pub(super) reply: oneshot::Sender<Result<T, Error>>,
     /// Its place in the queue.
-    _room: OwnedSemaphorePermit,
-}
-
-impl<T, F> WriteCall<T, F> {
-    pub(super) fn new(
-        doing: &'static str,
-        work: F,
-        reply: oneshot::Sender<Result<T, Error>>,
-        room: OwnedSemaphorePermit,
-    ) -> Self {
-        Self { doing, work, outcome: None, reply, _room: room }
-    }
+    pub(super) _room: OwnedSemaphorePermit,
 }
 
 impl<T, F> QueuedWrite for WriteCall<T, F>

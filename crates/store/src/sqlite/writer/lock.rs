@@ -2,7 +2,6 @@
 
 use std::{
     mem,
-    ops::{Deref, DerefMut},
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
@@ -93,22 +92,8 @@ impl WriteLock {
 /// The connection, for as long as this is held.
 pub(super) struct WriteGuard<'a> {
     // The order matters: the connection is unlocked first, then a task is notified.
-    connection: MutexGuard<'a, WriteConnection>,
+    pub(super) connection: MutexGuard<'a, WriteConnection>,
     _notify: NotifyOnDrop<'a>,
-}
-
-impl Deref for WriteGuard<'_> {
-    type Target = WriteConnection;
-
-    fn deref(&self) -> &WriteConnection {
-        &self.connection
-    }
-}
-
-impl DerefMut for WriteGuard<'_> {
-    fn deref_mut(&mut self) -> &mut WriteConnection {
-        &mut self.connection
-    }
 }
 
 /// Notifies when it is dropped.

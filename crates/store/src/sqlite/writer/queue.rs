@@ -13,16 +13,12 @@ use super::{
 
 /// Hands writes to the connection.
 pub(super) struct WriteQueue {
-    lock: Arc<WriteLock>,
-    queue: mpsc::Sender<Message>,
-    supervisor: Supervisor,
+    pub(super) lock: Arc<WriteLock>,
+    pub(super) queue: mpsc::Sender<Message>,
+    pub(super) supervisor: Supervisor,
 }
 
 impl WriteQueue {
-    pub(super) fn new(lock: Arc<WriteLock>, queue: mpsc::Sender<Message>, supervisor: Supervisor) -> Self {
-        Self { lock, queue, supervisor }
-    }
-
     /// Hands a write to the thread.
     pub(super) fn hand_to_thread(&self, write: Box<dyn QueuedWrite>) {
         // If the thread has ended, the write is dropped, and its caller gets an error.
@@ -39,10 +35,10 @@ impl WriteQueue {
     /// commits, so that many callers share a transaction without a thread.
     pub(super) fn submit_short(self: &Arc<Self>, mut write: Box<dyn QueuedWrite>, is_alone: bool) {
         if is_alone
-            && let Ok(connection) = self.lock.try_take()
-            && connection.alone
+            && let Ok(guard) = self.lock.try_take()
+            && guard.connection.alone
         {
-            let Some(left) = self.commit(connection, vec![write]).pop() else { return };
+            let Some(left) = self.commit(guard, vec![write]).pop() else { return };
             write = left;
         }
         if self.lock.push_short(write) {
@@ -52,9 +48,9 @@ impl WriteQueue {
     }
 
     /// Commits a group. Returns the writes that would have to wait for another process.
-    fn commit(&self, mut connection: WriteGuard<'_>, group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
-        let left = connection.commit_at_once(group);
-        if connection.needs_maintenance() {
+    fn commit(&self, mut guard: WriteGuard<'_>, group: Vec<Box<dyn QueuedWrite>>) -> Vec<Box<dyn QueuedWrite>> {
+        let left = guard.connection.commit_at_once(group);
+        if guard.connection.needs_maintenance() {
             self.maintain();
         }
         left
@@ -62,14 +58,14 @@ impl WriteQueue {
 
     /// Commits a batch of short writes. Those that would have to wait for another process go to the thread.
     fn commit_batch(&self) -> AfterCommit {
-        let connection = match self.lock.try_take() {
-            Ok(connection) => connection,
+        let guard = match self.lock.try_take() {
+            Ok(guard) => guard,
             Err(LockError::Busy(freed)) => return AfterCommit::Wait(freed),
             Err(LockError::Poisoned) => return AfterCommit::Poisoned,
         };
         let group = self.lock.take_batch();
         if !group.is_empty() {
-            self.commit(connection, group).into_iter().for_each(|write| self.hand_to_thread(write));
+            self.commit(guard, group).into_iter().for_each(|write| self.hand_to_thread(write));
         }
         if self.lock.continues() { AfterCommit::More } else { AfterCommit::Done }
     }

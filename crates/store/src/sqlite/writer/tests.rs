@@ -34,10 +34,10 @@ async fn the_thread_commits_the_short_writes_that_wait() {
     let room = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
     let (reply, mut answer) = oneshot::channel();
     let work = |write: &mut Transaction<'_>| Ok(write.newest_change);
-    assert!(lock.push_short(Box::new(WriteCall::new("looking", work, reply, room))));
+    assert!(lock.push_short(Box::new(WriteCall { doing: "looking", work, outcome: None, reply, _room: room })));
     queue.send(Message::Maintain).unwrap();
     drop(queue);
-    WriteThread::new(messages, lock.clone()).run();
+    WriteThread { messages, lock: lock.clone() }.run();
     assert_eq!(answer.try_recv().expect("it was not done").unwrap(), 0);
     assert!(!lock.continues());
 }
@@ -50,7 +50,7 @@ where
 {
     let room = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
     let (reply, answer) = oneshot::channel();
-    queue.submit_short(Box::new(WriteCall::new("writing", work, reply, room)), false);
+    queue.submit_short(Box::new(WriteCall { doing: "writing", work, outcome: None, reply, _room: room }), false);
     let answer = tokio::time::timeout(Duration::from_secs(60), answer).await.expect("a caller waits for ever");
     answer.map_or("dropped", |done| done.map_or_else(|error| error.code(), |_| "done"))
 }
@@ -58,7 +58,7 @@ where
 #[tokio::test]
 async fn a_write_that_panics_is_an_error_for_its_caller_and_those_after_it_and_is_reported() {
     let (lock, (sender, messages), supervisor) = (Arc::new(lock()), mpsc::channel(), Supervisor::default());
-    let queue = Arc::new(WriteQueue::new(lock.clone(), sender, supervisor.clone()));
+    let queue = Arc::new(WriteQueue { lock: lock.clone(), queue: sender, supervisor: supervisor.clone() });
     let broken = |_: &mut Transaction<'_>| -> Result<(), SqliteError> { panic!("a broken write") };
     let sound = |write: &mut Transaction<'_>| Ok(write.newest_change);
     assert_eq!(short(&queue, sound).await, "done");
@@ -70,7 +70,7 @@ async fn a_write_that_panics_is_an_error_for_its_caller_and_those_after_it_and_i
     };
     tokio::time::timeout(Duration::from_secs(60), noticed).await.expect("the commit is troubled");
     // The thread notices it with its next work.
-    supervisor.thread("SQLite writer", || WriteThread::new(messages, lock).run());
+    supervisor.thread("SQLite writer", || WriteThread { messages, lock }.run());
     assert_eq!(supervisor.troubled(), ["SQLite commit", "SQLite writer"]);
     assert_eq!(short(&queue, sound).await, "dropped");
 }

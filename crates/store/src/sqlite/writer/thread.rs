@@ -1,18 +1,48 @@
 //! The thread that commits long writes and does maintenance.
 
 use std::{
+    io,
     panic::resume_unwind,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
+    thread::{Builder, JoinHandle},
     time::Duration,
 };
+
+use callboard_tasks::Supervisor;
 
 use super::{group::QueuedWrite, lock::WriteLock};
 
 /// The most writes that are committed together.
 const GROUP: usize = 256;
+
+/// A thread of the store. Dropping this waits for its end.
+pub(super) struct OwnedThread(Option<JoinHandle<()>>);
+
+impl OwnedThread {
+    /// Starts a thread that `supervisor` knows as `task`.
+    pub(super) fn start(
+        name: &str,
+        task: &'static str,
+        supervisor: &Supervisor,
+        run: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        let supervisor = supervisor.clone();
+        let thread = Builder::new().name(name.to_owned()).spawn(move || supervisor.thread(task, run))?;
+        Ok(Self(Some(thread)))
+    }
+}
+
+impl Drop for OwnedThread {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // A panic is logged already.
+            let _ = thread.join();
+        }
+    }
+}
 
 /// What the thread is asked to do.
 pub(super) enum Message {
@@ -24,15 +54,11 @@ pub(super) enum Message {
 
 /// The thread's own data.
 pub(super) struct WriteThread {
-    messages: Receiver<Message>,
-    lock: Arc<WriteLock>,
+    pub(super) messages: Receiver<Message>,
+    pub(super) lock: Arc<WriteLock>,
 }
 
 impl WriteThread {
-    pub(super) fn new(messages: Receiver<Message>, lock: Arc<WriteLock>) -> Self {
-        Self { messages, lock }
-    }
-
     /// Runs until every handle is gone and the queue is empty.
     ///
     /// It unwinds if a write has panicked on another task: then the store cannot write any more, and the supervisor has to
@@ -40,15 +66,15 @@ impl WriteThread {
     pub(super) fn run(self) {
         let mut pause = Some(Duration::ZERO);
         while let Some((mut group, is_quiet)) = self.next(pause) {
-            let Some(mut connection) = self.lock.take() else {
+            let Some(mut guard) = self.lock.take() else {
                 resume_unwind(Box::new("a write panicked, so the store cannot write any more"));
             };
             // A task that waits for the connection might never get it between two slices of maintenance.
             group.extend(self.lock.take_batch());
             if !group.is_empty() {
-                connection.commit(group);
+                guard.connection.commit(group);
             }
-            pause = connection.maintain(is_quiet);
+            pause = guard.connection.maintain(is_quiet);
         }
     }
 
