@@ -35,7 +35,8 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    pub(crate) fn of(id: SessionId, state: &State, row: Row) -> Self {
+    /// What is known of a session with this state and this row.
+    pub fn of(id: SessionId, state: &State, row: Row) -> Self {
         Self {
             id,
             head: state.head.seq,

@@ -145,8 +145,7 @@ fn decoded(segment: &str) -> String {
 
 /// Reads the body, which is a JSON object.
 async fn read(app: &App, parts: &Parts, body: Body) -> Result<Sent, Complaint> {
-    let limits = &app.settings.limits;
-    let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let bytes = body::collect(&parts.headers, body, &app.settings.limits).await?;
     let repaired = repair(&bytes);
     let json: &[u8] = repaired.as_ref().map_or(&bytes, |repaired| &repaired.json);
     let mut object: Map<String, Value> = serde_json::from_slice(json)

@@ -12,15 +12,16 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
+use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo, store::Row};
+use serde_json::{Map, Value};
 
 use crate::{
-    body::PatchBody,
     call::*,
     caller::AuthorizedOnServer,
     cursor::{self, SessionPlace},
     files,
     idempotency::Attempt,
+    json::parse,
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
 };
@@ -103,9 +104,11 @@ async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Ses
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update_session(
     caller: Authorized<SessionPatch>,
-    PatchBody { body, given, options }: PatchBody<SessionPatch>,
+    RequestBody { body: given, options }: RequestBody<Map<String, Value>>,
 ) -> Result<Answer<api::Session>, CallError> {
-    let body = SessionPatch { given: Some(given), ..body };
+    let read: SessionPatch = parse(Value::Object(given.clone()).to_string().as_bytes())?;
+    // What is null in it is not what is left out.
+    let body = SessionPatch { given: Some(given), ..read };
     if let Some(names) = &body.collections {
         if caller.rank != Rank::User {
             return Err(caller.forbidden("name collections"));
@@ -212,18 +215,9 @@ fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastE
 
 /// A session with this state, whose last use was its last entry.
 fn known(id: &SessionId, state: &state::State) -> SessionInfo {
-    let settings = state.session.settings.clone();
-    SessionInfo {
-        id: id.clone(),
-        head: state.head.seq,
-        created_at: state.session.created_at,
-        last_activity: state.last_at,
-        expires_at: settings.ttl_seconds.expires_at(state.last_at),
-        agents: state.team.agents().cloned().collect(),
-        settings,
-        overview: Overview::of(state),
-        last: None,
-    }
+    let last_activity = state.last_at;
+    let expires_at = state.session.settings.ttl_seconds.expires_at(last_activity);
+    SessionInfo::of(id.clone(), state, Row { head: state.head, last_activity, expires_at })
 }
 
 /// The answer of a call that created a session. A repeat of the call gives the same one.
