@@ -41,10 +41,7 @@ use crate::{
     body::{self, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
-    resources::{
-        prompt::{self, TurnRecord},
-        session,
-    },
+    resources::{prompt, session},
     rights::{CreateSession, ReadSession},
     secret,
     surrogates::repair,
@@ -276,8 +273,8 @@ async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Respons
         let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
         prompt::note(&builder, &spec, sent, app.asking.name().clone()).await?
     } else {
-        let record = TurnRecord::Servers(app.asking.name().clone());
-        builder.prompt(wanted, record, false, WriteOptions::default()).await?.body
+        let asker = Some(app.asking.name().clone());
+        builder.record_turn(wanted, asker, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -343,7 +340,7 @@ async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Respon
                 let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
                 let state = builder.session.known()?;
                 let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
-                let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
+                let prompt = builder.prompt(wanted, false).await?;
                 let new = asked.messages.split_off(placed.known);
                 dialect.fill(&mut asked, prompt);
                 if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {

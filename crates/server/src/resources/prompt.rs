@@ -44,18 +44,10 @@ async fn build_prompt(
     let tools = caller.app.outside.of_served(own_names(&tools)?);
     let spec =
         PromptSpec { agent, thread, layout, model, budget, at, format, recall, query, tools, ..PromptSpec::default() };
-    let record = if record { TurnRecord::Callers } else { TurnRecord::No };
-    caller.prompt(spec, record, pieces, options).await
-}
-
-/// Whether a prompt is recorded as a turn.
-pub(crate) enum TurnRecord {
-    /// It is not.
-    No,
-    /// It is, and whoever calls asks the model.
-    Callers,
-    /// It is, and the server with this name asks the model.
-    Servers(Arc<str>),
+    match record {
+        true => caller.record_turn(spec, None, pieces, options).await,
+        false => caller.prompt(spec, pieces).await.map(Answer::ok),
+    }
 }
 
 /// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
@@ -77,34 +69,28 @@ pub(crate) async fn note(
 }
 
 impl Authorized<ReadSession> {
-    /// Builds a prompt, and records it as a turn where `record` says so.
-    pub(crate) async fn prompt(
-        &self,
-        mut spec: PromptSpec,
-        record: TurnRecord,
-        pieces: bool,
-        options: WriteOptions,
-    ) -> Result<Answer<api::Prompt>, CallError> {
-        if spec.at.is_some() && self.rank != Rank::User {
-            return Err(self.forbidden("build prompts as of an earlier entry"));
+    /// Builds a prompt.
+    pub(crate) async fn prompt(&self, mut spec: PromptSpec, pieces: bool) -> Result<api::Prompt, CallError> {
+        self.check_at(&spec)?;
+        spec.agent = whose(self, spec.agent, "build the prompts of others").await?;
+        self.prepare(&mut spec).await?;
+        if spec.at.is_none() {
+            self.session.observe(&mut spec, &self.app.outside).await?;
         }
-        spec.agent = match record {
-            TurnRecord::Callers | TurnRecord::Servers(_) => self.whose_turn(spec.agent)?,
-            TurnRecord::No => whose(self, spec.agent, "build the prompts of others").await?,
-        };
+        Ok(with_pieces(self.session.prompt(&spec).await?, None, pieces))
+    }
+
+    fn check_at(&self, spec: &PromptSpec) -> Result<(), CallError> {
+        let is_refused = spec.at.is_some() && self.rank != Rank::User;
+        if is_refused { Err(self.forbidden("build prompts as of an earlier entry")) } else { Ok(()) }
+    }
+
+    async fn prepare(&self, spec: &mut PromptSpec) -> Result<(), CallError> {
         if let (Some(files), None) = (&self.app.files, spec.at) {
             files.observe(&self.session).await?;
         }
         spec.default_model.clone_from(&self.app.settings.runs.model);
-        match record {
-            TurnRecord::Callers => return self.record_turn(spec, None, pieces, options).await,
-            TurnRecord::Servers(asker) => return self.record_turn(spec, Some(asker), pieces, options).await,
-            TurnRecord::No => {}
-        }
-        if spec.at.is_none() {
-            self.session.observe(&mut spec, &self.app.outside).await?;
-        }
-        Ok(Answer::ok(with_pieces(self.session.prompt(&spec).await?, None, pieces)))
+        Ok(())
     }
 
     /// Whose turn is recorded: an agent's own, or the one that the user names.
@@ -118,13 +104,17 @@ impl Authorized<ReadSession> {
         }
     }
 
-    async fn record_turn(
+    /// Builds a prompt and records it as a turn. The server with the name `asker` asks the model, or else whoever calls.
+    pub(crate) async fn record_turn(
         &self,
-        spec: PromptSpec,
+        mut spec: PromptSpec,
         asker: Option<Arc<str>>,
         pieces: bool,
         options: WriteOptions,
     ) -> Result<Answer<api::Prompt>, CallError> {
+        self.check_at(&spec)?;
+        spec.agent = self.whose_turn(spec.agent)?;
+        self.prepare(&mut spec).await?;
         if spec.at.is_some() {
             let problem = "a turn is recorded as of now: leave `at` or `record` out";
             return Err(Refusal::contradicting(ConflictKind::Contradiction, "/at", problem).into());
