@@ -28,7 +28,7 @@ use callboard_core::{
     prompt::{LayoutName, profile::Profile},
     run::own::AnswerTurn,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec, Session, window_of};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::{Forwarded, ModelError, ModelName};
 use serde_json::{Map, Value};
 
@@ -194,18 +194,18 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
     Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
 }
 
-/// The session, if it is there. Only the user may ask where it is not.
-async fn present(app: &App, place: &Place) -> Result<Option<Session>, Complaint> {
-    match Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await {
+/// Who asks in the session, if it is there. Only the user may ask where it is not.
+async fn present(app: &App, place: &Place) -> Result<Option<Authorized<ReadSession>>, Complaint> {
+    match Authorized::enter(app, &place.caller, &place.session).await {
         Err(error) if error.code == "not_found" && place.is_user => Ok(None),
-        entered => Ok(Some(entered?.session)),
+        entered => Ok(Some(entered?)),
     }
 }
 
-/// The session, which the user's first request makes.
-async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
-    if let Some(session) = present(app, place).await? {
-        return Ok(session);
+/// The same in a session that the user's first request makes.
+async fn entered(app: &App, place: &Place) -> Result<Authorized<ReadSession>, Complaint> {
+    if let Some(reader) = present(app, place).await? {
+        return Ok(reader);
     }
     let server = AuthorizedOnServer::<CreateSession>::enter(app, &place.caller).await?;
     let agents = serde_json::json!([{"name": place.agent, "role": "worker"}]);
@@ -215,7 +215,7 @@ async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
     match session::create_session(server, RequestBody { body: new, options: WriteOptions::default() }).await {
         // Somebody else was faster.
         Err(error) if error.code != "session_exists" => Err(error.into()),
-        _ => Ok(Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session),
+        _ => Ok(Authorized::enter(app, &place.caller, &place.session).await?),
     }
 }
 
@@ -228,8 +228,8 @@ async fn understood(
 ) -> Result<Asked, Complaint> {
     if mode == Mode::Manage && object.get("model").is_none_or(Value::is_null) {
         let of_agent = match present(app, place).await? {
-            Some(session) => {
-                let state = session.state().await?;
+            Some(reader) => {
+                let state = reader.session.state().await?;
                 state.team.agent(&place.agent).ok().and_then(|agent| agent.model.clone())
             }
             None => None,
@@ -252,29 +252,29 @@ async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Respons
         dialect.check_key(&asked)?;
     }
     let open = app.asking.begin().await?;
-    let session = entered(app, &place).await?;
+    let reader = entered(app, &place).await?;
+    let session = &reader.session;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
-    let keyed = match keyed::begin(app, &session, by, &options, (dialect, &asked)).await? {
+    let keyed = match keyed::begin(app, session, by, &options, (dialect, &asked)).await? {
         keyed::Begun::Answered(answer) => return Ok(answer),
         keyed::Begun::Open(keyed) => keyed,
     };
-    let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
+    let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
     let placed = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
         let _guard = app.locks.take(key).await;
         conversation.append(&asked).await?
     };
-    let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-    let state = builder.session.known()?;
+    let state = session.known()?;
     let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
         let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
-        prompt::note(&builder, &spec, sent, app.asking.name().clone()).await?
+        prompt::note(&reader, &spec, sent, app.asking.name().clone()).await?
     } else {
         let asker = Some(app.asking.name().clone());
-        builder.record_turn(wanted, asker, false, WriteOptions::default()).await?.body
+        reader.record_turn(wanted, asker, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -326,21 +326,21 @@ fn wanted(place: &Place, dialect: Dialect, asked: &Asked, thread: ThreadId, prof
 async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { mut bytes, object } } = call;
     let mut asked = understood(app, &place, (dialect, mode), object).await?;
-    let session = present(app, &place).await?;
+    let reader = present(app, &place).await?;
     if mode == Mode::Manage {
-        let placed = match &session {
-            Some(session) => {
-                let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
-                conversation.known_of(&asked).await?
+        let known = match &reader {
+            Some(reader) => {
+                let (session, is_user) = (&reader.session, place.is_user);
+                let conversation = Conversation { session, agent: &place.agent, is_user, dialect };
+                conversation.known_of(&asked).await?.map(|placed| (reader, placed))
             }
             None => None,
         };
-        match placed {
-            Some(placed) => {
-                let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-                let state = builder.session.known()?;
+        match known {
+            Some((reader, placed)) => {
+                let state = reader.session.known()?;
                 let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
-                let prompt = builder.prompt(wanted, false).await?;
+                let prompt = reader.prompt(wanted, false).await?;
                 let new = asked.messages.split_off(placed.known);
                 dialect.fill(&mut asked, prompt);
                 if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {
