@@ -138,7 +138,8 @@ impl Browsers {
             }
         }
         let (url, title) = shown.unwrap_or_default();
-        Ok(told::acted(&lines, &tab, &url, &title, restarted, &notices(&mut changes)))
+        lines.push_str(&format!("The tab {tab:?} shows {url}."));
+        Ok(told::acted(restarted, &lines, &title, &notices(&mut changes)))
     }
 
     async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<ToolResult, Error> {
