@@ -47,6 +47,7 @@ pub(crate) enum Credentials {
 }
 
 /// A caller with the right `R` in a session.
+#[derive(Clone)]
 pub(crate) struct Authorized<R> {
     pub(crate) app: App,
     pub(crate) session: Session,
@@ -126,14 +127,6 @@ impl<R: Permission> AuthorizedOnServer<R> {
             Some(name) => Err(R::RIGHT.refuse(&Actor::Agent(agent_name(name)?)).into()),
             None => Ok(Self { app: app.clone(), right: PhantomData }),
         }
-    }
-}
-
-impl<R> Clone for Authorized<R> {
-    fn clone(&self) -> Self {
-        let Self { app, session, actor, rank, token, right } = self;
-        let (app, session, actor) = (app.clone(), session.clone(), actor.clone());
-        Self { app, session, actor, rank: *rank, token: *token, right: *right }
     }
 }
 

@@ -59,7 +59,7 @@ mod watch;
 
 pub use browsers::BrowserSettings;
 pub use callboard_browser::{HostPort, Rules};
-pub use direct::Pieces;
+pub use callboard_mcp::Pieces;
 pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local};
