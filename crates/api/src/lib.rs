@@ -40,9 +40,7 @@ mod workflow;
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     collection::CollectionInfo as Collection,
-    compression::{
-        Compression as CompressAnswer, CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression,
-    },
+    compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{
         MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,
@@ -73,7 +71,7 @@ pub use callboard_core::{
     },
     tool::file::AddFile as NewContextFile,
     variable::PutVariable,
-    view::{JournalPage, Projected as Entry},
+    view::Projected as Entry,
     workflow::{
         About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
         EdgeKind as WorkflowEdgeKind, GivenResult as PutNodeResult, NodePatch as WorkflowNodePatch, NodeStatus,

@@ -35,8 +35,7 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// What is known of a session with this state and this row.
-    pub fn of(id: SessionId, state: &State, row: Row) -> Self {
+    pub(crate) fn of(id: SessionId, state: &State, row: Row) -> Self {
         Self {
             id,
             head: state.head.seq,

@@ -19,7 +19,7 @@ use callboard_core::{
 use callboard_engine::{DEFAULT_WINDOW, PromptSpec, TurnView, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
-use callboard_run::{Compressing, Compressor, Extent};
+use callboard_run::{Compressing, Compression, Compressor, Extent};
 
 use crate::{
     call::*,
@@ -59,7 +59,20 @@ async fn compress_thread(
     let extent = if preview { Extent::Preview } else { Extent::Record };
     let wanted = caller.compressing(&thread, body, extent).await?;
     let compressor = caller.compressor();
-    let compress = async || Ok(compressor.compress(wanted.clone()).await?);
+    let compress = async || {
+        let done = compressor.compress(wanted.clone()).await?;
+        Ok(api::CompressAnswer {
+            seq: done.seq,
+            through: done.through,
+            messages: done.messages,
+            tokens_before: done.tokens_before,
+            tokens_after: done.tokens_after,
+            method: done.method,
+            model: done.model.map(|model| model.to_string()),
+            reason: done.reason.map(|reason| reason.to_string()),
+            spent: done.spent,
+        })
+    };
     let answer = match preview {
         true => compress().await?,
         false => caller.idempotent(&options, async |_| compress().await).await?,
@@ -122,7 +135,7 @@ async fn read_thread_context(
     if caller.rank > Rank::Worker {
         let wanted = caller.compressing(&thread, api::Compress::default(), Extent::Plan).await?;
         match caller.compressor().compress(wanted).await {
-            Ok(api::CompressAnswer { messages, tokens_before, tokens_after, .. }) => {
+            Ok(Compression { messages, tokens_before, tokens_after, .. }) => {
                 size.compression = Some(api::PossibleCompression { messages, tokens_before, tokens_after, newest });
             }
             // More is pinned than there is room for, for instance.

@@ -12,8 +12,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo, store::Row};
-use serde_json::{Map, Value};
+use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
 
 use crate::{
     call::*,
@@ -104,9 +103,9 @@ async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Ses
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update_session(
     caller: Authorized<SessionPatch>,
-    RequestBody { body: given, options }: RequestBody<Map<String, Value>>,
+    RequestBody { body: given, options }: RequestBody<serde_json::Map<String, serde_json::Value>>,
 ) -> Result<Answer<api::Session>, CallError> {
-    let read: SessionPatch = parse(Value::Object(given.clone()).to_string().as_bytes())?;
+    let read: SessionPatch = parse(serde_json::Value::Object(given.clone()).to_string().as_bytes())?;
     // What is null in it is not what is left out.
     let body = SessionPatch { given: Some(given), ..read };
     if let Some(names) = &body.collections {
@@ -215,9 +214,18 @@ fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastE
 
 /// A session with this state, whose last use was its last entry.
 fn known(id: &SessionId, state: &state::State) -> SessionInfo {
-    let last_activity = state.last_at;
-    let expires_at = state.session.settings.ttl_seconds.expires_at(last_activity);
-    SessionInfo::of(id.clone(), state, Row { head: state.head, last_activity, expires_at })
+    let settings = state.session.settings.clone();
+    SessionInfo {
+        id: id.clone(),
+        head: state.head.seq,
+        created_at: state.session.created_at,
+        last_activity: state.last_at,
+        expires_at: settings.ttl_seconds.expires_at(state.last_at),
+        agents: state.team.agents().cloned().collect(),
+        settings,
+        overview: Overview::of(state),
+        last: None,
+    }
 }
 
 /// The answer of a call that created a session. A repeat of the call gives the same one.
