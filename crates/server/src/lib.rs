@@ -6,6 +6,7 @@
 //! the declarations. `problem.rs` gives errors their HTTP status.
 
 mod error;
+mod header;
 mod prices;
 mod public_url;
 mod server_sent;
