@@ -136,8 +136,9 @@ impl Complaint {
     }
 }
 
-impl From<CallError> for Complaint {
-    fn from(error: CallError) -> Self {
+impl<E: Into<CallError>> From<E> for Complaint {
+    fn from(error: E) -> Self {
+        let error = error.into();
         let status = problem::status(error.code);
         let more = error.faults.iter().filter(|fault| !error.detail.contains(&fault.problem));
         let more: String = more.map(|fault| format!("; {}: {}", fault.pointer, fault.problem)).collect();
@@ -157,18 +158,6 @@ impl From<ModelError> for Complaint {
             _ => StatusCode::BAD_GATEWAY,
         };
         Self { status, code: error.code().to_owned(), message: error.to_string() }
-    }
-}
-
-impl From<callboard_engine::Error> for Complaint {
-    fn from(error: callboard_engine::Error) -> Self {
-        CallError::from(error).into()
-    }
-}
-
-impl From<callboard_core::error::Error> for Complaint {
-    fn from(error: callboard_core::error::Error) -> Self {
-        CallError::from(error).into()
     }
 }
 
