@@ -141,11 +141,7 @@ fn number(text: &str, what: &'static str) -> Result<u64, CallError> {
 }
 
 fn absent(what: &'static str, text: &str) -> CallError {
-    CallError::not_found(what, shortened(text))
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
+    CallError::not_found(what, text.chars().take(60).collect::<String>())
 }
 
 /// The path of a context file, in one segment or two.
