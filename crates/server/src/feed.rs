@@ -20,7 +20,7 @@ use callboard_core::{
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde_json::{Value, json};
 
-use crate::{app::App, call_error::CallError, caller::Authorized, metrics::Counted, params::roles, rights::Rank};
+use crate::{app::App, call_error::CallError, caller::Authorized, metrics::Counted, params::roles};
 
 /// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
@@ -80,7 +80,7 @@ impl Feed {
             .into());
         }
         let viewer = caller.viewer();
-        let in_charge = caller.rank >= Rank::Manager;
+        let in_charge = caller.in_charge;
         let may_hear = in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
         let listens = may_hear && !heard_types.is_empty();
         let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };

@@ -21,12 +21,7 @@ use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compression, Compressor, Extent};
 
-use crate::{
-    call::*,
-    params::EntryNumber,
-    resources::prompt::sees_all_of,
-    rights::{Rank, ReadSession},
-};
+use crate::{call::*, params::EntryNumber, resources::prompt::sees_all_of, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -132,7 +127,7 @@ async fn read_thread_context(
             api::ContextSize::new(tokens, vec![part], settings.thresholds(usual))
         }
     };
-    if caller.rank > Rank::Worker {
+    if caller.in_charge {
         let wanted = caller.compressing(&thread, api::Compress::default(), Extent::Plan).await?;
         match caller.compressor().compress(wanted).await {
             Ok(Compression { messages, tokens_before, tokens_after, .. }) => {
@@ -279,7 +274,7 @@ impl Authorized<ReadSession> {
         self.session.observe(&mut query, &self.app.outside).await?;
         let prompt = self.session.prompt(&query).await?;
         let thresholds = settings.thresholds(prompt.budget);
-        let last_turn = match state.runs.last_requested(&agent).filter(|_| self.rank > Rank::Worker) {
+        let last_turn = match state.runs.last_requested(&agent).filter(|_| self.in_charge) {
             Some(requested) => Some(last_turn(self.session.turn(&Viewer::User, requested).await?)),
             None => None,
         };

@@ -20,7 +20,7 @@ use crate::{
     answer::streamed,
     call::*,
     params::EntryNumber,
-    rights::{Rank, ReadJournal, ReadSession},
+    rights::{ReadJournal, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -121,7 +121,7 @@ impl Authorized<ReadJournal> {
         let api::JournalQuery { after, before, types, subject, by, audience, q, order, sentences, limit: _ } = query;
         if let (Some(own), Some(named)) = (self.agent(), &audience)
             && own != named
-            && self.rank < Rank::Manager
+            && !self.in_charge
         {
             return Err(self.forbidden("ask what others see"));
         }

@@ -17,7 +17,7 @@ use callboard_run::Driver;
 
 use crate::{
     call::*,
-    rights::{Permission, Rank, ReadSession},
+    rights::{Permission, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -81,7 +81,7 @@ impl Authorized<ReadSession> {
     }
 
     fn check_at(&self, spec: &PromptSpec) -> Result<(), CallError> {
-        let is_refused = spec.at.is_some() && self.rank != Rank::User;
+        let is_refused = spec.at.is_some() && !self.is_user();
         if is_refused { Err(self.forbidden("build prompts as of an earlier entry")) } else { Ok(()) }
     }
 
@@ -207,7 +207,7 @@ pub(super) async fn whose<R: Permission>(
     let Some(own) = caller.agent() else { return Ok(named) };
     let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
     let forbidden = || Err(caller.forbidden(what));
-    if caller.rank < Rank::Manager {
+    if !caller.in_charge {
         return forbidden();
     }
     let look = |view: View<'_>| {

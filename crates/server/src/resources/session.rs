@@ -22,7 +22,7 @@ use crate::{
     idempotency::Attempt,
     json::parse,
     resources::collection::check_collections,
-    rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
+    rights::{CreateSession, DeleteSession, ForkSession, ListSessions, ReadSession},
 };
 
 /// The calls on this resource.
@@ -109,7 +109,7 @@ async fn update_session(
     // What is null in it is not what is left out.
     let body = SessionPatch { given: Some(given), ..read };
     if let Some(names) = &body.collections {
-        if caller.rank != Rank::User {
+        if !caller.is_user() {
             return Err(caller.forbidden("name collections"));
         }
         check_collections(&caller.app.board, names).await?;
@@ -158,10 +158,10 @@ async fn fork_session(
     RequestBody { body, options }: RequestBody<api::Fork>,
 ) -> Result<Answer<api::Session>, CallError> {
     let api::Fork { at, id } = body;
-    if at.is_some() && caller.rank != Rank::User {
+    if at.is_some() && !caller.is_user() {
         return Err(caller.forbidden("fork at an earlier entry"));
     }
-    if id.is_some() && caller.rank != Rank::User {
+    if id.is_some() && !caller.is_user() {
         // Whether an id is taken is not for the team to know.
         return Err(CallError::invalid("/id", "only the user chooses the id of a fork: leave it out"));
     }
