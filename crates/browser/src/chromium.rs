@@ -80,7 +80,7 @@ impl Chromium {
         let mut child = Command::new("/bin/sh")
             .args(["-c", r#"exec "$0" "$@" 3<&0 4>/dev/null"#])
             .arg(&path)
-            .args(flags(headless, proxy_port, &profile))
+            .args(flags(settings, headless, proxy_port, &profile))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -160,7 +160,7 @@ impl Drop for Chromium {
     }
 }
 
-fn flags(headless: bool, proxy_port: u16, profile: &Path) -> Vec<std::ffi::OsString> {
+fn flags(settings: &Settings, headless: bool, proxy_port: u16, profile: &Path) -> Vec<std::ffi::OsString> {
     let mut flags: Vec<std::ffi::OsString> = [
         // What is not asked for stays off: updates, sign-in, suggestions, phoning home.
         "--disable-background-networking",
@@ -198,7 +198,6 @@ fn flags(headless: bool, proxy_port: u16, profile: &Path) -> Vec<std::ffi::OsStr
         "--mute-audio",
         "--remote-debugging-pipe",
         "--remote-debugging-port=0",
-        "--window-size=1280,900",
     ]
     .map(Into::into)
     .into();
@@ -209,6 +208,7 @@ fn flags(headless: bool, proxy_port: u16, profile: &Path) -> Vec<std::ffi::OsStr
         flags.push("--no-sandbox".into());
     }
     flags.push(format!("--proxy-server=http://127.0.0.1:{proxy_port}").into());
+    flags.push(format!("--window-size={},{}", settings.limits.width, settings.limits.height).into());
     let mut folder = std::ffi::OsString::from("--user-data-dir=");
     folder.push(profile);
     flags.push(folder);

@@ -21,7 +21,7 @@ pub struct Settings {
     pub reserved: ReservedPorts,
     /// How long things may take.
     pub timeouts: Timeouts,
-    /// How many tabs there may be.
+    /// How many tabs there may be and how large their windows are.
     pub limits: Limits,
     /// Finds the secrets that are hidden in everything that comes out of the browser.
     pub mask: Option<MaskFn>,
@@ -97,10 +97,14 @@ pub struct Limits {
     /// The most tabs. Windows that pages open become tabs with names of their own, `popup-1`, `popup-2` and so on; those that would
     /// be too many are closed.
     pub tabs: usize,
+    /// Width of the window in pixels.
+    pub width: u32,
+    /// Height of the window in pixels.
+    pub height: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { tabs: 20 }
+        Self { tabs: 20, width: 1280, height: 900 }
     }
 }

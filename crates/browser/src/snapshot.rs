@@ -8,12 +8,20 @@ use serde_json::json;
 use crate::{Browser, BrowserError, mask::Mask, page::FoundElement, selectors::Selector};
 
 /// How large a snapshot may be, and of what it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SnapshotLimits {
+    /// The most characters of its text.
+    pub max_chars: usize,
     /// The most tokens of its text. Without it, characters alone count.
     pub tokens: Option<TokenLimit>,
     /// A selector of the part of the page to show. Without one it is the whole page.
     pub within: Option<String>,
+}
+
+impl Default for SnapshotLimits {
+    fn default() -> Self {
+        Self { max_chars: 24_000, tokens: None, within: None }
+    }
 }
 
 /// How many tokens a text may have.
@@ -76,8 +84,6 @@ struct Item {
     options: Vec<String>,
 }
 
-/// The most characters of a snapshot.
-const MOST_CHARS: usize = 24_000;
 /// A longer name, value or text is shortened, which its line says.
 const LONGEST: usize = 200;
 const LONGEST_HREF: usize = 100;
@@ -95,13 +101,13 @@ impl Browser {
         let target = self.target(name)?;
         let mask = &self.inner.shared.mask;
         let within = limits.within.as_deref().map(Selector::parse).transpose()?;
-        let argument = json!({"maxChars": MOST_CHARS, "within": within});
+        let argument = json!({"maxChars": limits.max_chars, "within": within});
         let read: Read = live.run(&target, "snapshot", &argument).await?;
         if let Some(within) = &within {
             read.found.into_element(within, mask)?;
         }
         let mut cut = read.cut;
-        let room = MOST_CHARS - CUT_LINE;
+        let room = limits.max_chars.saturating_sub(CUT_LINE);
         let mut tokens = limits.tokens.map_or(0, |tokens| tokens.most.saturating_sub(CUT_TOKENS));
         let (mut text, mut chars, mut lines, mut full) = (String::new(), 0, 0, false);
         for item in &read.items {

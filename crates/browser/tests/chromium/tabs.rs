@@ -136,7 +136,7 @@ async fn dialogs_pop_ups_and_downloads_are_handled_and_reported() {
     assert_eq!(browser.act("main", click("#l")).await.unwrap().title, "Pop");
     browser.stop().await.unwrap();
 
-    let limits = Limits { tabs: 1 };
+    let limits = Limits { tabs: 1, ..Limits::default() };
     let browser = start(Settings { limits, ..settings(&[&site]) }).await;
     browser.open(&site.url("/"), "main").await.unwrap();
     let mut changes = browser.changes();

@@ -138,8 +138,7 @@ impl Browsers {
             }
         }
         let (url, title) = shown.unwrap_or_default();
-        lines.push_str(&format!("The tab {tab:?} shows {url}."));
-        Ok(told::acted(restarted, &lines, &title, &notices(&mut changes)))
+        Ok(told::acted(&lines, &tab, &url, &title, restarted, &notices(&mut changes)))
     }
 
     async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<ToolResult, Error> {

@@ -52,17 +52,36 @@ pub(super) fn navigated(done: &str, page: &Navigated, notices: &[Notice]) -> Str
         true => format!("loaded in {} ms", page.took_ms),
         false => format!("not loaded after {} ms; it can be used as far as it is there", page.took_ms),
     };
-    acted(page.restarted, &format!("{done} It shows {} ({loaded}).", page.url), &page.title, notices)
+    let mut told = String::from(if page.restarted { RESTARTED } else { "" });
+    let _ = writeln!(told, "{done} It shows {} ({loaded}).", page.url);
+    told.push_str(&title(&page.title));
+    with_notices(told, notices)
 }
 
-/// What a tab shows after actions, of which `lines` say what came of them, and what happened meanwhile that nobody asked for. A page
-/// chose the words of that.
-pub(super) fn acted(restarted: bool, lines: &str, title: &str, notices: &[Notice]) -> String {
-    let restarted = if restarted { RESTARTED } else { "" };
-    let mut told = format!("{restarted}{lines}\n{}", page_text(&format!("title: {title}")));
-    let notices: Vec<_> = notices.iter().filter_map(|notice| serde_json::to_string(notice).ok()).collect();
-    if !notices.is_empty() {
-        let _ = write!(told, "\nMeanwhile:\n{}", page_text(&notices.join("\n")));
+/// What a tab shows after actions; `lines` says what came of each.
+pub(super) fn acted(
+    lines: &str,
+    tab: &str,
+    url: &str,
+    page_title: &str,
+    restarted: bool,
+    notices: &[Notice],
+) -> String {
+    let mut told = String::from(if restarted { RESTARTED } else { "" });
+    let _ = writeln!(told, "{lines}The tab {tab:?} shows {url}.");
+    told.push_str(&title(page_title));
+    with_notices(told, notices)
+}
+
+fn title(title: &str) -> String {
+    page_text(&format!("title: {title}"))
+}
+
+/// Adds what happened meanwhile that nobody asked for. A page chose the words of it.
+fn with_notices(mut told: String, notices: &[Notice]) -> String {
+    let lines: Vec<_> = notices.iter().filter_map(|notice| serde_json::to_string(notice).ok()).collect();
+    if !lines.is_empty() {
+        let _ = write!(told, "\nMeanwhile:\n{}", page_text(&lines.join("\n")));
     }
     told
 }
