@@ -173,9 +173,11 @@ async fn fork_session(
         caller.session.check_name("/id", id.as_str()).await?;
     }
     let intent = Intent { id: id.unwrap_or_else(|| caller.app.board.new_id()), at };
-    let make = async |attempt| {
+    let make = async |attempt: Attempt<Intent>| {
         caller.expect(&options).await?;
-        make_fork(&caller, attempt).await
+        let Intent { id, at } = attempt.intent;
+        let fork = caller.app.board.fork(&caller.session, Some(at), &id, attempt.is_repeat).await?;
+        created(&caller.app, &fork).await
     };
     let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
     Ok(Answer::ok(made).created())
@@ -288,10 +290,4 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
 struct Intent {
     id: SessionId,
     at: Seq,
-}
-
-async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -> Result<api::Session, CallError> {
-    let (board, Intent { id, at }) = (&caller.app.board, attempt.intent);
-    let fork = board.fork(&caller.session, Some(at), &id, attempt.is_repeat).await?;
-    created(&caller.app, &fork).await
 }
