@@ -296,7 +296,7 @@ async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Respons
         dialect,
         is_stream: asked.is_stream,
         is_managed: mode == Mode::Manage,
-        hides_usage: asked.hides_usage,
+        hides_usage: mode == Mode::Manage && dialect == Dialect::OpenAi && !asked.wants_usage,
         keyed,
         _open: open,
     };

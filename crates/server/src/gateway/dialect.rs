@@ -76,8 +76,6 @@ pub(super) struct Asked {
     pub(super) is_stream: bool,
     /// Whether the usage at the end of a stream of chat completions was asked for.
     pub(super) wants_usage: bool,
-    /// Whether it comes at the end of the stream although it was not.
-    pub(super) hides_usage: bool,
 }
 
 impl Asked {
@@ -339,8 +337,7 @@ impl Dialect {
         let wants_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
-        let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
-        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
+        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, body })
     }
 
     /// How many tokens the client wants the answer to have at most; 0 where it does not say.
