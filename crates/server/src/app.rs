@@ -46,11 +46,9 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     /// The OpenAPI document. It is made when somebody asks for it.
     pub(crate) document: LazyLock<String>,
-    /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
-    /// request works, if any, and the key that it claims.
+    /// What is done by one request at a time, such as the work of an idempotency key, so that it is done once. By the session on
+    /// which a request works, if any, and what it does.
     pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
-    /// The requests of the gateway under idempotency keys that are being answered.
-    pub(crate) open_requests: KeyedLock<(SessionId, String)>,
     /// What this server asks models for programs.
     pub(crate) asking: Asking,
 }
@@ -117,7 +115,6 @@ impl App {
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             locks: KeyedLock::default(),
-            open_requests: KeyedLock::default(),
             asking: Asking::new(board.clone()),
             board,
             settings,

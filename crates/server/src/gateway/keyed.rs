@@ -66,7 +66,8 @@ pub(super) async fn begin(
         let told = "the request with this Idempotency-Key is still being answered: send it again later";
         Complaint::new(StatusCode::CONFLICT, told)
     };
-    let open = app.open_requests.try_take((session.id().clone(), request.claim(&by))).ok_or_else(still_open)?;
+    let key = (Some(session.id().clone()), format!("answer to {}", request.claim(&by)));
+    let open = app.locks.try_take(key).ok_or_else(still_open)?;
     let intent = json!({ ASKER: **app.asking.name() });
     let begun = loop {
         let claim = match app.board.begin(by.clone(), request, Some(session.id()), intent.clone()).await? {
