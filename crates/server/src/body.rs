@@ -1,9 +1,7 @@
 //! Bodies of requests: JSON, read whole and strictly.
 
-use std::time::Duration;
-
 use axum::{
-    body::Body,
+    body::{Body, BodyDataStream},
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
@@ -98,7 +96,7 @@ pub(crate) async fn collect(headers: &HeaderMap, body: Body, limits: &Limits) ->
     }
     let mut pieces = body.into_data_stream();
     let mut bytes = BytesMut::new();
-    while let Some(piece) = next(&mut pieces, limits.body_time).await? {
+    while let Some(piece) = next(&mut pieces, limits).await? {
         if bytes.len().saturating_add(piece.len()) > limit {
             return Err(too_large(limit as u64));
         }
@@ -108,12 +106,9 @@ pub(crate) async fn collect(headers: &HeaderMap, body: Body, limits: &Limits) ->
 }
 
 /// The next piece of a body.
-pub(crate) async fn next(
-    pieces: &mut axum::body::BodyDataStream,
-    patience: Duration,
-) -> Result<Option<Bytes>, CallError> {
+pub(crate) async fn next(pieces: &mut BodyDataStream, limits: &Limits) -> Result<Option<Bytes>, CallError> {
     let broken = |error: axum::Error| CallError::new("bad_body", format!("the body broke off: {error}"));
-    match tokio::time::timeout(patience, pieces.next()).await {
+    match tokio::time::timeout(limits.body_time, pieces.next()).await {
         Ok(piece) => piece.transpose().map_err(broken),
         Err(_) => Err(CallError::new("too_slow", "the body took too long to arrive")),
     }

@@ -48,7 +48,9 @@ async fn compress_thread(
     RequestBody { body, options }: RequestBody<api::Compress>,
 ) -> Result<Answer<api::CompressAnswer>, CallError> {
     if let Some(model) = &body.model {
-        caller.check_model(model).await?;
+        model.parse::<ModelName>().map_err(|error| Refusal::invalid("/model", error.to_string()))?;
+        // The model's endpoint would be told a secret in it.
+        caller.session.check_name("/model", model).await?;
     }
     let preview = body.preview;
     let extent = if preview { Extent::Preview } else { Extent::Record };
@@ -186,15 +188,6 @@ async fn unpin_message(
     let pin: UnpinMessage = caller.pin(thread, message).await?;
     let head = caller.execute(options, pin.clone()).await?.head;
     Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: false }).at(head))
-}
-
-impl Authorized<Compress> {
-    /// Refuses what is no name of a model, or holds a secret that the model's endpoint would be told.
-    async fn check_model(&self, model: &str) -> Result<(), CallError> {
-        let refused = |problem: String| Refusal::invalid("/model", problem);
-        model.parse::<ModelName>().map_err(|error| refused(error.to_string()))?;
-        Ok(self.session.check_name("/model", model).await?)
-    }
 }
 
 impl<R> Authorized<R> {
