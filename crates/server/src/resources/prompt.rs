@@ -95,13 +95,9 @@ impl Authorized<ReadSession> {
 
     /// Whose turn is recorded: an agent's own, or the one that the user names.
     fn whose_turn(&self, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
-        match self.agent() {
-            Some(own) if named.as_ref().is_some_and(|named| named != own) => {
-                Err(self.forbidden("record the turns of others"))
-            }
-            Some(own) => Ok(Some(own.clone())),
-            None => Ok(named),
-        }
+        let Some(own) = self.agent() else { return Ok(named) };
+        let is_own = named.is_none_or(|named| named == *own);
+        if is_own { Ok(Some(own.clone())) } else { Err(self.forbidden("record the turns of others")) }
     }
 
     /// Builds a prompt and records it as a turn. The server with the name `asker` asks the model, or else whoever calls.
@@ -206,15 +202,9 @@ pub(super) async fn whose<R: Permission>(
 ) -> Result<Option<AgentName>, CallError> {
     let Some(own) = caller.agent() else { return Ok(named) };
     let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
-    let forbidden = || Err(caller.forbidden(what));
-    if !caller.in_charge {
-        return forbidden();
-    }
-    let look = |view: View<'_>| {
-        let agent = view.state.team.agent(&named)?;
-        Ok(sees_all_of(&view, &agent.name))
-    };
-    if caller.session.view(&caller.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
+    let look = |view: View<'_>| Ok(sees_all_of(&view, &view.state.team.agent(&named)?.name));
+    let may = caller.in_charge && caller.session.view(&caller.viewer(), look).await?;
+    if may { Ok(Some(named)) } else { Err(caller.forbidden(what)) }
 }
 
 /// Whether the viewer sees, and has always seen, all sets and threads that `other` sees.
