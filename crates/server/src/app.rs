@@ -14,7 +14,7 @@ use callboard_tasks::Supervisor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Error, Settings, asking::Asking, browsers::Browsers, drivers::Drivers, driving::Driving, executions::Executions,
+    Error, Settings, asking::Asking, browsers::Browsers, drivers::Drivers, driving, executions::Executions,
     files::Files, keyed_lock::KeyedLock, login::Logins, metrics::Metrics, page::Page, secret, secret::Secret,
 };
 
@@ -46,11 +46,9 @@ pub(crate) struct Inner {
     pub(crate) metrics: Metrics,
     /// The OpenAPI document. It is made when somebody asks for it.
     pub(crate) document: LazyLock<String>,
-    /// Requests with the same idempotency key wait for each other, so that the work is done once. By the session on which a
-    /// request works, if any, and the key that it claims.
+    /// What is done by one request at a time, such as the work of an idempotency key, so that it is done once. By the session on
+    /// which a request works, if any, and what it does.
     pub(crate) locks: KeyedLock<(Option<SessionId>, String)>,
-    /// The requests of the gateway under idempotency keys that are being answered.
-    pub(crate) open_requests: KeyedLock<(SessionId, String)>,
     /// What this server asks models for programs.
     pub(crate) asking: Asking,
 }
@@ -81,7 +79,7 @@ impl App {
         board: Board,
         settings: Settings,
         address: Option<SocketAddr>,
-        driving: Driving,
+        driving: driving::Driving,
         document: fn() -> String,
     ) -> Result<Self, Error> {
         let closing = CancellationToken::new();
@@ -96,10 +94,12 @@ impl App {
         if let Some(browsers) = &browsers {
             outside.browsers = Some(Arc::new(browsers.clone()));
         }
-        let executions = Executions::new(board.clone(), &settings, outside.browsers.clone(), driving, closing.clone());
+        let (models, runs) = (settings.models.clone(), settings.runs.clone());
+        let (held, ends) = (board.clone(), closing.clone());
+        let means = Arc::new(driving::Means { board: held, models, settings: runs, driving, closing: ends });
+        let executions = Executions::new(means.clone(), outside.browsers.clone());
         outside.workflows = Some(Arc::new(executions.clone()));
-        let (known, ends) = (outside.clone(), closing.clone());
-        let drivers = Drivers::new(board.clone(), &settings, known, executions.clone(), driving, ends);
+        let drivers = Drivers::new(means, outside.clone(), executions.clone());
         Ok(Self(Arc::new(Inner {
             user_tokens: settings.user_tokens.iter().map(|token| secret::hash(token)).collect(),
             secret: Secret::new(settings.token_secret)?,
@@ -115,7 +115,6 @@ impl App {
             metrics: Metrics::default(),
             document: LazyLock::new(document),
             locks: KeyedLock::default(),
-            open_requests: KeyedLock::default(),
             asking: Asking::new(board.clone()),
             board,
             settings,

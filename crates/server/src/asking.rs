@@ -16,21 +16,20 @@ use crate::metrics::{Counted, Gauge};
 /// The shortest time between two notes that this server is there.
 const SHORTEST: Duration = Duration::from_millis(200);
 
-/// What this server asks models for programs. Its clones are the same.
-#[derive(Clone)]
+/// What this server asks models for programs.
 pub(crate) struct Asking {
     board: Board,
     /// A name that no other server has, nor this one once it was started again.
     name: Arc<str>,
     open: Gauge,
     /// When it was last noted that this server is there, in milliseconds since 1970; long ago if it never was.
-    noted: Arc<AtomicI64>,
+    noted: AtomicI64,
 }
 
 impl Asking {
     pub(crate) fn new(board: Board) -> Self {
         let name = format!("{:016x}", SystemRandom.next()).into();
-        Self { board, name, open: Gauge::default(), noted: Arc::new(AtomicI64::new(i64::MIN)) }
+        Self { board, name, open: Gauge::default(), noted: AtomicI64::new(i64::MIN) }
     }
 
     /// The name of this server in turns.

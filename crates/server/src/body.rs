@@ -1,9 +1,7 @@
 //! Bodies of requests: JSON, read whole and strictly.
 
-use std::time::Duration;
-
 use axum::{
-    body::Body,
+    body::{Body, BodyDataStream},
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
@@ -13,6 +11,7 @@ use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
 use crate::{
+    Limits,
     app::App,
     call_error::CallError,
     json::parse,
@@ -35,13 +34,6 @@ pub(crate) struct RepairedBody<T> {
     pub(crate) repaired: Vec<usize>,
 }
 
-/// The body of a change, and the object as it was brought: what is null in it is not what is left out.
-pub(crate) struct PatchBody<T> {
-    pub(crate) body: T,
-    pub(crate) given: serde_json::Map<String, serde_json::Value>,
-    pub(crate) options: WriteOptions,
-}
-
 /// An empty body.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,16 +45,6 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
         let (bytes, options) = read(request, app).await?;
         Ok(Self { body: parse(&bytes)?, options })
-    }
-}
-
-impl<T: DeserializeOwned> FromRequest<App> for PatchBody<T> {
-    type Rejection = CallError;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
-        let (bytes, options) = read(request, app).await?;
-        let body = parse(&bytes)?;
-        Ok(Self { body, given: parse(&bytes)?, options })
     }
 }
 
@@ -83,8 +65,7 @@ impl<T: DeserializeOwned> FromRequest<App> for RepairedBody<T> {
 /// Reads JSON; an empty object where there is none.
 async fn read(request: Request, app: &App) -> Result<(Bytes, WriteOptions), CallError> {
     let (parts, body) = request.into_parts();
-    let limits = &app.settings.limits;
-    let bytes = collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let bytes = collect(&parts.headers, body, &app.settings.limits).await?;
     let options = write_options(&parts, &bytes)?;
     if bytes.is_empty() || *bytes == *b"null" {
         return Ok((Bytes::from_static(b"{}"), options));
@@ -107,19 +88,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a whole body, unless it is too large, arrives too slowly or breaks off.
-pub(crate) async fn collect(
-    headers: &HeaderMap,
-    body: Body,
-    limit: usize,
-    patience: Duration,
-) -> Result<Bytes, CallError> {
+pub(crate) async fn collect(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, CallError> {
+    let limit = limits.body_bytes;
     let said = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if said.is_some_and(|length| length > limit) {
         return Err(too_large(limit as u64));
     }
     let mut pieces = body.into_data_stream();
     let mut bytes = BytesMut::new();
-    while let Some(piece) = next(&mut pieces, patience).await? {
+    while let Some(piece) = next(&mut pieces, limits).await? {
         if bytes.len().saturating_add(piece.len()) > limit {
             return Err(too_large(limit as u64));
         }
@@ -129,12 +106,9 @@ pub(crate) async fn collect(
 }
 
 /// The next piece of a body.
-pub(crate) async fn next(
-    pieces: &mut axum::body::BodyDataStream,
-    patience: Duration,
-) -> Result<Option<Bytes>, CallError> {
+pub(crate) async fn next(pieces: &mut BodyDataStream, limits: &Limits) -> Result<Option<Bytes>, CallError> {
     let broken = |error: axum::Error| CallError::new("bad_body", format!("the body broke off: {error}"));
-    match tokio::time::timeout(patience, pieces.next()).await {
+    match tokio::time::timeout(limits.body_time, pieces.next()).await {
         Ok(piece) => piece.transpose().map_err(broken),
         Err(_) => Err(CallError::new("too_slow", "the body took too long to arrive")),
     }

@@ -6,7 +6,6 @@ use std::{marker::PhantomData, sync::Arc};
 
 use callboard_api as api;
 use callboard_core::{
-    agent,
     command::{Command, KeptAnswer},
     entry::{Actor, Hash},
     error::Error as Refusal,
@@ -19,12 +18,7 @@ use callboard_engine::{Error, Receipt, Session};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    answer::Answer,
-    app::App,
-    call_error::CallError,
-    idempotency::Attempt,
-    rights::{Permission, Rank},
-    secret,
+    answer::Answer, app::App, call_error::CallError, idempotency::Attempt, rights::Permission, secret,
     write_options::WriteOptions,
 };
 
@@ -47,13 +41,14 @@ pub(crate) enum Credentials {
 }
 
 /// A caller with the right `R` in a session.
+#[derive(Clone)]
 pub(crate) struct Authorized<R> {
     pub(crate) app: App,
     pub(crate) session: Session,
     /// Who calls, or as whom.
     pub(crate) actor: Actor,
-    /// The rank of the actor in the session.
-    pub(crate) rank: Rank,
+    /// Whether this is the user or the manager.
+    pub(crate) in_charge: bool,
     /// The hash of the caller's token, if it is one of this session.
     pub(crate) token: Option<Hash>,
     right: PhantomData<R>,
@@ -75,21 +70,24 @@ impl<R: Permission> Authorized<R> {
         let (session, state, actor) = caller.credentials.enter(app, id).await?;
         app.asking.settle(&session, &state).await;
         let actor = caller.actor(actor, &state)?;
-        let rank = rank(&actor, &state);
+        let in_charge = match &actor {
+            Actor::Agent(name) => state.team.manager().is_some_and(|manager| manager.name == *name),
+            Actor::User | Actor::System => true,
+        };
         state.check(R::RIGHT, &actor)?;
         let token = match &caller.credentials {
             Credentials::User => None,
             Credentials::Token(token) => Some(secret::hash(token)),
         };
-        Ok(Self { app: app.clone(), session, actor, rank, token, right: PhantomData })
+        Ok(Self { app: app.clone(), session, actor, in_charge, token, right: PhantomData })
     }
 
     /// Lets a caller into a collection: the user alone. Agents find what is in it through their sessions.
     pub(crate) async fn enter_collection(app: &App, caller: &Caller, name: &CollectionName) -> Result<Self, CallError> {
         AuthorizedOnServer::<R>::enter(app, caller).await?;
         let session = app.board.collection(name).await?;
-        let (app, actor, rank, right) = (app.clone(), Actor::User, Rank::User, PhantomData);
-        Ok(Self { app, session, actor, rank, token: None, right })
+        let (app, actor, right) = (app.clone(), Actor::User, PhantomData);
+        Ok(Self { app, session, actor, in_charge: true, token: None, right })
     }
 }
 
@@ -103,8 +101,8 @@ impl<R: Permission> AuthorizedToAdd<R> {
             if let Ok(state) = session.known() {
                 app.asking.settle(&session, &state).await;
             }
-            let (actor, rank, right) = (Actor::User, Rank::User, PhantomData);
-            return Ok(Self(Authorized { app: app.clone(), session, actor, rank, token: None, right }));
+            let (app, actor, right) = (app.clone(), Actor::User, PhantomData);
+            return Ok(Self(Authorized { app, session, actor, in_charge: true, token: None, right }));
         }
         Authorized::enter(app, caller, id).await.map(Self)
     }
@@ -129,18 +127,15 @@ impl<R: Permission> AuthorizedOnServer<R> {
     }
 }
 
-impl<R> Clone for Authorized<R> {
-    fn clone(&self) -> Self {
-        let Self { app, session, actor, rank, token, right } = self;
-        let (app, session, actor) = (app.clone(), session.clone(), actor.clone());
-        Self { app, session, actor, rank: *rank, token: *token, right: *right }
-    }
-}
-
 impl<R> Authorized<R> {
     /// Who reads: what is hidden from this viewer does not exist for the caller.
     pub(crate) fn viewer(&self) -> Viewer {
         self.actor.clone().into()
+    }
+
+    /// Whether the user calls, and not as an agent.
+    pub(crate) fn is_user(&self) -> bool {
+        self.agent().is_none()
     }
 
     /// The agent that calls, or as which the user does.
@@ -225,7 +220,7 @@ impl<R> Authorized<R> {
     ) -> Result<T, CallError> {
         Ok(match at {
             None => self.session.view(&self.viewer(), look).await?,
-            Some(_) if self.rank != Rank::User => {
+            Some(_) if !self.is_user() => {
                 return Err(self.forbidden("look at the session as of an earlier entry"));
             }
             Some(at) => self.session.view_at(&self.viewer(), Seq(at), look).await?,
@@ -245,7 +240,7 @@ impl<R> AuthorizedToAdd<R> {
             Err(error) if error.code == "not_found" => {
                 let (app, id) = (&self.0.app, self.0.session.id());
                 let session = match app.board.session(id).await {
-                    Err(Error::NoSession { .. }) if self.0.rank == Rank::User => return Err(no_session(app, id).await),
+                    Err(Error::NoSession { .. }) if self.0.is_user() => return Err(no_session(app, id).await),
                     session => session?,
                 };
                 Authorized { session, ..self.0 }.execute(options, command).await
@@ -345,14 +340,4 @@ fn agent_name(name: &str) -> Result<AgentName, CallError> {
         CallError { detail, ..absent }
     };
     name.parse().map_err(nobody)
-}
-
-fn rank(actor: &Actor, state: &State) -> Rank {
-    match actor {
-        Actor::User | Actor::System => Rank::User,
-        Actor::Agent(name) => match state.team.agent(name).map(|agent| agent.role) {
-            Ok(agent::AgentRole::Manager) => Rank::Manager,
-            _ => Rank::Worker,
-        },
-    }
 }

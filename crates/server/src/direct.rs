@@ -3,13 +3,10 @@
 use std::io;
 
 use axum::{Router, body::Body};
-use bytes::Bytes;
-use futures::{TryStreamExt as _, stream::BoxStream};
+use callboard_mcp::Pieces;
+use futures::TryStreamExt as _;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-
-/// The pieces of a body, as they arrive.
-pub type Pieces = BoxStream<'static, io::Result<Bytes>>;
 
 /// What `routes` answer to a call.
 pub(crate) async fn answered(routes: Router, request: http::Request<Pieces>) -> http::Response<Pieces> {

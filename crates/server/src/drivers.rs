@@ -14,16 +14,13 @@ use callboard_core::{
     id::{RunId, SessionId},
     run::Status,
 };
-use callboard_engine::{Board, Error, Outside, Session};
-use callboard_model::ChatModel;
+use callboard_engine::{Error, Outside, Session};
 use callboard_run::{Driver, Error as RunError};
-use callboard_tasks::Supervisor;
 use tokio::sync::Notify;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 
 use crate::{
-    Settings,
-    driving::{Driving, TAKEN_AT_ONCE},
+    driving::{Driving, Means, TAKEN_AT_ONCE},
     executions::Executions,
 };
 
@@ -36,13 +33,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 pub(crate) struct Drivers(Arc<Inner>);
 
 struct Inner {
-    board: Board,
-    models: Arc<dyn ChatModel>,
-    settings: callboard_run::Settings,
+    means: Arc<Means>,
     outside: Outside,
     executions: Executions,
-    driving: Driving,
-    closing: CancellationToken,
     tasks: TaskTracker,
     driven: Mutex<BTreeSet<(SessionId, RunId)>>,
     /// Notified when a driver has left a run, which may be running again by then.
@@ -52,29 +45,9 @@ struct Inner {
 }
 
 impl Drivers {
-    pub(crate) fn new(
-        board: Board,
-        settings: &Settings,
-        outside: Outside,
-        executions: Executions,
-        driving: Driving,
-        closing: CancellationToken,
-    ) -> Self {
-        let (models, settings) = (settings.models.clone(), settings.runs.clone());
+    pub(crate) fn new(means: Arc<Means>, outside: Outside, executions: Executions) -> Self {
         let (tasks, driven, left, keeping) = Default::default();
-        Self(Arc::new(Inner {
-            board,
-            models,
-            settings,
-            outside,
-            executions,
-            driving,
-            closing,
-            tasks,
-            driven,
-            left,
-            keeping,
-        }))
+        Self(Arc::new(Inner { means, outside, executions, tasks, driven, left, keeping }))
     }
 
     /// How many runs this server drives.
@@ -84,8 +57,8 @@ impl Drivers {
 
     /// Drives a run, unless this server drives it already.
     pub(crate) fn drive(&self, session: Session, run: RunId) {
-        let Inner { driving, models, settings, outside, closing, tasks, .. } = &*self.0;
-        if *driving == Driving::None || closing.is_cancelled() {
+        let Inner { means, outside, tasks, .. } = &*self.0;
+        if means.is_idle() {
             return;
         }
         self.keep();
@@ -93,15 +66,14 @@ impl Drivers {
         if !self.driven().insert(name.clone()) {
             return;
         }
-        let driver = Driver::new(session.clone(), models.clone(), settings.clone()).with(outside.clone());
-        let (drivers, closing, waits) = (self.clone(), closing.clone(), *driving == Driving::Started);
-        let supervisor = self.supervisor().clone();
+        let driver = Driver::new(session.clone(), means.models.clone(), means.settings.clone()).with(outside.clone());
+        let (drivers, means, waits) = (self.clone(), means.clone(), means.driving == Driving::Started);
         tasks.spawn(async move {
-            let driving = supervisor.once("run driver", async {
+            let driving = means.supervisor().once("run driver", async {
                 tokio::select! {
                     // First, since nothing new begins once the server is closing.
                     biased;
-                    () = closing.cancelled() => Left::Run,
+                    () = means.closing.cancelled() => Left::Run,
                     left = to_the_end(&driver, &session, &run, waits) => left,
                 }
             });
@@ -121,29 +93,25 @@ impl Drivers {
         });
     }
 
-    fn supervisor(&self) -> &Supervisor {
-        &self.0.board.settings().supervisor
-    }
-
     /// Renews the leases of this server from now on, and drives the runs whose leases it has: those from before it was
     /// killed, those that were resumed here and, if it drives all, those whose servers have died.
     pub(crate) fn keep(&self) {
-        let Inner { driving, closing, tasks, keeping, .. } = &*self.0;
-        if *driving == Driving::None || keeping.swap(true, Ordering::Relaxed) {
+        let Inner { means, tasks, keeping, .. } = &*self.0;
+        if means.driving == Driving::None || keeping.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (drivers, closing) = (self.clone(), closing.clone());
-        tasks.spawn(self.supervisor().keep("leases", move || {
-            let (drivers, closing) = (drivers.clone(), closing.clone());
+        let drivers = self.clone();
+        tasks.spawn(means.supervisor().keep("leases", move || {
+            let drivers = drivers.clone();
             async move {
-                closing.run_until_cancelled(drivers.keep_leases()).await;
+                drivers.0.means.closing.run_until_cancelled(drivers.keep_leases()).await;
             }
         }));
     }
 
     async fn keep_leases(&self) {
-        let Inner { board, driving, left, .. } = &*self.0;
-        let most = if *driving == Driving::All { TAKEN_AT_ONCE } else { 0 };
+        let Inner { means, left, .. } = &*self.0;
+        let (board, most) = (&means.board, if means.driving == Driving::All { TAKEN_AT_ONCE } else { 0 });
         let every = board.settings().lease.lasts / 5;
         loop {
             match board.lease(most).await {
@@ -182,12 +150,12 @@ impl Drivers {
     }
 
     async fn settle(&self, id: &SessionId) -> Result<(), Error> {
-        self.0.executions.settle(&self.0.board.session(id).await?).await
+        self.0.executions.settle(&self.0.means.board.session(id).await?).await
     }
 
     /// The run of a session that goes on.
     async fn unfinished(&self, id: &SessionId) -> Result<Option<(Session, RunId)>, Error> {
-        let session = self.0.board.session(id).await?;
+        let session = self.0.means.board.session(id).await?;
         let state = session.state().await?;
         // The lease may be that of an execution, while the run waits.
         let run = state.runs.unfinished().filter(|run| !is_waiting(run.status())).map(|run| run.id.clone());
@@ -196,11 +164,11 @@ impl Drivers {
 
     /// Waits until all drivers have ended, once the server is closing, and releases its leases.
     pub(crate) async fn ended(&self) {
-        let Inner { board, tasks, keeping, .. } = &*self.0;
+        let Inner { means, tasks, keeping, .. } = &*self.0;
         tasks.close();
         tasks.wait().await;
         if keeping.load(Ordering::Relaxed)
-            && let Err(error) = board.let_go().await
+            && let Err(error) = means.board.let_go().await
         {
             tracing::warn!(%error, "others take the runs over that were driven here only when their leases have run out");
         }

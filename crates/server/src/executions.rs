@@ -12,28 +12,20 @@ use callboard_core::{
     viewer::Viewer,
     workflow::execution::Execute,
 };
-use callboard_engine::{Board, Browsers, Error, NodeResult, Receipt, Session, Workflows};
-use callboard_model::ChatModel;
+use callboard_engine::{Browsers, Error, NodeResult, Receipt, Session, Workflows};
 use callboard_run::{Error as RunError, Executor};
 use futures::future::BoxFuture;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 
-use crate::{
-    Settings,
-    driving::{Driving, TAKEN_AT_ONCE},
-};
+use crate::driving::{Means, TAKEN_AT_ONCE};
 
 /// All executions on a server. Its clones are the same.
 #[derive(Clone)]
 pub(crate) struct Executions(Arc<Inner>);
 
 struct Inner {
-    board: Board,
-    models: Arc<dyn ChatModel>,
-    settings: callboard_run::Settings,
+    means: Arc<Means>,
     browsers: Option<Arc<dyn Browsers>>,
-    driving: Driving,
-    closing: CancellationToken,
     tasks: TaskTracker,
     /// Those that are executed here.
     executed: Mutex<BTreeSet<(SessionId, ExecutionId)>>,
@@ -42,16 +34,9 @@ struct Inner {
 }
 
 impl Executions {
-    pub(crate) fn new(
-        board: Board,
-        settings: &Settings,
-        browsers: Option<Arc<dyn Browsers>>,
-        driving: Driving,
-        closing: CancellationToken,
-    ) -> Self {
-        let (models, settings) = (settings.models.clone(), settings.runs.clone());
+    pub(crate) fn new(means: Arc<Means>, browsers: Option<Arc<dyn Browsers>>) -> Self {
         let (tasks, executed, beginning) = Default::default();
-        Self(Arc::new(Inner { board, models, settings, browsers, driving, closing, tasks, executed, beginning }))
+        Self(Arc::new(Inner { means, browsers, tasks, executed, beginning }))
     }
 
     /// Begins an execution by `begin`, which records that, and executes it. The lease on it has to be [renewed](crate::drivers). Where the one before was left by whoever executed it,
@@ -61,11 +46,10 @@ impl Executions {
         session: &Session,
         begin: impl Future<Output = Result<Receipt<ExecutionId>, E>>,
     ) -> Result<Receipt<ExecutionId>, E> {
-        let Inner { driving, closing, beginning, .. } = &*self.0;
-        if *driving == Driving::None || closing.is_cancelled() {
+        if self.0.means.is_idle() {
             return Err(Error::from(Refusal::not_found("server that executes workflows", "")).into());
         }
-        let _beginning = beginning.lock().await;
+        let _beginning = self.0.beginning.lock().await;
         if session.state().await?.workflow.at_work().is_some() && self.is_left(session).await? {
             self.interrupt(session).await?;
         }
@@ -76,7 +60,7 @@ impl Executions {
 
     /// Whether nobody executes the workflow of a session any more: the lease on it can be had.
     async fn is_left(&self, session: &Session) -> Result<bool, Error> {
-        Ok(!self.is_executed(session) && self.0.board.lease(TAKEN_AT_ONCE).await?.contains(session.id()))
+        Ok(!self.is_executed(session) && self.0.means.board.lease(TAKEN_AT_ONCE).await?.contains(session.id()))
     }
 
     /// Records of a session whose lease this server has that its execution is not under way any more, unless it is.
@@ -101,8 +85,8 @@ impl Executions {
     }
 
     fn executor(&self, session: Session) -> Executor {
-        let Inner { models, settings, browsers, .. } = &*self.0;
-        Executor::new(session, models.clone(), settings.clone(), browsers.clone())
+        let Inner { means, browsers, .. } = &*self.0;
+        Executor::new(session, means.models.clone(), means.settings.clone(), browsers.clone())
     }
 
     /// Executes it, unless this server does already or it has ended.
@@ -111,14 +95,13 @@ impl Executions {
         if !self.executed().insert(name.clone()) {
             return;
         }
-        let (executions, closing, executor) = (self.clone(), self.0.closing.clone(), self.executor(session));
-        let supervisor = self.0.board.settings().supervisor.clone();
+        let (executions, means, executor) = (self.clone(), self.0.means.clone(), self.executor(session));
         self.0.tasks.spawn(async move {
-            let executing = supervisor.once("execution of a workflow", async {
+            let executing = means.supervisor().once("execution of a workflow", async {
                 tokio::select! {
                     // First, since nothing new begins once the server is closing.
                     biased;
-                    () = closing.cancelled() => executor.interrupt(&id).await,
+                    () = means.closing.cancelled() => executor.interrupt(&id).await,
                     executed = executor.execute(&id) => executed,
                 }
             });

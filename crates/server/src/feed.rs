@@ -9,39 +9,27 @@ use callboard_core::{
     entry::Hash,
     error::Error as Refusal,
     fact::Fact,
-    id::Seq,
+    id::{AgentName, Seq},
     json::value_of,
     rights::Share,
     state::State,
-    time::Timestamp,
     view::Projected,
-    viewer::Viewer,
 };
 use callboard_engine::{Ephemeral, Filter, Listener, Session, Subscription};
 use serde_json::{Value, json};
 
-use crate::{app::App, call_error::CallError, caller::Authorized, metrics::Counted, params::roles, rights::Rank};
+use crate::{call_error::CallError, caller::Authorized, metrics::Counted, params::roles, rights::ReadJournal};
 
 /// An open stream. It ends with the server, with the session, or with the caller's right to read it.
 pub(crate) struct Feed {
-    app: App,
+    pub(crate) caller: Authorized<ReadJournal>,
     _open: Counted,
-    session: Session,
     subscription: Subscription,
     heard: Option<Listener>,
     /// The types of what is not stored that the caller wants.
     heard_types: Vec<&'static str>,
     /// The last entry that changed what older ones say, as far as the caller was told. The user gets these entries themselves.
     rewritten: Seq,
-    admission: Admission,
-}
-
-/// Why the caller was let in.
-struct Admission {
-    viewer: Viewer,
-    token: Option<Hash>,
-    /// Whether the caller is the user or the manager.
-    in_charge: bool,
 }
 
 /// An item of a stream.
@@ -60,8 +48,8 @@ pub(crate) enum FeedItem {
 
 impl Feed {
     /// Opens a stream. `last` is the last entry that a caller has who reconnects.
-    pub(crate) async fn open<R>(
-        caller: &Authorized<R>,
+    pub(crate) async fn open(
+        caller: Authorized<ReadJournal>,
         query: FollowQuery,
         last: Option<Seq>,
     ) -> Result<Self, CallError> {
@@ -80,39 +68,32 @@ impl Feed {
             .into());
         }
         let viewer = caller.viewer();
-        let in_charge = caller.rank >= Rank::Manager;
-        let may_hear = in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
+        let may_hear =
+            caller.in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
         let listens = may_hear && !heard_types.is_empty();
         let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
         let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
         let rewritten = after.unwrap_or(caller.session.known()?.erased);
-        let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;
-        let admission = Admission { viewer, token: caller.token, in_charge };
-        Ok(Self {
-            app: caller.app.clone(),
-            _open: caller.app.metrics.streams.open(),
-            session: caller.session.clone(),
-            subscription,
-            heard,
-            heard_types,
-            rewritten,
-            admission,
-        })
+        let subscription = caller.session.subscribe(viewer, after, filter).await?;
+        let open = caller.app.metrics.streams.open();
+        Ok(Self { caller, _open: open, subscription, heard, heard_types, rewritten })
     }
 
     /// The next item; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<FeedItem> {
         loop {
-            let Self { app, session, subscription, heard, heard_types, rewritten, admission, .. } = self;
-            let ended = session.when(|state| (!admission.holds(state, app.now())).then_some(()));
+            let Self { caller, subscription, heard, heard_types, rewritten, .. } = self;
+            let caller = &*caller;
+            let (app, session) = (&caller.app, &caller.session);
+            let ended = session.when(|state| (!is_let_in(caller, state)).then_some(()));
             let changed = session.when(|state| (state.erased > *rewritten).then_some(state.erased));
-            let is_told = admission.viewer != Viewer::User && heard_types.contains(&REWRITTEN);
+            let is_told = !caller.is_user() && heard_types.contains(&REWRITTEN);
             tokio::select! {
                 biased;
                 () = app.closing.cancelled() => return None,
                 _ = ended => return None,
-                Some(seq) = changed, if is_told => match session.sees_change(&admission.viewer, *rewritten, seq).await {
+                Some(seq) = changed, if is_told => match session.sees_change(&caller.viewer(), *rewritten, seq).await {
                     // Where this is dropped before, it is looked for again.
                     Ok(is_seen) => {
                         *rewritten = seq;
@@ -144,28 +125,17 @@ impl Feed {
             }
         }
     }
-
-    /// The server whose stream it is.
-    pub(crate) fn app(&self) -> &App {
-        &self.app
-    }
 }
 
-impl Admission {
-    /// Whether the caller would still be let in with the same rights.
-    fn holds(&self, state: &State, now: Timestamp) -> bool {
-        let known = |token: &Hash| state.tokens.actor(*token, &state.team, now).is_some();
-        // User tokens of the server do not change while it runs.
-        let of_session = self.token.as_ref().is_none_or(known);
-        of_session
-            && match &self.viewer {
-                Viewer::User => true,
-                Viewer::Agent(name) => {
-                    let is_manager = state.team.manager().is_some_and(|manager| manager.name == *name);
-                    state.team.agent(name).is_ok() && is_manager == self.in_charge
-                }
-            }
-    }
+/// Whether a caller would still be let in with the same rights.
+fn is_let_in(caller: &Authorized<ReadJournal>, state: &State) -> bool {
+    let is_known = |token: Hash| state.tokens.actor(token, &state.team, caller.app.now()).is_some();
+    let is_same = |name: &AgentName| {
+        let is_manager = state.team.manager().is_some_and(|manager| manager.name == *name);
+        state.team.agent(name).is_ok() && is_manager == caller.in_charge
+    };
+    // User tokens of the server do not change while it runs.
+    caller.token.is_none_or(is_known) && caller.agent().is_none_or(is_same)
 }
 
 /// The next of what is not stored. What arrived too fast is skipped.

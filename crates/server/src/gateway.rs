@@ -28,7 +28,7 @@ use callboard_core::{
     prompt::{LayoutName, profile::Profile},
     run::own::AnswerTurn,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec, Session, window_of};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::{Forwarded, ModelError, ModelName};
 use serde_json::{Map, Value};
 
@@ -41,10 +41,7 @@ use crate::{
     body::{self, RequestBody},
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, Caller, Credentials},
-    resources::{
-        prompt::{self, TurnRecord},
-        session,
-    },
+    resources::{prompt, session},
     rights::{CreateSession, ReadSession},
     secret,
     surrogates::repair,
@@ -145,8 +142,7 @@ fn decoded(segment: &str) -> String {
 
 /// Reads the body, which is a JSON object.
 async fn read(app: &App, parts: &Parts, body: Body) -> Result<Sent, Complaint> {
-    let limits = &app.settings.limits;
-    let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let bytes = body::collect(&parts.headers, body, &app.settings.limits).await?;
     let repaired = repair(&bytes);
     let json: &[u8] = repaired.as_ref().map_or(&bytes, |repaired| &repaired.json);
     let mut object: Map<String, Value> = serde_json::from_slice(json)
@@ -198,18 +194,18 @@ async fn place(app: &App, credentials: Credentials, named: Option<&Vec<String>>)
     Ok(Place { session, agent, caller: Caller { credentials, acting: None }, is_user })
 }
 
-/// The session, if it is there. Only the user may ask where it is not.
-async fn present(app: &App, place: &Place) -> Result<Option<Session>, Complaint> {
-    match Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await {
+/// Who asks in the session, if it is there. Only the user may ask where it is not.
+async fn present(app: &App, place: &Place) -> Result<Option<Authorized<ReadSession>>, Complaint> {
+    match Authorized::enter(app, &place.caller, &place.session).await {
         Err(error) if error.code == "not_found" && place.is_user => Ok(None),
-        entered => Ok(Some(entered?.session)),
+        entered => Ok(Some(entered?)),
     }
 }
 
-/// The session, which the user's first request makes.
-async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
-    if let Some(session) = present(app, place).await? {
-        return Ok(session);
+/// The same in a session that the user's first request makes.
+async fn entered(app: &App, place: &Place) -> Result<Authorized<ReadSession>, Complaint> {
+    if let Some(reader) = present(app, place).await? {
+        return Ok(reader);
     }
     let server = AuthorizedOnServer::<CreateSession>::enter(app, &place.caller).await?;
     let agents = serde_json::json!([{"name": place.agent, "role": "worker"}]);
@@ -219,7 +215,7 @@ async fn entered(app: &App, place: &Place) -> Result<Session, Complaint> {
     match session::create_session(server, RequestBody { body: new, options: WriteOptions::default() }).await {
         // Somebody else was faster.
         Err(error) if error.code != "session_exists" => Err(error.into()),
-        _ => Ok(Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?.session),
+        _ => Ok(Authorized::enter(app, &place.caller, &place.session).await?),
     }
 }
 
@@ -232,8 +228,8 @@ async fn understood(
 ) -> Result<Asked, Complaint> {
     if mode == Mode::Manage && object.get("model").is_none_or(Value::is_null) {
         let of_agent = match present(app, place).await? {
-            Some(session) => {
-                let state = session.state().await?;
+            Some(reader) => {
+                let state = reader.session.state().await?;
                 state.team.agent(&place.agent).ok().and_then(|agent| agent.model.clone())
             }
             None => None,
@@ -256,29 +252,29 @@ async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Respons
         dialect.check_key(&asked)?;
     }
     let open = app.asking.begin().await?;
-    let session = entered(app, &place).await?;
+    let reader = entered(app, &place).await?;
+    let session = &reader.session;
     let by = if place.is_user { Actor::User } else { Actor::Agent(place.agent.clone()) };
-    let keyed = match keyed::begin(app, &session, by, &options, (dialect, &asked)).await? {
+    let keyed = match keyed::begin(app, session, by, &options, (dialect, &asked)).await? {
         keyed::Begun::Answered(answer) => return Ok(answer),
         keyed::Begun::Open(keyed) => keyed,
     };
-    let conversation = Conversation { session: &session, agent: &place.agent, is_user: place.is_user, dialect };
+    let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
     let placed = {
         // Requests that come at once each see what the others have added.
         let key = (Some(place.session.clone()), format!("conversation of {}", place.agent));
         let _guard = app.locks.take(key).await;
         conversation.append(&asked).await?
     };
-    let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-    let state = builder.session.known()?;
+    let state = session.known()?;
     let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
     let prompt = if mode == Mode::Record || placed.before_answer.is_some() {
         let spec = PromptSpec { at: placed.before_answer, ..wanted };
         let sent = (mode == Mode::Record).then(|| Hash::of(&bytes));
-        prompt::note(&builder, &spec, sent, app.asking.name().clone()).await?
+        prompt::note(&reader, &spec, sent, app.asking.name().clone()).await?
     } else {
-        let record = TurnRecord::Servers(app.asking.name().clone());
-        builder.prompt(wanted, record, false, WriteOptions::default()).await?.body
+        let asker = Some(app.asking.name().clone());
+        reader.record_turn(wanted, asker, false, WriteOptions::default()).await?.body
     };
     let turn = prompt.turn.ok_or_else(|| CallError::new("internal", "the turn was not recorded"))?;
     let body = match mode {
@@ -300,7 +296,7 @@ async fn chat(app: &App, place: Place, call: Call, path: &str) -> Result<Respons
         dialect,
         is_stream: asked.is_stream,
         is_managed: mode == Mode::Manage,
-        hides_usage: asked.hides_usage,
+        hides_usage: mode == Mode::Manage && dialect == Dialect::OpenAi && !asked.wants_usage,
         keyed,
         _open: open,
     };
@@ -330,21 +326,21 @@ fn wanted(place: &Place, dialect: Dialect, asked: &Asked, thread: ThreadId, prof
 async fn count(app: &App, place: Place, call: Call, path: &str) -> Result<Response, Complaint> {
     let Call { dialect, mode, parts, body: Sent { mut bytes, object } } = call;
     let mut asked = understood(app, &place, (dialect, mode), object).await?;
-    let session = present(app, &place).await?;
+    let reader = present(app, &place).await?;
     if mode == Mode::Manage {
-        let placed = match &session {
-            Some(session) => {
-                let conversation = Conversation { session, agent: &place.agent, is_user: place.is_user, dialect };
-                conversation.known_of(&asked).await?
+        let known = match &reader {
+            Some(reader) => {
+                let (session, is_user) = (&reader.session, place.is_user);
+                let conversation = Conversation { session, agent: &place.agent, is_user, dialect };
+                conversation.known_of(&asked).await?.map(|placed| (reader, placed))
             }
             None => None,
         };
-        match placed {
-            Some(placed) => {
-                let builder = Authorized::<ReadSession>::enter(app, &place.caller, &place.session).await?;
-                let state = builder.session.known()?;
+        match known {
+            Some((reader, placed)) => {
+                let state = reader.session.known()?;
                 let wanted = wanted(&place, dialect, &asked, placed.thread, &state.session.settings.prompt);
-                let prompt = builder.prompt(wanted, TurnRecord::No, false, WriteOptions::default()).await?.body;
+                let prompt = reader.prompt(wanted, false).await?;
                 let new = asked.messages.split_off(placed.known);
                 dialect.fill(&mut asked, prompt);
                 if let Some(messages) = asked.body.get_mut("messages").and_then(Value::as_array_mut) {

@@ -5,10 +5,10 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, header, uri::Authority},
+    http::{header, uri::Authority},
 };
 
-use crate::{app::App, call_error::CallError};
+use crate::{app::App, call_error::CallError, header::one};
 
 /// Refuses requests for other hosts, and from web pages of other origins.
 pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
@@ -18,12 +18,9 @@ pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
         let hint = "call it by its address, or start it with `--host NAME`";
         return Err(CallError::new("host_refused", detail).hint(hint));
     }
-    let Some(origin) = single(request.headers(), header::ORIGIN.as_str()) else {
-        if request.headers().contains_key(header::ORIGIN) {
-            return Err(CallError::new("bad_origin", "the header Origin is malformed"));
-        }
-        return Ok(());
-    };
+    let origin = one(request.headers(), header::ORIGIN.as_str());
+    let origin = origin.map_err(|()| CallError::new("bad_origin", "the header Origin is malformed"))?;
+    let Some(origin) = origin else { return Ok(()) };
     let own = |scheme: &str| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}"));
     let scheme = if app.settings.tls.is_some() { "https" } else { "http" };
     let listed = app.settings.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin));
@@ -38,14 +35,8 @@ pub(crate) fn check(app: &App, request: &Request) -> Result<(), CallError> {
 fn host(request: &Request) -> Option<Authority> {
     match request.uri().authority() {
         Some(authority) => Some(authority.clone()),
-        None => single(request.headers(), header::HOST.as_str())?.parse().ok(),
+        None => one(request.headers(), header::HOST.as_str()).ok()??.parse().ok(),
     }
-}
-
-fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut all = headers.get_all(name).iter();
-    let first = all.next()?;
-    if all.next().is_some() { None } else { first.to_str().ok() }
 }
 
 fn is_ours(app: &App, host: &Authority) -> bool {

@@ -3,67 +3,42 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use tokio::sync::OwnedMutexGuard;
 
-type Lock = Arc<tokio::sync::Mutex<()>>;
+type Lock = tokio::sync::Mutex<()>;
 
-/// A lock for each key. It exists as long as somebody holds or awaits it. Its clones are the same.
-#[derive(Clone)]
-pub(crate) struct KeyedLock<K: Hash + Eq>(Arc<Mutex<HashMap<K, Lock>>>);
+/// A lock for each key. It exists as long as somebody holds or awaits it.
+pub(crate) struct KeyedLock<K>(Mutex<HashMap<K, Weak<Lock>>>);
 
-/// A held lock.
-pub(crate) struct KeyedGuard<K: Hash + Eq> {
-    _held: OwnedMutexGuard<()>,
-    // Dropped after `_held`.
-    _forgetting: Forgetting<K>,
-}
-
-/// Removes the lock of a key when dropped, unless somebody else has it.
-struct Forgetting<K: Hash + Eq> {
-    lock: KeyedLock<K>,
-    key: K,
-}
-
-impl<K: Hash + Eq + Clone> KeyedLock<K> {
+impl<K: Hash + Eq> KeyedLock<K> {
     /// Waits until nobody else holds the lock of `key`. Waiters come in order.
-    pub(crate) async fn take(&self, key: K) -> KeyedGuard<K> {
-        let (lock, forgetting) = self.lock_of(key);
-        KeyedGuard { _held: lock.lock_owned().await, _forgetting: forgetting }
+    pub(crate) async fn take(&self, key: K) -> OwnedMutexGuard<()> {
+        self.lock_of(key).lock_owned().await
     }
 
     /// The lock of `key`, unless somebody holds it.
-    pub(crate) fn try_take(&self, key: K) -> Option<KeyedGuard<K>> {
-        let (lock, forgetting) = self.lock_of(key);
-        Some(KeyedGuard { _held: lock.try_lock_owned().ok()?, _forgetting: forgetting })
+    pub(crate) fn try_take(&self, key: K) -> Option<OwnedMutexGuard<()>> {
+        self.lock_of(key).try_lock_owned().ok()
     }
 
-    fn lock_of(&self, key: K) -> (Lock, Forgetting<K>) {
-        let forgetting = Forgetting { lock: self.clone(), key: key.clone() };
-        (self.locks().entry(key).or_default().clone(), forgetting)
+    fn lock_of(&self, key: K) -> Arc<Lock> {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.retain(|_, lock| lock.strong_count() > 0);
+        let there = locks.get(&key).and_then(Weak::upgrade);
+        there.unwrap_or_else(|| {
+            let lock = Arc::default();
+            locks.insert(key, Arc::downgrade(&lock));
+            lock
+        })
     }
 }
 
-impl<K: Hash + Eq> KeyedLock<K> {
-    fn locks(&self) -> MutexGuard<'_, HashMap<K, Lock>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<K: Hash + Eq> Default for KeyedLock<K> {
+impl<K> Default for KeyedLock<K> {
     fn default() -> Self {
-        Self(Arc::default())
-    }
-}
-
-impl<K: Hash + Eq> Drop for Forgetting<K> {
-    fn drop(&mut self) {
-        let mut locks = self.lock.locks();
-        if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
-            locks.remove(&self.key);
-        }
+        Self(Mutex::default())
     }
 }
 
@@ -95,6 +70,7 @@ mod tests {
         let second = second.await;
         assert!(locks.take("a").now_or_never().is_none());
         drop(second);
-        assert!(locks.locks().is_empty());
+        drop(locks.take("b").await);
+        assert!(!locks.0.lock().unwrap().contains_key("a"));
     }
 }

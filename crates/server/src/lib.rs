@@ -6,6 +6,7 @@
 //! the declarations. `problem.rs` gives errors their HTTP status.
 
 mod error;
+mod header;
 mod prices;
 mod public_url;
 mod server_sent;
@@ -59,7 +60,7 @@ mod watch;
 
 pub use browsers::BrowserSettings;
 pub use callboard_browser::{HostPort, Rules};
-pub use direct::Pieces;
+pub use callboard_mcp::Pieces;
 pub use elsewhere::{Prefixes, embedder, passage_source};
 pub use error::Error;
 pub use local::{Drive, Local};

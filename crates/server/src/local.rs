@@ -2,15 +2,9 @@
 
 use axum::Router;
 use callboard_engine::Board;
+use callboard_mcp::Pieces;
 
-use crate::{
-    Error, Settings,
-    app::App,
-    direct::{Pieces, answered},
-    driving::Driving,
-    openapi,
-    router::routes,
-};
+use crate::{Error, Settings, app::App, direct::answered, driving::Driving, openapi, router::routes};
 
 /// Answers calls on a board as a server would. Every call is the user's: whoever has the board has all rights, so tokens, hosts
 /// and origins are not checked.

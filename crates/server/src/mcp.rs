@@ -95,8 +95,7 @@ async fn answer(app: &App, door: &Door, request: Request) -> Result<Response, Ca
         offer: offer.map_err(|why: String| CallError::invalid("/tools", why))?,
     };
     // The door may have others wait until a request is answered.
-    let limits = &app.settings.limits;
-    let bytes = body::collect(&parts.headers, body, limits.body_bytes, limits.body_time).await?;
+    let bytes = body::collect(&parts.headers, body, &app.settings.limits).await?;
     let response = door.answer(http::Request::from_parts(parts, bytes), scope).await;
     Ok(response.map(Body::new))
 }

@@ -15,14 +15,11 @@ use axum::http::{Method, StatusCode};
 /// Metrics of the server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// By route.
-    calls: Mutex<BTreeMap<String, BTreeMap<Call, Count>>>,
+    /// By route, method and status.
+    calls: Mutex<BTreeMap<(String, &'static str, u16), Count>>,
     pub(crate) connections: Gauge,
     pub(crate) streams: Gauge,
 }
-
-/// The method and status of calls that are counted together.
-type Call = (&'static str, u16);
 
 #[derive(Default)]
 struct Count {
@@ -57,12 +54,8 @@ impl Drop for Counted {
 impl Metrics {
     /// Counts a call. `time` is the time until its answer began.
     pub(crate) fn count(&self, route: &str, method: &Method, status: StatusCode, time: Duration) {
-        let call = (known(method), status.as_u16());
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = match calls.get_mut(route) {
-            Some(calls) => calls.entry(call).or_default(),
-            None => calls.entry(route.to_owned()).or_default().entry(call).or_default(),
-        };
+        let count = calls.entry((route.to_owned(), known(method), status.as_u16())).or_default();
         count.calls += 1;
         count.time += time;
     }
@@ -83,23 +76,20 @@ impl Metrics {
         text.push_str("# HELP callboard_http_requests_total Calls that were answered.\n");
         text.push_str("# TYPE callboard_http_requests_total counter\n");
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let labelled = || {
-            calls.iter().flat_map(|(route, calls)| calls.iter().map(move |(call, count)| (labels(route, *call), count)))
+        let labels = |(route, method, status): &(String, &str, u16)| {
+            format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"")
         };
-        for (labels, count) in labelled() {
+        let labelled: Vec<_> = calls.iter().map(|(call, count)| (labels(call), count)).collect();
+        for (labels, count) in &labelled {
             let _ = writeln!(text, "callboard_http_requests_total{{{labels}}} {}", count.calls);
         }
         text.push_str("# HELP callboard_http_request_seconds_total Time until the answers of these calls began.\n");
         text.push_str("# TYPE callboard_http_request_seconds_total counter\n");
-        for (labels, count) in labelled() {
+        for (labels, count) in &labelled {
             let _ = writeln!(text, "callboard_http_request_seconds_total{{{labels}}} {}", count.time.as_secs_f64());
         }
         text
     }
-}
-
-fn labels(route: &str, (method, status): Call) -> String {
-    format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"")
 }
 
 /// The label of a method. Unknown ones share a label, since anybody can make up more.

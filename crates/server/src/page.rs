@@ -110,12 +110,6 @@ fn kind(name: &str) -> &'static str {
         "js" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "svg" => "image/svg+xml",
-        "png" => "image/png",
-        "ico" => "image/x-icon",
-        "json" => "application/json",
-        "webmanifest" => "application/manifest+json",
-        "woff2" => "font/woff2",
-        "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

@@ -14,7 +14,10 @@ use callboard_core::{
         ThreadId, VariableName,
     },
 };
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize as _,
+    de::{DeserializeOwned, IntoDeserializer as _, value},
+};
 use serde_json::{Map, Value};
 use utoipa::{
     IntoParams, PartialSchema as _, ToSchema,
@@ -141,11 +144,7 @@ fn number(text: &str, what: &'static str) -> Result<u64, CallError> {
 }
 
 fn absent(what: &'static str, text: &str) -> CallError {
-    CallError::not_found(what, shortened(text))
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
+    CallError::not_found(what, text.chars().take(60).collect::<String>())
 }
 
 /// The path of a context file, in one segment or two.
@@ -226,12 +225,8 @@ pub(crate) async fn session_id(parts: &mut Parts, app: &App) -> Result<SessionId
 /// The roles in a list that is separated by commas.
 pub(crate) fn roles(list: Option<&str>) -> Result<Vec<Role>, CallError> {
     let role = |word: &str| {
-        let known = [("user", Role::User), ("ai", Role::Ai), ("assistant", Role::Ai), ("system", Role::System)];
-        let mut known = known.into_iter().chain([("tool", Role::Tool)]);
-        let found = known.find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, role)| role);
-        found.ok_or_else(|| {
-            CallError::invalid("/roles", format!("{word:?} is not a role: use USER, AI, SYSTEM or TOOL"))
-        })
+        let read: Result<_, value::Error> = Role::deserialize(word.to_ascii_uppercase().into_deserializer());
+        read.map_err(|_| CallError::invalid("/roles", format!("{word:?} is not a role: use USER, AI, SYSTEM or TOOL")))
     };
     api::words(list).map(role).collect()
 }

@@ -36,12 +36,11 @@ impl Prices {
         if !is_currency {
             return Some(format!("currency: write three capital letters such as \"USD\", not {:?}", self.currency));
         }
-        let is_price = |price: &f64| price.is_finite() && *price >= 0.0;
+        let is_wrong = |price: f64| !price.is_finite() || price < 0.0;
         for (model, Price { prompt, completion, cached_prompt }) in &self.models {
-            let prices =
-                [("prompt", Some(prompt)), ("completion", Some(completion)), ("cached_prompt", cached_prompt.as_ref())];
-            if let Some((field, _)) = prices.into_iter().find(|(_, price)| price.is_some_and(|price| !is_price(price)))
-            {
+            let cached_prompt = cached_prompt.unwrap_or_default();
+            let prices = [("prompt", *prompt), ("completion", *completion), ("cached_prompt", cached_prompt)];
+            if let Some((field, _)) = prices.into_iter().find(|(_, price)| is_wrong(*price)) {
                 return Some(format!("models.{model:?}.{field}: write a number of 0 or more"));
             }
         }

@@ -36,7 +36,7 @@ impl FromRequest<App> for Received {
         let limits = &app.settings.limits;
         let (mut pieces, mut size, mut hash) = (body.into_data_stream(), 0_u64, Sha256::new());
         let mut file = tokio::fs::File::from_std(tempfile::tempfile().map_err(|error| no_room(&error))?);
-        while let Some(piece) = next(&mut pieces, limits.body_time).await? {
+        while let Some(piece) = next(&mut pieces, limits).await? {
             size = size.saturating_add(piece.len() as u64);
             if size > limits.import_bytes {
                 return Err(too_large(limits.import_bytes));

@@ -7,17 +7,6 @@ use callboard_core::{
     rights::{Grant, Right, Share},
 };
 
-/// The rank of a caller in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
-    /// A worker.
-    Worker,
-    /// The manager.
-    Manager,
-    /// The user.
-    User,
-}
-
 /// A permission, as a type: a call has to name the one that it needs.
 pub(crate) trait Permission: Send + Sync + 'static {
     /// The right.

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::{
+    de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor},
+    forward_to_deserialize_any,
+};
 
 /// Wraps a deserializer or visitor, so that all structures in it are read from objects only.
 pub(crate) struct Strict<T>(pub(crate) T);
@@ -37,25 +40,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         self.0.deserialize_map(Strict(visitor))
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_unit_struct(name, Strict(visitor))
-    }
+    // JSON says by itself what these are.
+    forward_to_deserialize_any! { unit_struct tuple tuple_struct }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, D::Error> {
         self.0.deserialize_newtype_struct(name, Strict(visitor))
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_tuple(length, Strict(visitor))
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_tuple_struct(name, length, Strict(visitor))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

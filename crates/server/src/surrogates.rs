@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// What stands in the place of half a character.
-const REPLACEMENT: &[u8] = b"\\ufffd";
+/// What stands in the place of half a character. It is as long as that.
+const REPLACEMENT: &[u8; 6] = b"\\ufffd";
 
 /// JSON in which halves of characters were replaced, and in which members of the list in it.
 pub(crate) struct Repaired {
@@ -17,19 +17,19 @@ pub(crate) fn repair(json: &[u8]) -> Option<Repaired> {
     if !json.windows(3).any(|three| three.eq_ignore_ascii_case(b"\\ud")) {
         return None;
     }
-    let mut reading =
-        Reading { json, at: 0, open: Vec::new(), member: 0, kept: 0, repaired: Vec::new(), members: BTreeSet::new() };
+    let repaired = Repaired { json: json.to_vec(), members: BTreeSet::new() };
+    let mut reading = Reading { json, at: 0, open: Vec::new(), member: 0, repaired };
     while let Some(byte) = json.get(reading.at) {
         reading.at += 1;
         match byte {
             b'"' => reading.text(),
             b'{' | b'[' => reading.open.push(*byte),
             b'}' | b']' => drop(reading.open.pop()),
-            b',' if reading.is_in_list(2) => reading.member += 1,
+            b',' if reading.open.len() == 2 && reading.is_in_list() => reading.member += 1,
             _ => {}
         }
     }
-    reading.finish()
+    Some(reading.repaired).filter(|repaired| !repaired.members.is_empty())
 }
 
 /// JSON that is being read.
@@ -40,16 +40,13 @@ struct Reading<'a> {
     open: Vec<u8>,
     /// Which member of the list in the outermost object this is.
     member: usize,
-    /// Up to where the JSON was taken over.
-    kept: usize,
-    repaired: Vec<u8>,
-    members: BTreeSet<usize>,
+    repaired: Repaired,
 }
 
 impl Reading<'_> {
-    /// Whether this is in the list in the outermost object, with so many things open, or with more.
-    fn is_in_list(&self, exactly: usize) -> bool {
-        self.open.get(1) == Some(&b'[') && self.open.len() == exactly
+    /// Whether this is in the list in the outermost object.
+    fn is_in_list(&self) -> bool {
+        self.open.get(1) == Some(&b'[')
     }
 
     /// Reads a text up to its end.
@@ -71,11 +68,11 @@ impl Reading<'_> {
         match (self.unit(begin), self.unit(begin + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => self.at += 12,
             (Some(0xd800..=0xdfff), _) => {
-                self.repaired.extend_from_slice(self.json.get(self.kept..begin).unwrap_or_default());
-                self.repaired.extend_from_slice(REPLACEMENT);
+                if let Some(half) = self.repaired.json.get_mut(begin..begin + REPLACEMENT.len()) {
+                    half.copy_from_slice(REPLACEMENT);
+                }
                 self.at += 6;
-                self.kept = self.at;
-                self.members.insert(if self.open.get(1) == Some(&b'[') { self.member } else { 0 });
+                self.repaired.members.insert(if self.is_in_list() { self.member } else { 0 });
             }
             (Some(_), _) => self.at += 6,
             (None, _) => self.at += 2,
@@ -86,14 +83,6 @@ impl Reading<'_> {
     fn unit(&self, at: usize) -> Option<u16> {
         let digits = self.json.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    }
-
-    fn finish(mut self) -> Option<Repaired> {
-        if self.members.is_empty() {
-            return None;
-        }
-        self.repaired.extend_from_slice(self.json.get(self.kept..).unwrap_or_default());
-        Some(Repaired { json: self.repaired, members: self.members })
     }
 }
 

@@ -19,14 +19,10 @@ const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 /// After how many seconds the time of last use is renewed in the folder of a live session.
 const REFRESHED: i64 = 6 * 60 * 60;
 
-/// The manifests as they were last seen.
+/// The manifests as they were last seen, and whether each is of a session of this board. A session with the name of another may
+/// be created later.
 #[derive(Default)]
-struct Watched {
-    /// Those of sessions of this board.
-    ours: BTreeMap<SessionId, Stamp>,
-    /// All others. A session with such a name may be created later.
-    others: BTreeMap<SessionId, Stamp>,
-}
+struct Watched(BTreeMap<SessionId, (Stamp, bool)>);
 
 /// Watches until it is dropped.
 pub(crate) async fn watch(app: App) {
@@ -53,21 +49,16 @@ impl Watched {
     /// Records what has changed since the last look.
     async fn look(&mut self, app: &App, files: &Files) -> Result<(), CallError> {
         let stamps = files.with(|project| project.stamps()).await?;
-        let gone: Vec<_> = self.ours.keys().filter(|id| !stamps.contains_key(*id)).cloned().collect();
+        let gone: Vec<_> = self.0.keys().filter(|id| !stamps.contains_key(*id)).cloned().collect();
         for id in gone {
             self.observe(app, files, &id).await?;
-            self.ours.remove(&id);
+            self.0.remove(&id);
         }
-        self.others.retain(|id, _| stamps.contains_key(id));
         for (id, stamp) in stamps {
-            if self.ours.get(&id) == Some(&stamp) || self.others.get(&id) == Some(&stamp) {
-                continue;
+            if self.0.get(&id).is_none_or(|(seen, _)| *seen != stamp) {
+                let is_ours = self.observe(app, files, &id).await?;
+                self.0.insert(id, (stamp, is_ours));
             }
-            let is_ours = self.observe(app, files, &id).await?;
-            let (to, from) =
-                if is_ours { (&mut self.ours, &mut self.others) } else { (&mut self.others, &mut self.ours) };
-            from.remove(&id);
-            to.insert(id, stamp);
         }
         Ok(())
     }
@@ -94,14 +85,14 @@ impl Watched {
             return Ok(());
         }
         // A session may have been created for one of these folders: look at all of them again.
-        self.others.clear();
+        self.0.retain(|_, (_, is_ours)| *is_ours);
         let now = now(&app.board).await?;
         let ids = files.with(|project| project.ids()).await?;
         let mut nobodys = Vec::new();
         for id in ids {
             if lives(app, &id).await? {
                 files.with(move |project| Ok(project.refresh(&id, REFRESHED, now).is_ok())).await?;
-            } else if self.ours.remove(&id).is_some() {
+            } else if self.0.remove(&id).is_some() {
                 files.end(&id, now).await;
             } else {
                 nobodys.push(id);

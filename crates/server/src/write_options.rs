@@ -1,13 +1,13 @@
 //! The conditions of a write: in headers: `If-Match` and `Idempotency-Key`.
 
-use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
+use axum::http::{HeaderMap, header, request::Parts};
 use callboard_core::{
     entry::Hash,
     id::Seq,
     idempotency::{IdempotencyKey, Request},
 };
 
-use crate::call_error::CallError;
+use crate::{call_error::CallError, header::one};
 
 /// The conditions of a write.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +34,14 @@ fn fingerprint(parts: &Parts, body: &[u8]) -> Hash {
 
 fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, CallError> {
     let malformed = || CallError::new("bad_idempotency_key", "Idempotency-Key is 1 to 200 visible ASCII characters");
-    let Some(value) = one(headers, "idempotency-key").map_err(|()| malformed())? else { return Ok(None) };
-    let text = value.to_str().map_err(|_| malformed())?;
+    let Some(text) = one(headers, "idempotency-key").map_err(|()| malformed())? else { return Ok(None) };
     text.parse().map(Some).map_err(|_| malformed())
 }
 
 fn expected(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
     let malformed = || CallError::new("bad_if_match", "If-Match is the session's head in quotes, for instance \"42\"");
-    let Some(value) = one(headers, header::IF_MATCH.as_str()).map_err(|()| malformed())? else { return Ok(None) };
-    let text = value.to_str().map_err(|_| malformed())?.trim();
+    let Some(text) = one(headers, header::IF_MATCH.as_str()).map_err(|()| malformed())? else { return Ok(None) };
+    let text = text.trim();
     if text == "*" {
         return Ok(None);
     }
@@ -51,10 +50,4 @@ fn expected(headers: &HeaderMap) -> Result<Option<Seq>, CallError> {
         return Err(malformed());
     }
     digits.parse().map(|seq| Some(Seq(seq))).map_err(|_| malformed())
-}
-
-fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a HeaderValue>, ()> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next();
-    if values.next().is_some() { Err(()) } else { Ok(first) }
 }

@@ -9,6 +9,7 @@ use crate::{
     app::App,
     call_error::CallError,
     caller::{Authorized, AuthorizedOnServer, AuthorizedToAdd, Caller, Credentials},
+    header::one,
     params,
     rights::Permission,
 };
@@ -56,17 +57,16 @@ fn caller(parts: &Parts, app: &App) -> Result<Caller, CallError> {
 }
 
 pub(crate) fn credentials(parts: &Parts, app: &App) -> Result<Credentials, CallError> {
-    let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
-    let Some(shown) = headers.next() else {
+    let malformed = || CallError::unauthorized("the header Authorization is not `Bearer TOKEN`");
+    let shown = one(&parts.headers, header::AUTHORIZATION.as_str()).map_err(|()| malformed())?;
+    let Some(shown) = shown else {
         return match app.logins.of(&parts.headers) {
             Some(token) => Ok(Credentials::of(app, &token)),
             None if app.user_tokens.is_empty() => Ok(Credentials::User),
             None => Err(CallError::unauthorized("this server requires a token")),
         };
     };
-    let token = shown.to_str().ok().filter(|_| headers.next().is_none()).and_then(bearer);
-    let token = token.ok_or_else(|| CallError::unauthorized("the header Authorization is not `Bearer TOKEN`"))?;
-    Ok(Credentials::of(app, token))
+    Ok(Credentials::of(app, bearer(shown).ok_or_else(malformed)?))
 }
 
 fn bearer(shown: &str) -> Option<&str> {

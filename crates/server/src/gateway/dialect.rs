@@ -76,8 +76,6 @@ pub(super) struct Asked {
     pub(super) is_stream: bool,
     /// Whether the usage at the end of a stream of chat completions was asked for.
     pub(super) wants_usage: bool,
-    /// Whether it comes at the end of the stream although it was not.
-    pub(super) hides_usage: bool,
 }
 
 impl Asked {
@@ -136,8 +134,9 @@ impl Complaint {
     }
 }
 
-impl From<CallError> for Complaint {
-    fn from(error: CallError) -> Self {
+impl<E: Into<CallError>> From<E> for Complaint {
+    fn from(error: E) -> Self {
+        let error = error.into();
         let status = problem::status(error.code);
         let more = error.faults.iter().filter(|fault| !error.detail.contains(&fault.problem));
         let more: String = more.map(|fault| format!("; {}: {}", fault.pointer, fault.problem)).collect();
@@ -157,18 +156,6 @@ impl From<ModelError> for Complaint {
             _ => StatusCode::BAD_GATEWAY,
         };
         Self { status, code: error.code().to_owned(), message: error.to_string() }
-    }
-}
-
-impl From<callboard_engine::Error> for Complaint {
-    fn from(error: callboard_engine::Error) -> Self {
-        CallError::from(error).into()
-    }
-}
-
-impl From<callboard_core::error::Error> for Complaint {
-    fn from(error: callboard_core::error::Error) -> Self {
-        CallError::from(error).into()
     }
 }
 
@@ -262,32 +249,22 @@ impl Dialect {
             return Err(Complaint::refused("/model", why));
         };
         let model = self.own_name(model, mode)?.to_owned();
-        if mode == Mode::Manage {
-            if is_there("n") && body.get("n") != Some(&json!(1)) {
-                return Err(Complaint::refused("/n", "a turn has one answer: leave it out"));
-            }
-            for name in ["functions", "function_call"] {
-                if is_there(name) {
-                    return Err(Complaint::refused(&format!("/{name}"), "use `tools` instead"));
-                }
-            }
-            if listed(body.get("mcp_servers")).next().is_some() {
-                let why = "what a provider calls itself cannot be kept in a conversation: leave it out, or only record with the header `Callboard-Mode: record`";
-                return Err(Complaint::refused("/mcp_servers", why));
-            }
-        }
-        if self == Self::Responses {
-            for name in ["previous_response_id", "conversation"] {
-                if mode == Mode::Manage && is_there(name) {
-                    let why =
-                        "the conversation is kept here, not by the provider: send it in `input` and leave this out";
-                    return Err(Complaint::refused(&format!("/{name}"), why));
-                }
-            }
-            if body.get("background") == Some(&json!(true)) {
-                let why = "an answer is kept as it comes: leave it out, and use `stream` where answers take long";
-                return Err(Complaint::refused("/background", why));
-            }
+        let (is_managed, is_response) = (mode == Mode::Manage, self == Self::Responses);
+        let has = |name: &str| is_managed && is_there(name);
+        let called_elsewhere = "what a provider calls itself cannot be kept in a conversation: leave it out, or only record with the header `Callboard-Mode: record`";
+        let kept_here = "the conversation is kept here, not by the provider: send it in `input` and leave this out";
+        let as_it_comes = "an answer is kept as it comes: leave it out, and use `stream` where answers take long";
+        let refused = [
+            ("n", has("n") && body.get("n") != Some(&json!(1)), "a turn has one answer: leave it out"),
+            ("functions", has("functions"), "use `tools` instead"),
+            ("function_call", has("function_call"), "use `tools` instead"),
+            ("mcp_servers", has("mcp_servers") && listed(body.get("mcp_servers")).next().is_some(), called_elsewhere),
+            ("previous_response_id", is_response && has("previous_response_id"), kept_here),
+            ("conversation", is_response && has("conversation"), kept_here),
+            ("background", is_response && body.get("background") == Some(&json!(true)), as_it_comes),
+        ];
+        if let Some((name, _, why)) = refused.into_iter().find(|(_, is_refused, _)| *is_refused) {
+            return Err(Complaint::refused(&format!("/{name}"), why));
         }
         let messages = match body.remove(self.list()) {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
@@ -360,8 +337,7 @@ impl Dialect {
         let wants_usage =
             body.get("stream_options").and_then(|options| options.get("include_usage")) == Some(&json!(true));
         body.insert("model".to_owned(), model.clone().into());
-        let hides_usage = self == Self::OpenAi && is_stream && !wants_usage && mode == Mode::Manage;
-        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, hides_usage, body })
+        Ok(Asked { model, instructions, messages, tools, tool_items, is_stream, wants_usage, body })
     }
 
     /// How many tokens the client wants the answer to have at most; 0 where it does not say.

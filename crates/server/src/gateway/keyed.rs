@@ -9,19 +9,19 @@ use callboard_core::{
     conversation::{MessageReceipt, facts::MessageAdded},
     entry::{Actor, Head},
     event, fact,
-    id::{Seq, SessionId},
+    id::Seq,
     viewer::Viewer,
 };
 use callboard_engine::{Claim, Error, KeyedRequest, Session};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, sync::OwnedMutexGuard};
 
 use super::{
     again::Again,
     dialect::{Asked, Complaint, Dialect},
 };
-use crate::{app::App, call_error::CallError, keyed_lock::KeyedGuard, write_options::WriteOptions};
+use crate::{app::App, call_error::CallError, write_options::WriteOptions};
 
 /// What a record says of the server that answers the request: its name.
 const ASKER: &str = "asker";
@@ -40,7 +40,7 @@ pub(super) struct Keyed {
     session: Session,
     /// `None` once it is answered.
     claim: Option<Claim>,
-    _open: KeyedGuard<(SessionId, String)>,
+    _open: OwnedMutexGuard<()>,
 }
 
 /// What is kept of an answer: where it is.
@@ -66,7 +66,8 @@ pub(super) async fn begin(
         let told = "the request with this Idempotency-Key is still being answered: send it again later";
         Complaint::new(StatusCode::CONFLICT, told)
     };
-    let open = app.open_requests.try_take((session.id().clone(), request.claim(&by))).ok_or_else(still_open)?;
+    let key = (Some(session.id().clone()), format!("answer to {}", request.claim(&by)));
+    let open = app.locks.try_take(key).ok_or_else(still_open)?;
     let intent = json!({ ASKER: **app.asking.name() });
     let begun = loop {
         let claim = match app.board.begin(by.clone(), request, Some(session.id()), intent.clone()).await? {

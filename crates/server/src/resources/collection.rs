@@ -57,8 +57,7 @@ async fn read_collection(
     caller: Authorized<ReadCollection>,
     InPath(name): InPath<CollectionName>,
 ) -> Result<Answer<api::Collection>, CallError> {
-    let name = &name;
-    Ok(Answer::ok(shown(name, &caller.session).await?))
+    Ok(Answer::ok(shown(&name, &caller.session).await?))
 }
 
 /// Create a collection, if it does not exist

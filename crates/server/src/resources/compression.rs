@@ -21,12 +21,7 @@ use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compression, Compressor, Extent};
 
-use crate::{
-    call::*,
-    params::EntryNumber,
-    resources::prompt::sees_all_of,
-    rights::{Rank, ReadSession},
-};
+use crate::{call::*, params::EntryNumber, resources::prompt::sees_all_of, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -53,7 +48,9 @@ async fn compress_thread(
     RequestBody { body, options }: RequestBody<api::Compress>,
 ) -> Result<Answer<api::CompressAnswer>, CallError> {
     if let Some(model) = &body.model {
-        caller.check_model(model).await?;
+        model.parse::<ModelName>().map_err(|error| Refusal::invalid("/model", error.to_string()))?;
+        // The model's endpoint would be told a secret in it.
+        caller.session.check_name("/model", model).await?;
     }
     let preview = body.preview;
     let extent = if preview { Extent::Preview } else { Extent::Record };
@@ -132,7 +129,7 @@ async fn read_thread_context(
             api::ContextSize::new(tokens, vec![part], settings.thresholds(usual))
         }
     };
-    if caller.rank > Rank::Worker {
+    if caller.in_charge {
         let wanted = caller.compressing(&thread, api::Compress::default(), Extent::Plan).await?;
         match caller.compressor().compress(wanted).await {
             Ok(Compression { messages, tokens_before, tokens_after, .. }) => {
@@ -191,15 +188,6 @@ async fn unpin_message(
     let pin: UnpinMessage = caller.pin(thread, message).await?;
     let head = caller.execute(options, pin.clone()).await?.head;
     Ok(Answer::ok(api::Pinned { message_id: pin.message, seq: pin.seq, pinned: false }).at(head))
-}
-
-impl Authorized<Compress> {
-    /// Refuses what is no name of a model, or holds a secret that the model's endpoint would be told.
-    async fn check_model(&self, model: &str) -> Result<(), CallError> {
-        let refused = |problem: String| Refusal::invalid("/model", problem);
-        model.parse::<ModelName>().map_err(|error| refused(error.to_string()))?;
-        Ok(self.session.check_name("/model", model).await?)
-    }
 }
 
 impl<R> Authorized<R> {
@@ -279,7 +267,7 @@ impl Authorized<ReadSession> {
         self.session.observe(&mut query, &self.app.outside).await?;
         let prompt = self.session.prompt(&query).await?;
         let thresholds = settings.thresholds(prompt.budget);
-        let last_turn = match state.runs.last_requested(&agent).filter(|_| self.rank > Rank::Worker) {
+        let last_turn = match state.runs.last_requested(&agent).filter(|_| self.in_charge) {
             Some(requested) => Some(last_turn(self.session.turn(&Viewer::User, requested).await?)),
             None => None,
         };

@@ -3,15 +3,15 @@
 use axum::response::Response;
 use callboard_core::{
     context_set::{DeleteSet, HeldSet, PutSet, SetView},
-    id::SetName,
+    id::{Seq, SetName},
     text::Text,
     view::View,
 };
-use callboard_engine::Session;
+use callboard_engine::{Receipt, Session};
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::{answer::streamed, call::*, cursor::NamePage, rights::ReadSession, write_options::WriteOptions};
+use crate::{answer::streamed, call::*, cursor::NamePage, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -68,9 +68,13 @@ async fn read_context_set(
 async fn put_context_set(
     caller: Authorized<PutSet>,
     InPath(name): InPath<SetName>,
-    request: RequestBody<api::PutContextSet>,
+    RequestBody { body, options }: RequestBody<api::PutContextSet>,
 ) -> Result<Answer<api::PutContextSetAnswer>, CallError> {
-    caller.put_set(name, request.body, request.options).await
+    let api::PutContextSet { content, visible_to, enabled } = body;
+    let put = PutSet { name: name.clone(), content, visible_to, enabled };
+    let Receipt { answer, head } = caller.execute(options, put).await?;
+    let set = caller.set_at(&name, head).await?;
+    Ok(Answer::ok(api::PutContextSetAnswer { set, outcome: Some(answer.outcome) }).at(head))
 }
 
 /// Delete a context set
@@ -131,19 +135,10 @@ impl Seen {
     }
 }
 
-impl Authorized<PutSet> {
-    pub(crate) async fn put_set(
-        &self,
-        name: SetName,
-        body: api::PutContextSet,
-        options: WriteOptions,
-    ) -> Result<Answer<api::PutContextSetAnswer>, CallError> {
-        let api::PutContextSet { content, visible_to, enabled } = body;
-        let put = PutSet { name: name.clone(), content, visible_to, enabled };
-        let receipt = self.execute(options, put).await?;
-        let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
-        let seen = self.session.view_at(&self.viewer(), receipt.head, look).await?;
-        let outcome = Some(receipt.answer.outcome);
-        Ok(Answer::ok(api::PutContextSetAnswer { set: seen.whole(&self.session).await?, outcome }).at(receipt.head))
+impl<R> Authorized<R> {
+    /// A context set as of the entry `head`.
+    pub(super) async fn set_at(&self, name: &SetName, head: Seq) -> Result<api::ContextSet, CallError> {
+        let look = |view: View<'_>| Ok(Seen::of(view.set(name)?, &view));
+        self.session.view_at(&self.viewer(), head, look).await?.whole(&self.session).await
     }
 }

@@ -39,7 +39,5 @@ async fn answer_form(
     RequestBody { body, options }: RequestBody<api::FormAnswers>,
 ) -> Result<Answer<api::ContextSet>, CallError> {
     let receipt = caller.execute(options, SubmitForm { form: name.clone(), answers: body.answers }).await?;
-    let look = |view: View<'_>| Ok(Seen::of(view.set(&name)?, &view));
-    let seen = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
-    Ok(Answer::ok(seen.whole(&caller.session).await?).at(receipt.head))
+    Ok(Answer::ok(caller.set_at(&name, receipt.head).await?).at(receipt.head))
 }

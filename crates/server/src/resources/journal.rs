@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use callboard_core::{
     entry::Actor,
     error::Error as Refusal,
-    id::{AgentName, Seq},
+    id::Seq,
     rewriting::{EraseEntry, ErasedEntry},
 };
 use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
@@ -20,7 +20,7 @@ use crate::{
     answer::streamed,
     call::*,
     params::EntryNumber,
-    rights::{Rank, ReadJournal, ReadSession},
+    rights::{ReadJournal, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -92,7 +92,10 @@ impl Authorized<ReadJournal> {
         }
         let limit = query.limit.or((query.order == api::JournalOrder::Desc).then_some(LISTED));
         let wanted = self.wanted(query)?;
-        self.check_audience(wanted.seen_by.as_ref()).await?;
+        // An agent that is not in the team is refused before anything is given out.
+        if let Some(named) = &wanted.seen_by {
+            session.view(&viewer, |view| view.state.team.agent(named).map(drop)).await?;
+        }
         if let Some(limit) = limit {
             let wanted = JournalQuery { limit, ..wanted };
             let JournalPage { entries, next, head } = session.journal_page(&viewer, &wanted).await?;
@@ -111,17 +114,11 @@ impl Authorized<ReadJournal> {
         Ok(streamed("entries", entries.boxed(), Some(("head", json!(head)))))
     }
 
-    /// Refuses a filter by an agent that is not in the team, before anything is given out.
-    async fn check_audience(&self, named: Option<&AgentName>) -> Result<(), CallError> {
-        let Some(named) = named else { return Ok(()) };
-        Ok(self.session.view(&self.viewer(), |view| view.state.team.agent(named).map(drop)).await?)
-    }
-
     fn wanted(&self, query: api::JournalQuery) -> Result<JournalQuery, CallError> {
         let api::JournalQuery { after, before, types, subject, by, audience, q, order, sentences, limit: _ } = query;
         if let (Some(own), Some(named)) = (self.agent(), &audience)
             && own != named
-            && self.rank < Rank::Manager
+            && !self.in_charge
         {
             return Err(self.forbidden("ask what others see"));
         }

@@ -17,7 +17,7 @@ use callboard_run::Driver;
 
 use crate::{
     call::*,
-    rights::{Permission, Rank, ReadSession},
+    rights::{Permission, ReadSession},
     write_options::WriteOptions,
 };
 
@@ -44,18 +44,10 @@ async fn build_prompt(
     let tools = caller.app.outside.of_served(own_names(&tools)?);
     let spec =
         PromptSpec { agent, thread, layout, model, budget, at, format, recall, query, tools, ..PromptSpec::default() };
-    let record = if record { TurnRecord::Callers } else { TurnRecord::No };
-    caller.prompt(spec, record, pieces, options).await
-}
-
-/// Whether a prompt is recorded as a turn.
-pub(crate) enum TurnRecord {
-    /// It is not.
-    No,
-    /// It is, and whoever calls asks the model.
-    Callers,
-    /// It is, and the server with this name asks the model.
-    Servers(Arc<str>),
+    match record {
+        true => caller.record_turn(spec, None, pieces, options).await,
+        false => caller.prompt(spec, pieces).await.map(Answer::ok),
+    }
 }
 
 /// Notes a turn whose model is asked with a prompt as of an earlier entry; or with what a program wrote itself, which has the hash
@@ -77,54 +69,48 @@ pub(crate) async fn note(
 }
 
 impl Authorized<ReadSession> {
-    /// Builds a prompt, and records it as a turn where `record` says so.
-    pub(crate) async fn prompt(
-        &self,
-        mut spec: PromptSpec,
-        record: TurnRecord,
-        pieces: bool,
-        options: WriteOptions,
-    ) -> Result<Answer<api::Prompt>, CallError> {
-        if spec.at.is_some() && self.rank != Rank::User {
-            return Err(self.forbidden("build prompts as of an earlier entry"));
+    /// Builds a prompt.
+    pub(crate) async fn prompt(&self, mut spec: PromptSpec, pieces: bool) -> Result<api::Prompt, CallError> {
+        self.check_at(&spec)?;
+        spec.agent = whose(self, spec.agent, "build the prompts of others").await?;
+        self.prepare(&mut spec).await?;
+        if spec.at.is_none() {
+            self.session.observe(&mut spec, &self.app.outside).await?;
         }
-        spec.agent = match record {
-            TurnRecord::Callers | TurnRecord::Servers(_) => self.whose_turn(spec.agent)?,
-            TurnRecord::No => whose(self, spec.agent, "build the prompts of others").await?,
-        };
+        Ok(with_pieces(self.session.prompt(&spec).await?, None, pieces))
+    }
+
+    fn check_at(&self, spec: &PromptSpec) -> Result<(), CallError> {
+        let is_refused = spec.at.is_some() && !self.is_user();
+        if is_refused { Err(self.forbidden("build prompts as of an earlier entry")) } else { Ok(()) }
+    }
+
+    async fn prepare(&self, spec: &mut PromptSpec) -> Result<(), CallError> {
         if let (Some(files), None) = (&self.app.files, spec.at) {
             files.observe(&self.session).await?;
         }
         spec.default_model.clone_from(&self.app.settings.runs.model);
-        match record {
-            TurnRecord::Callers => return self.record_turn(spec, None, pieces, options).await,
-            TurnRecord::Servers(asker) => return self.record_turn(spec, Some(asker), pieces, options).await,
-            TurnRecord::No => {}
-        }
-        if spec.at.is_none() {
-            self.session.observe(&mut spec, &self.app.outside).await?;
-        }
-        Ok(Answer::ok(with_pieces(self.session.prompt(&spec).await?, None, pieces)))
+        Ok(())
     }
 
     /// Whose turn is recorded: an agent's own, or the one that the user names.
     fn whose_turn(&self, named: Option<AgentName>) -> Result<Option<AgentName>, CallError> {
-        match self.agent() {
-            Some(own) if named.as_ref().is_some_and(|named| named != own) => {
-                Err(self.forbidden("record the turns of others"))
-            }
-            Some(own) => Ok(Some(own.clone())),
-            None => Ok(named),
-        }
+        let Some(own) = self.agent() else { return Ok(named) };
+        let is_own = named.is_none_or(|named| named == *own);
+        if is_own { Ok(Some(own.clone())) } else { Err(self.forbidden("record the turns of others")) }
     }
 
-    async fn record_turn(
+    /// Builds a prompt and records it as a turn. The server with the name `asker` asks the model, or else whoever calls.
+    pub(crate) async fn record_turn(
         &self,
-        spec: PromptSpec,
+        mut spec: PromptSpec,
         asker: Option<Arc<str>>,
         pieces: bool,
         options: WriteOptions,
     ) -> Result<Answer<api::Prompt>, CallError> {
+        self.check_at(&spec)?;
+        spec.agent = self.whose_turn(spec.agent)?;
+        self.prepare(&mut spec).await?;
         if spec.at.is_some() {
             let problem = "a turn is recorded as of now: leave `at` or `record` out";
             return Err(Refusal::contradicting(ConflictKind::Contradiction, "/at", problem).into());
@@ -216,15 +202,9 @@ pub(super) async fn whose<R: Permission>(
 ) -> Result<Option<AgentName>, CallError> {
     let Some(own) = caller.agent() else { return Ok(named) };
     let Some(named) = named.filter(|named| named != own) else { return Ok(Some(own.clone())) };
-    let forbidden = || Err(caller.forbidden(what));
-    if caller.rank < Rank::Manager {
-        return forbidden();
-    }
-    let look = |view: View<'_>| {
-        let agent = view.state.team.agent(&named)?;
-        Ok(sees_all_of(&view, &agent.name))
-    };
-    if caller.session.view(&caller.viewer(), look).await? { Ok(Some(named)) } else { forbidden() }
+    let look = |view: View<'_>| Ok(sees_all_of(&view, &view.state.team.agent(&named)?.name));
+    let may = caller.in_charge && caller.session.view(&caller.viewer(), look).await?;
+    if may { Ok(Some(named)) } else { Err(caller.forbidden(what)) }
 }
 
 /// Whether the viewer sees, and has always seen, all sets and threads that `other` sees.

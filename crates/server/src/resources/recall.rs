@@ -4,11 +4,7 @@ use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
 use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
 use callboard_mcp::escaped;
 
-use crate::{
-    call::*,
-    resources::prompt::whose,
-    rights::{Rank, ReadSession},
-};
+use crate::{call::*, resources::prompt::whose, rights::ReadSession};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -29,7 +25,7 @@ async fn recall(
     RequestBody { body, .. }: RequestBody<api::RecallBody>,
 ) -> Result<Answer<api::Recalled>, CallError> {
     let api::RecallBody { query, limit, agent, thread, role, sources, at } = body;
-    if at.is_some() && caller.rank != Rank::User {
+    if at.is_some() && !caller.is_user() {
         return Err(caller.forbidden("search as of an earlier entry"));
     }
     let viewer = match whose(&caller, agent, "search the views of others").await? {

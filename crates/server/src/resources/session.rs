@@ -15,14 +15,14 @@ use callboard_core::{
 use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
 
 use crate::{
-    body::PatchBody,
     call::*,
     caller::AuthorizedOnServer,
     cursor::{self, SessionPlace},
     files,
     idempotency::Attempt,
+    json::parse,
     resources::collection::check_collections,
-    rights::{CreateSession, DeleteSession, ForkSession, ListSessions, Rank, ReadSession},
+    rights::{CreateSession, DeleteSession, ForkSession, ListSessions, ReadSession},
 };
 
 /// The calls on this resource.
@@ -103,11 +103,13 @@ async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Ses
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update_session(
     caller: Authorized<SessionPatch>,
-    PatchBody { body, given, options }: PatchBody<SessionPatch>,
+    RequestBody { body: given, options }: RequestBody<serde_json::Map<String, serde_json::Value>>,
 ) -> Result<Answer<api::Session>, CallError> {
-    let body = SessionPatch { given: Some(given), ..body };
+    let read: SessionPatch = parse(serde_json::Value::Object(given.clone()).to_string().as_bytes())?;
+    // What is null in it is not what is left out.
+    let body = SessionPatch { given: Some(given), ..read };
     if let Some(names) = &body.collections {
-        if caller.rank != Rank::User {
+        if !caller.is_user() {
             return Err(caller.forbidden("name collections"));
         }
         check_collections(&caller.app.board, names).await?;
@@ -156,10 +158,10 @@ async fn fork_session(
     RequestBody { body, options }: RequestBody<api::Fork>,
 ) -> Result<Answer<api::Session>, CallError> {
     let api::Fork { at, id } = body;
-    if at.is_some() && caller.rank != Rank::User {
+    if at.is_some() && !caller.is_user() {
         return Err(caller.forbidden("fork at an earlier entry"));
     }
-    if id.is_some() && caller.rank != Rank::User {
+    if id.is_some() && !caller.is_user() {
         // Whether an id is taken is not for the team to know.
         return Err(CallError::invalid("/id", "only the user chooses the id of a fork: leave it out"));
     }
@@ -171,9 +173,11 @@ async fn fork_session(
         caller.session.check_name("/id", id.as_str()).await?;
     }
     let intent = Intent { id: id.unwrap_or_else(|| caller.app.board.new_id()), at };
-    let make = async |attempt| {
+    let make = async |attempt: Attempt<Intent>| {
         caller.expect(&options).await?;
-        make_fork(&caller, attempt).await
+        let Intent { id, at } = attempt.intent;
+        let fork = caller.app.board.fork(&caller.session, Some(at), &id, attempt.is_repeat).await?;
+        created(&caller.app, &fork).await
     };
     let made = caller.app.idempotent(caller.actor.clone(), &options, None, intent, make).await?;
     Ok(Answer::ok(made).created())
@@ -286,10 +290,4 @@ async fn remove(app: &App, attempt: Attempt<SessionId>, was_gone: bool) -> Resul
 struct Intent {
     id: SessionId,
     at: Seq,
-}
-
-async fn make_fork(caller: &Authorized<ForkSession>, attempt: Attempt<Intent>) -> Result<api::Session, CallError> {
-    let (board, Intent { id, at }) = (&caller.app.board, attempt.intent);
-    let fork = board.fork(&caller.session, Some(at), &id, attempt.is_repeat).await?;
-    created(&caller.app, &fork).await
 }

@@ -5,10 +5,8 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
-use callboard_api as api;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{answer::Answer, app::App, call_error::CallError, caller::AuthorizedOnServer, rights::ReadMetrics};
+use crate::{call::*, caller::AuthorizedOnServer, rights::ReadMetrics};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {

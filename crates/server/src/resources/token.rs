@@ -37,7 +37,7 @@ async fn create_token(
         (None, Some(role)) => Holder::Role(role),
         _ => return Err(CallError::invalid("/agent", "give either `agent` or `role`")),
     };
-    let random = secret::random().map_err(|error| unavailable(&error.to_string()))?;
+    let random = secret::random().map_err(|error| CallError::new("no_randomness", error.to_string()))?;
     let token = caller.app.secret.token(caller.session.id(), Hash(random));
     let (sha256, nonce) = (secret::hash(&token), Hash(random));
     let new = NewAccessToken { holder, sha256, nonce, expires_in: body.expires_in };
@@ -66,10 +66,6 @@ async fn revoke_token(
 ) -> Result<StatusCode, CallError> {
     caller.execute(options, RevokeAccessToken(id.into())).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn unavailable(detail: &str) -> CallError {
-    CallError::new("no_randomness", detail)
 }
 
 fn unrepeatable(id: &str) -> CallError {

@@ -51,12 +51,11 @@ async fn call_tool(
     InPath(ToolName(name)): InPath<ToolName>,
     RequestBody { body, options }: RequestBody<api::ToolCallBody>,
 ) -> Result<Answer<api::ToolCallResult>, CallError> {
-    let name = &name;
     let api::ToolCallBody { agent, arguments } = body;
     let by = using(&caller, agent).await?;
-    match own_tool(name)?.execution {
+    match own_tool(&name)?.execution {
         ToolExecution::Command(_) => {
-            let call = CallTool { name: name.to_owned(), arguments };
+            let call = CallTool { name, arguments };
             match caller.execute_as(by, options, call).await {
                 Ok(receipt) => Ok(Answer::ok(told(receipt.answer.0)).at(receipt.head)),
                 Err(failure) => failed(failure).map(Answer::ok),
@@ -66,7 +65,7 @@ async fn call_tool(
             caller.expect(&options).await?;
             // One of them executes a node, and the lease on that is to be renewed.
             caller.app.drivers.keep();
-            match caller.session.read_tool(&by.into(), name, &arguments, &caller.app.outside).await {
+            match caller.session.read_tool(&by.into(), &name, &arguments, &caller.app.outside).await {
                 Ok(result) => Ok(Answer::ok(told(result.text.to_string()))),
                 Err(failure) => failed(failure.into()).map(Answer::ok),
             }

@@ -9,12 +9,7 @@ use callboard_core::{
 use callboard_engine::TurnView;
 
 use crate::{
-    body::RepairedBody,
-    call::*,
-    cursor,
-    params::TurnNumber,
-    resources::prompt::prompt_body,
-    rights::{Rank, ReadSession},
+    body::RepairedBody, call::*, cursor, params::TurnNumber, resources::prompt::prompt_body, rights::ReadSession,
 };
 
 /// The calls on this resource.
@@ -93,7 +88,7 @@ async fn read_sent_prompt(
     caller: Authorized<ReadSession>,
     InPath(TurnNumber(turn)): InPath<TurnNumber>,
 ) -> Result<Answer<api::SentPrompt>, CallError> {
-    if caller.rank != Rank::User {
+    if !caller.is_user() {
         return Err(caller.forbidden("read prompts as they were sent"));
     }
     let sent = caller.session.sent_prompt(turn).await?;

@@ -9,11 +9,7 @@ use callboard_core::{
 };
 use serde_json::value::RawValue;
 
-use crate::{
-    call::*,
-    cursor::NamePage,
-    rights::{Rank, ReadVariables},
-};
+use crate::{call::*, cursor::NamePage, rights::ReadVariables};
 
 /// The calls on this resource.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -61,7 +57,7 @@ async fn read_variable(
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::RevealQuery>,
 ) -> Result<Answer<api::VariableValue>, CallError> {
-    if query.reveal && caller.rank != Rank::User {
+    if query.reveal && !caller.is_user() {
         return Err(caller.forbidden("see the values of secrets"));
     }
     if query.reveal && query.at.is_some() {
@@ -94,7 +90,7 @@ async fn put_variable(
     let variable = caller.session.view_at(&caller.viewer(), receipt.head, look).await?;
     let mut after = api::VariableAfter { variable, rewritten: None, forks: Vec::new(), searched: None };
     // An agent is not told how much of what is hidden from it says something.
-    if after.variable.secret && caller.rank == Rank::User {
+    if after.variable.secret && caller.is_user() {
         let rewritten = caller.session.rewritten_by(receipt.head).await?;
         if let Some(first) = rewritten.first() {
             after.forks = caller.app.board.holders(&caller.session, *first).await?;

@@ -32,8 +32,8 @@ pub(crate) async fn follow_journal(
     Query(query): Query<FollowQuery>,
     headers: HeaderMap,
 ) -> Result<Response, CallError> {
-    let feed = Feed::open(&caller, query, last(&headers)?).await?;
-    let app = feed.app().clone();
+    let app = caller.app.clone();
+    let feed = Feed::open(caller, query, last(&headers)?).await?;
     let events = stream::unfold(feed, async |mut feed| {
         let item = feed.next().await?;
         Some((event(&item), feed))

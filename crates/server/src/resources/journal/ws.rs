@@ -28,14 +28,14 @@ pub(crate) async fn ws(
     let upgrade = upgrade.map_err(|error| {
         CallError::new("no_websocket", error.to_string()).hint("open it as a WebSocket, or use `…/events`")
     })?;
-    let feed = Feed::open(&caller, query, None).await?;
+    let feed = Feed::open(caller, query, None).await?;
     Ok(upgrade.max_message_size(64 << 10).on_upgrade(move |socket| talk(feed, socket)))
 }
 
 /// Sends entries until the stream or the connection ends. Messages of the client are ignored.
 async fn talk(mut feed: Feed, mut socket: WebSocket) {
-    let keep_alive = feed.app().settings.limits.keep_alive;
-    let closing = feed.app().closing.clone();
+    let keep_alive = feed.caller.app.settings.limits.keep_alive;
+    let closing = feed.caller.app.closing.clone();
     loop {
         let message = tokio::select! {
             item = feed.next() => match item {
