@@ -1,15 +1,12 @@
 /** What the view of sizes reads, and how it says it. */
 
-import type { components } from "../../api/schema";
-import type { Entry } from "../../api/types";
+import type { Entry, Schemas, Turn } from "../../api/types";
 import { money, number, percent } from "../../format";
 import type { LiveSession } from "../../session/session.svelte";
 import type { Point } from "./AreaChart.svelte";
 
-type Schemas = components["schemas"];
 export type ContextSize = Schemas["ContextSize"];
 export type AgentContext = Schemas["AgentContext"];
-export type Turn = Schemas["Turn"];
 
 /** Sizes in a thread, with those agents that do not see it in a thread that they do see. */
 export async function readSizes(session: LiveSession, thread: string, signal: AbortSignal): Promise<ContextSize> {

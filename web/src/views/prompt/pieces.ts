@@ -1,9 +1,7 @@
 /** A prompt in pieces: what each entry says in it, where it stands, and what was shortened. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import { partTitle } from "../../design/parts";
-
-type Schemas = components["schemas"];
 
 /** A prompt as it would be now, or as a turn sent it. */
 export type Prompt = Schemas["Prompt"] & { as_sent?: boolean };

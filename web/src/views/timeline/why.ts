@@ -1,11 +1,11 @@
 /** The chain of a text: who said it, shared it and planned it, whom prompts showed it, and who was never shown it. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import type { IconName } from "../../design/icons";
 import { author } from "../../design/agent";
 import { words } from "../../design/audience";
 
-export type Finding = components["schemas"]["Finding"];
+export type Finding = Schemas["Finding"];
 
 export interface Link {
   icon: IconName;
