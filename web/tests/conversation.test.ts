@@ -221,6 +221,21 @@ test("a form is filled in where it was asked", async () => {
   expect(set.form.answers).toEqual({ readers: "Public", names: true });
 });
 
+test("a number is filled in digit by digit", async () => {
+  const asking = new Story(harness.api, "numbers");
+  await asking.call("POST", "", { id: "numbers", agents: [{ name: "lead", role: "manager" }] });
+  const fields = [{ key: "share", valueType: "NUMBER", label: "Share", required: true }];
+  const form = { name: "Amounts", fields };
+  await asking.within("POST", "/directives", { messageTo: "user", message: "How much?", isInfoRequest: true, form });
+  const page = await harness.open("sessions/numbers/conversation");
+  const asked = page.getByRole("form", { name: "Amounts" });
+  await asked.getByLabel("Share").pressSequentially("12.50");
+  expect(await asked.getByLabel("Share").inputValue()).toBe("12.50");
+  await press(asked.getByRole("button", { name: "Submit" }), asked.getByText("answered"));
+  const set = (await asking.within("GET", "/context-sets/Amounts")) as { form: { answers: unknown } };
+  expect(set.form.answers).toEqual({ share: 12.5 });
+});
+
 test("a message tells the turn it came from", async () => {
   const page = await harness.open("sessions/outage/conversation");
   const inspector = page.getByRole("complementary", { name: "Message 72" });
@@ -268,6 +283,7 @@ test("a run is started, its answers stream, and its directives show what they di
   await untilLive(page);
   await page.getByRole("button", { name: "Start run" }).click();
   await page.getByRole("textbox", { name: "Task" }).fill("Find the cause");
+  await page.getByRole("spinbutton", { name: "Turns at most" }).fill("9");
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("I look at it").waitFor();
   await page.getByText("not yet").waitFor();

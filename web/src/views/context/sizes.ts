@@ -1,7 +1,7 @@
 /** What the view of sizes reads, and how it says it. */
 
-import type { Entry, Schemas, Turn } from "../../api/types";
-import { money, number, percent } from "../../format";
+import type { Entry, Schemas } from "../../api/types";
+import { number, percent } from "../../format";
 import type { LiveSession } from "../../session/session.svelte";
 import type { Point } from "./AreaChart.svelte";
 
@@ -81,6 +81,3 @@ export function pinned(entries: readonly Entry[]): { seq: number; id: string }[]
   }
   return [...pins].map(([seq, id]) => ({ seq, id }));
 }
-
-/** What a turn cost, where the server knows prices. */
-export const costOf = (turn: Turn): string => (turn.cost ? money(turn.cost) : "");

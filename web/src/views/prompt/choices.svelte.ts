@@ -7,7 +7,6 @@ import { live, type Live } from "../../session/live.svelte";
 import { useSession, type LiveSession } from "../../session/session.svelte";
 import type { Wish } from "./asked.svelte";
 
-
 export const FORMATS = ["text", "openai", "responses", "anthropic"] as const;
 export const LAYOUTS = ["team", "plain", "director"] as const;
 export const BUDGETS = [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
