@@ -4,7 +4,7 @@ import type { Thread, Turn } from "../../api/types";
 import { sees } from "../../design/audience";
 import { route, setQuery } from "../../route.svelte";
 import { live, type Live } from "../../session/live.svelte";
-import { useSession, type LiveSession } from "../../session/session.svelte";
+import type { LiveSession } from "../../session/session.svelte";
 import type { Wish } from "./asked.svelte";
 
 export const FORMATS = ["text", "openai", "responses", "anthropic"] as const;
@@ -117,5 +117,3 @@ export class Choices {
 }
 
 const whole = (text: string | undefined) => (text && /^\d+$/.test(text) ? Number(text) : undefined);
-
-export const choices = () => new Choices(useSession());

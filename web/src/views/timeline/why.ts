@@ -7,18 +7,8 @@ import { words } from "../../design/audience";
 
 export type Finding = Schemas["Finding"];
 
-export interface Link {
-  icon: IconName;
-  text: string;
-  finding: Finding;
-}
-
-/** What each finding says, in order. */
-export function links(findings: readonly Finding[]): Link[] {
-  return findings.map((finding) => ({ ...said(finding), finding }));
-}
-
-function said({ by, type, subject, visible_to }: Finding): { icon: IconName; text: string } {
+/** What a finding says, and its sign. */
+export function said({ by, type, subject, visible_to }: Finding): { icon: IconName; text: string } {
   const who = by === "user" ? "You" : author(by);
   const what = subject.slice(subject.indexOf(":") + 1);
   const audience = visible_to ? `, for ${words(visible_to)}` : "";
