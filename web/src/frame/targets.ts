@@ -44,8 +44,7 @@ export async function readThings(session: LiveSession, signal: AbortSignal): Pro
     view: View,
     key: string,
     all: readonly [id: string | number, text?: string][] = [],
-  ): Target[] =>
-    all.map(([id, text = String(id)]) => ({ group: name, icon, text, to: toView(view, { [key]: id }) }));
+  ): Target[] => all.map(([id, text = String(id)]) => ({ group: name, icon, text, to: toView(view, { [key]: id }) }));
   const named = (all: readonly { name: string }[] | null | undefined) => all?.map(({ name }): [string] => [name]);
   const tasks = plan?.plan.phases.flatMap((phase) => phase.tasks);
   return [
