@@ -21,8 +21,7 @@ beforeAll(async () => {
   address = `http://${host}/guide`;
   process.env["CALLBOARD_BROWSER_ALLOW"] = host;
   harness = await Harness.start();
-  const agents = [{ name: "lead", role: "manager" }];
-  await new Story(harness.api, "small").call("POST", "", { id: "small", agents });
+  await Story.bare(harness.api, "small");
 });
 
 afterAll(async () => {

@@ -82,8 +82,7 @@ test("what was unfolded stays so when its row has left the page, and after a loo
 });
 
 test("where one has scrolled to is found again after a look at another view, also while others speak", async () => {
-  const talk = new Story(harness.api, "talk");
-  await talk.call("POST", "", { id: "talk", agents: [{ name: "lead", role: "manager" }] });
+  const talk = await Story.bare(harness.api, "talk");
   const say = (...said: string[]) => talk.say("main", "user", ...said.map((content) => ({ role: "user", content })));
   await say(...Array.from({ length: 60 }, (_, at) => `Message ${at}. ${"It has some words. ".repeat((at * 7) % 40)}`));
   const page = await harness.open("sessions/talk/conversation");
@@ -147,8 +146,7 @@ test("what people and models wrote is text", async () => {
 });
 
 test("what becomes a secret leaves the pages that are open", async () => {
-  const open = new Story(harness.api, "open");
-  await open.call("POST", "", { id: "open", agents: [{ name: "lead", role: "manager" }] });
+  const open = await Story.bare(harness.api, "open");
   const key = "pool-key-4711";
   await open.set("Keys", `The key is ${key}.`, "all");
   await open.set("Keys", `The key is ${key}, until Friday.`, "all");
@@ -221,6 +219,20 @@ test("a form is filled in where it was asked", async () => {
   expect(set.form.answers).toEqual({ readers: "Public", names: true });
 });
 
+test("a number is filled in digit by digit", async () => {
+  const asking = await Story.bare(harness.api, "numbers");
+  const fields = [{ key: "share", valueType: "NUMBER", label: "Share", required: true }];
+  const form = { name: "Amounts", fields };
+  await asking.within("POST", "/directives", { messageTo: "user", message: "How much?", isInfoRequest: true, form });
+  const page = await harness.open("sessions/numbers/conversation");
+  const asked = page.getByRole("form", { name: "Amounts" });
+  await asked.getByLabel("Share").pressSequentially("12.50");
+  expect(await asked.getByLabel("Share").inputValue()).toBe("12.50");
+  await press(asked.getByRole("button", { name: "Submit" }), asked.getByText("answered"));
+  const set = (await asking.within("GET", "/context-sets/Amounts")) as { form: { answers: unknown } };
+  expect(set.form.answers).toEqual({ share: 12.5 });
+});
+
 test("a message tells the turn it came from", async () => {
   const page = await harness.open("sessions/outage/conversation");
   const inspector = page.getByRole("complementary", { name: "Message 72" });
@@ -259,15 +271,12 @@ test("a run is started, its answers stream, and its directives show what they di
     say({ workflowComplete: true, messageTo: "user", message: "It was the pool." }),
   );
   // Without steps: those of the other session allow no answer before a tool was used.
-  const agents = [
-    { name: "lead", role: "manager" },
-    { name: "researcher", role: "worker" },
-  ];
-  await story.call("POST", "", { id: "run", agents });
+  await Story.bare(harness.api, "run", ["researcher"]);
   const page = await harness.open("sessions/run/conversation");
   await untilLive(page);
   await page.getByRole("button", { name: "Start run" }).click();
   await page.getByRole("textbox", { name: "Task" }).fill("Find the cause");
+  await page.getByRole("spinbutton", { name: "Turns at most" }).fill("9");
   await page.getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText("I look at it").waitFor();
   await page.getByText("not yet").waitFor();
@@ -281,7 +290,7 @@ test("a run is started, its answers stream, and its directives show what they di
 });
 
 test("what one says to a director that is done starts its next run", async () => {
-  await story.call("POST", "", { id: "directed", agents: [{ name: "lead", role: "manager" }] });
+  await Story.bare(harness.api, "directed");
   await story.call("PUT", "/directed/threads/aside", { visible_to: ["lead"] });
   // The director's second answer does not end before the test says so.
   let end = () => {};
@@ -341,7 +350,7 @@ test("what one says to a director that is done starts its next run", async () =>
 });
 
 test("an answer that comes late is not shown over a newer one", async () => {
-  await story.call("POST", "", { id: "late", agents: [{ name: "lead", role: "manager" }] });
+  await Story.bare(harness.api, "late");
   let end = () => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
   model.say({ pieces: ["Done."], until: ended });
@@ -375,7 +384,7 @@ test("an answer that comes late is not shown over a newer one", async () => {
 });
 
 test("a run is paused, resumed and cancelled from any view", async () => {
-  await story.call("POST", "", { id: "steered", agents: [{ name: "lead", role: "manager" }] });
+  await Story.bare(harness.api, "steered");
   const page = await harness.open("sessions/steered/conversation");
   await untilLive(page);
   const run = async () => {
@@ -411,8 +420,7 @@ test("a run is paused, resumed and cancelled from any view", async () => {
 });
 
 test("a long history comes page by page, and little of it is kept", async () => {
-  const long = new Story(harness.api, "long");
-  await long.call("POST", "", { id: "long", agents: [{ name: "lead", role: "manager" }] });
+  const long = await Story.bare(harness.api, "long");
   const some = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ({ role: "user", content: `Message ${from + index}.` }));
   for (let from = 0; from < 100_000; from += 2_000) await long.say("main", "user", ...some(from, from + 2_000));

@@ -44,8 +44,7 @@ test("what another client changes is seen at once, and a lost connection comes b
 });
 
 test("a session that is deleted while it is open leaves the page", async () => {
-  const short = new Story(harness.api, "short");
-  await short.call("POST", "", { id: "short", agents: [{ name: "lead", role: "manager" }] });
+  const short = await Story.bare(harness.api, "short");
   await short.set("Brief", "Known for a while.", "all");
   const page = await harness.open("sessions/short/context-sets?set=Brief");
   await page.getByText("Known for a while.").first().waitFor();
@@ -104,12 +103,7 @@ test("a set is switched off, and its history says what changed", async () => {
 });
 
 test("a dash says that an agent's prompt has no room for all of a set", async () => {
-  const agents = [
-    { name: "lead", role: "manager" },
-    { name: "writer", role: "worker" },
-  ];
-  await story.call("POST", "", { id: "narrow", agents, prompt: { budget: 1_500 } });
-  const narrow = new Story(harness.api, "narrow");
+  const narrow = await Story.bare(harness.api, "narrow", ["writer"], { prompt: { budget: 1_500 } });
   await narrow.say("main", "user", { role: "user", content: "Begin." });
   await narrow.set("Long", "The pool ran out of connections after the deploy. ".repeat(400), ["writer"]);
   await narrow.set("Short", "Plain words.", ["writer"]);

@@ -58,12 +58,7 @@ export async function takeAll(folder: string): Promise<void> {
   const harness = await Harness.start(["--project", project]);
   try {
     for (const [id, title, content] of OTHERS) {
-      const other = new Story(harness.api, id);
-      const agents = [
-        { name: "lead", role: "manager" },
-        { name: "writer", role: "worker" },
-      ];
-      await other.call("POST", "", { id, title, agents });
+      const other = await Story.bare(harness.api, id, ["writer"], { title });
       await other.say("main", "user", { role: "user", content });
     }
     const story = new Story(harness.api, "outage");

@@ -11,10 +11,6 @@ import { Story } from "./story";
 const SESSIONS = 1_000;
 const NEWEST = `Session ${SESSIONS - 1}`;
 const MESSAGES = 100_000;
-const AGENTS = [
-  { name: "lead", role: "manager" },
-  { name: "critic", role: "worker" },
-];
 
 export async function measure(): Promise<void> {
   const harness = await Harness.start();
@@ -33,8 +29,7 @@ export async function measure(): Promise<void> {
 async function makeSessions({ api }: Harness): Promise<void> {
   for (let at = 0; at < SESSIONS; at += 1) {
     const id = `session-${at}`;
-    const story = new Story(api, id);
-    await story.call("POST", "", { id, title: `Session ${at}`, agents: AGENTS });
+    const story = await Story.bare(api, id, ["critic"], { title: `Session ${at}` });
     await story.say("main", "user", { role: "user", content: `The first message of session ${at}.` });
   }
 }
@@ -94,8 +89,7 @@ async function event(harness: Harness): Promise<void> {
 }
 
 async function makeLong({ api }: Harness): Promise<void> {
-  const story = new Story(api, "long");
-  await story.call("POST", "", { id: "long", agents: AGENTS, prompt: { budget: 180_000 } });
+  const story = await Story.bare(api, "long", ["critic"], { prompt: { budget: 180_000 } });
   const words =
     "the pool of connections ran out after the deploy, and the queue grew until the workers stopped ".repeat(3);
   for (let from = 0; from < MESSAGES; from += 1_000) {

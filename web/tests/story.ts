@@ -21,6 +21,14 @@ export class Story {
     readonly session: string,
   ) {}
 
+  /** A session that holds no more than a team: a lead, and these workers. */
+  static async bare(base: string, session: string, workers: string[] = [], more: Json = {}): Promise<Story> {
+    const story = new Story(base, session);
+    const agents = [{ name: "lead", role: "manager" }, ...workers.map((name) => ({ name, role: "worker" }))];
+    await story.call("POST", "", { id: session, agents, ...more });
+    return story;
+  }
+
   /** One call; anything but success is an error that names it. */
   async call(method: string, path: string, body?: Json): Promise<Json> {
     const response = await fetch(`${this.base}/v1/sessions${path}`, {

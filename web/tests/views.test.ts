@@ -18,12 +18,7 @@ let project: string;
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "callboard-project-"));
   harness = await Harness.start(["--project", project]);
-  story = new Story(harness.api, "small");
-  const agents = [
-    { name: "lead", role: "manager" },
-    { name: "writer", role: "worker" },
-  ];
-  await story.call("POST", "", { id: "small", agents });
+  story = await Story.bare(harness.api, "small", ["writer"]);
 });
 
 afterAll(async () => {

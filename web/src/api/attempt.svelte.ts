@@ -12,6 +12,16 @@ export class Attempt {
     return this.doing !== undefined;
   }
 
+  /** What is wrong with the field whose JSON pointer begins so. */
+  faultOf(field: string): string | undefined {
+    return this.problem?.field?.startsWith(field) ? this.problem.detail : undefined;
+  }
+
+  /** The problem, unless it is with one of these fields, which says so itself. */
+  problemBeside(fields: readonly string[]): Problem | undefined {
+    return fields.some((field) => this.faultOf(field)) ? undefined : this.problem;
+  }
+
   async make(act: () => Promise<unknown>, what = ""): Promise<void> {
     this.doing = what;
     this.problem = undefined;

@@ -49,6 +49,17 @@ export class Problem extends Error {
   }
 }
 
+/** What a text says as JSON. Where it says nothing, the field with this JSON pointer is at fault. */
+export function fromJson(text: string, pointer: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { detail } = Problem.from(error);
+    const errors = [{ pointer, detail: `it is no JSON: ${detail}` }];
+    throw new Problem({ status: 0, code: "no_json", detail: `It is no JSON: ${detail}`, pointer, errors });
+  }
+}
+
 /** What a call answers; `null` where the thing is not there, or not for the caller to see. */
 export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {

@@ -2,7 +2,7 @@
 
 import type { components } from "./schema";
 
-type Schemas = components["schemas"];
+export type Schemas = components["schemas"];
 
 export type Agent = Schemas["Agent"];
 export type Audience = Schemas["Audience"];
@@ -12,6 +12,8 @@ export type Me = Schemas["Me"];
 export type ProblemBody = Schemas["Problem"];
 export type Run = Schemas["Run"];
 export type Session = Schemas["Session"];
+export type Thread = Schemas["Thread"];
+export type Turn = Schemas["Turn"];
 
 /** An entry of the journal. Its data are whatever its type holds. */
 export type Entry = Omit<Schemas["Entry"], "data" | "audience" | "sentence"> & {

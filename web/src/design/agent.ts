@@ -2,9 +2,9 @@
 
 const COLOURS = 8;
 
-/** The class with the colour of the agent at this place, from 1. The ninth begins again: the letters differ. */
-export function agentClass(place: number): string {
-  return place < 1 ? "" : `agent-${((place - 1) % COLOURS) + 1}`;
+/** The colour of the agent at this place, from 1, which `--agent` is set to. The ninth begins again: the letters differ. */
+export function agentColour(place: number): string {
+  return place < 1 ? "" : `var(--agent-${((place - 1) % COLOURS) + 1})`;
 }
 
 /** Two letters that stand for a name; the user is `You`. */

@@ -22,5 +22,5 @@ const PARTS: Record<string, { title: string; colour: string }> = {
 /** What people call a part. A session's own layout has parts of its own. */
 export const partTitle = (name: string): string => PARTS[name]?.title ?? name;
 
-/** The class that sets `--part` to the colour of a part. */
-export const partClass = (name: string): string => `part-${PARTS[name]?.colour ?? "state"}`;
+/** The colour of a part, which `--part` is set to. */
+export const partColour = (name: string): string => `var(--part-${PARTS[name]?.colour ?? "state"})`;

@@ -37,46 +37,40 @@ export async function readThings(session: LiveSession, signal: AbortSignal): Pro
     of("variables", () => readVariables(session, signal)),
     session.me.project ? of("files", () => session.api.get("/v1/sessions/{session}/files", { signal })) : undefined,
   ]);
-  const group = (name: string, icon: IconName, all: { text: string; to: string }[] = []): Target[] =>
-    all.map((one) => ({ group: name, icon, ...one }));
+  /** A thing is chosen in its view by the value of `key`; it is called so, or as the text says. */
+  const group = (
+    name: string,
+    icon: IconName,
+    view: View,
+    key: string,
+    all: readonly [id: string | number, text?: string][] = [],
+  ): Target[] => all.map(([id, text = String(id)]) => ({ group: name, icon, text, to: toView(view, { [key]: id }) }));
+  const named = (all: readonly { name: string }[] | null | undefined) => all?.map(({ name }): [string] => [name]);
+  const tasks = plan?.plan.phases.flatMap((phase) => phase.tasks);
   return [
-    ...group(
-      "Context sets",
-      "eye",
-      sets?.map(({ name }) => ({ text: name, to: toView("context-sets", { set: name }) })),
-    ),
-    ...group(
-      "Threads",
-      "chat",
-      threads?.threads.map(({ name }) => ({ text: name, to: toView("conversation", { thread: name }) })),
-    ),
+    ...group("Context sets", "eye", "context-sets", "set", named(sets)),
+    ...group("Threads", "chat", "conversation", "thread", named(threads?.threads)),
     ...group(
       "Tasks",
       "plan",
-      plan?.plan.phases
-        .flatMap((phase) => phase.tasks)
-        .map((task) => ({
-          text: `Task ${task.task_id}: ${task.description}`,
-          to: toView("plan", { task: task.task_id }),
-        })),
+      "plan",
+      "task",
+      tasks?.map(({ task_id, description }) => [task_id, `Task ${task_id}: ${description}`]),
     ),
     ...group(
       "Nodes",
       "workflow",
-      workflow?.nodes.map(({ id, description }) => ({
-        text: description ? `${id}: ${description}` : id,
-        to: toView("workflow", { node: id }),
-      })),
+      "workflow",
+      "node",
+      workflow?.nodes.map(({ id, description }) => [id, description ? `${id}: ${description}` : id]),
     ),
-    ...group(
-      "Variables",
-      "variable",
-      variables?.map(({ name }) => ({ text: name, to: toView("variables", { variable: name }) })),
-    ),
+    ...group("Variables", "variable", "variables", "variable", named(variables)),
     ...group(
       "Files",
       "file",
-      files?.files.map(({ path }) => ({ text: nameOf(path), to: toView("files", { file: path }) })),
+      "files",
+      "file",
+      files?.files.map(({ path }) => [path, nameOf(path)]),
     ),
   ];
 }

@@ -20,7 +20,7 @@ export interface Filter {
 interface Query extends Filter {
   after?: number;
   before?: number | undefined;
-  limit?: number;
+  limit?: number | undefined;
   order?: "desc";
   sentences?: boolean;
 }
@@ -54,11 +54,10 @@ export function isOfSight({ type }: Entry): boolean {
 /** Entries from `after` on, the oldest first. */
 export async function readEntries(
   session: LiveSession,
-  { after = 0, limit, ...filter }: Filter & { after?: number; limit?: number },
+  { after = 0, ...filter }: Filter & { after?: number; limit?: number },
   signal?: AbortSignal,
 ): Promise<Entry[]> {
-  const some = limit === undefined ? {} : { limit };
-  return (await ask(session, { after, ...some, ...filter, sentences: true }, signal)).entries;
+  return (await ask(session, { after, ...filter, sentences: true }, signal)).entries;
 }
 
 /** One entry; `undefined` where the viewer may not see it. */

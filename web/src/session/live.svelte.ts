@@ -13,28 +13,23 @@ import { useSession } from "./session.svelte";
  */
 export type Affects = string[] | ((entry: Entry) => boolean);
 
-export interface Live<T> {
-  /** What was loaded last. It stays while it is loaded again, or when that fails. */
-  readonly value: T | undefined;
-  /** Why loading failed the last time. */
-  readonly error: Problem | undefined;
-  /** Whether there is nothing to show yet. */
-  readonly loading: boolean;
-  /** Whether it is being loaded, for the first time or again. */
-  readonly busy: boolean;
-  /** Loads now. */
-  reload(): void;
-}
-
 /** The state of what is loaded, for who loads it. */
-export class Loading<T> implements Live<T> {
+export class Loading<T> {
+  /** What was loaded last. It stays while it is loaded again, or when that fails. */
   value = $state.raw<T>();
+  /** Why loading failed the last time. */
   error = $state.raw<Problem>();
+  /** Whether there is nothing to show yet. */
   loading = $state(true);
+  /** Whether it is being loaded, for the first time or again. */
   busy = $state(false);
 
+  /** `reload` loads now. */
   constructor(readonly reload: () => void) {}
 }
+
+/** The same for who shows it. */
+export type Live<T> = Readonly<Loading<T>>;
 
 /** Entries that come within so many milliseconds lead to one loading. */
 const TOGETHER = 30;

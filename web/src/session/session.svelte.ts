@@ -88,12 +88,8 @@ export class LiveSession {
 
   async open(): Promise<void> {
     this.problem = undefined;
-    try {
-      await this.readInfo();
-    } catch (error) {
-      if (!this.aborter.signal.aborted) this.problem = Problem.from(error);
-      return;
-    }
+    await this.refresh(() => this.readInfo());
+    if (this.problem) return;
     // Without it there is enough to show, and it is read again once the stream is open.
     await this.refreshRun();
     if (this.aborter.signal.aborted) return;

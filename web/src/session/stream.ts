@@ -63,7 +63,12 @@ export class EventStream {
 
   private async read(): Promise<void> {
     this.aborter = new AbortController();
-    const silence = new Alarm(LONGEST_SILENCE, () => this.aborter.abort());
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const listen = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => this.aborter.abort(), LONGEST_SILENCE);
+    };
+    listen();
     try {
       const response = await send(this.url(), {
         headers: { accept: "text/event-stream" },
@@ -77,11 +82,11 @@ export class EventStream {
         if (!this.closed) this.listener.event(type, data);
       });
       for (let read = await texts.read(); !read.done; read = await texts.read()) {
-        silence.reset();
+        listen();
         parser.push(read.value);
       }
     } finally {
-      silence.stop();
+      clearTimeout(silence);
     }
   }
 
@@ -127,26 +132,5 @@ export class Parser {
     if (this.data.length > 0) this.tell(this.event, this.data.join("\n"));
     this.event = "message";
     this.data = [];
-  }
-}
-
-/** Rings when it was not reset for so long. */
-class Alarm {
-  private timer: ReturnType<typeof setTimeout>;
-
-  constructor(
-    private readonly after: number,
-    private readonly ring: () => void,
-  ) {
-    this.timer = setTimeout(ring, after);
-  }
-
-  reset(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(this.ring, this.after);
-  }
-
-  stop(): void {
-    clearTimeout(this.timer);
   }
 }

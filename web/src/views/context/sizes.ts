@@ -1,15 +1,12 @@
 /** What the view of sizes reads, and how it says it. */
 
-import type { components } from "../../api/schema";
-import type { Entry } from "../../api/types";
-import { money, number, percent } from "../../format";
+import type { Entry, Schemas } from "../../api/types";
+import { number, percent } from "../../format";
 import type { LiveSession } from "../../session/session.svelte";
 import type { Point } from "./AreaChart.svelte";
 
-type Schemas = components["schemas"];
 export type ContextSize = Schemas["ContextSize"];
 export type AgentContext = Schemas["AgentContext"];
-export type Turn = Schemas["Turn"];
 
 /** Sizes in a thread, with those agents that do not see it in a thread that they do see. */
 export async function readSizes(session: LiveSession, thread: string, signal: AbortSignal): Promise<ContextSize> {
@@ -84,6 +81,3 @@ export function pinned(entries: readonly Entry[]): { seq: number; id: string }[]
   }
   return [...pins].map(([seq, id]) => ({ seq, id }));
 }
-
-/** What a turn cost, where the server knows prices. */
-export const costOf = (turn: Turn): string => (turn.cost ? money(turn.cost) : "");

@@ -1,8 +1,8 @@
 /** Answers to the fields of a form, between what a page's field holds and what the API takes. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 
-export type FormFieldOf = components["schemas"]["Field"];
+export type FormFieldOf = Schemas["Field"];
 /** What a field of the page holds: a text, or for yes and no whether it is ticked. */
 export type Given = string | boolean | undefined;
 

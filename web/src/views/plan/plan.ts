@@ -1,10 +1,9 @@
 /** The plan: its versions, what changed between them, and writing it. */
 
 import { orNull, Problem } from "../../api/problem";
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import type { LiveSession } from "../../session/session.svelte";
 
-type Schemas = components["schemas"];
 export type Plan = Schemas["Plan"];
 export type Phase = Schemas["PlanPhase"];
 export type Task = Schemas["PlanTask"];

@@ -1,14 +1,11 @@
 /** What the address says of the prompt that is looked at, and what holds where it says nothing. */
 
-import type { components } from "../../api/schema";
+import type { Thread, Turn } from "../../api/types";
 import { sees } from "../../design/audience";
 import { route, setQuery } from "../../route.svelte";
 import { live, type Live } from "../../session/live.svelte";
-import { useSession, type LiveSession } from "../../session/session.svelte";
+import type { LiveSession } from "../../session/session.svelte";
 import type { Wish } from "./asked.svelte";
-
-export type Thread = components["schemas"]["Thread"];
-export type Turn = components["schemas"]["Turn"];
 
 export const FORMATS = ["text", "openai", "responses", "anthropic"] as const;
 export const LAYOUTS = ["team", "plain", "director"] as const;
@@ -120,5 +117,3 @@ export class Choices {
 }
 
 const whole = (text: string | undefined) => (text && /^\d+$/.test(text) ? Number(text) : undefined);
-
-export const choices = () => new Choices(useSession());

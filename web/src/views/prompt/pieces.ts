@@ -1,9 +1,7 @@
 /** A prompt in pieces: what each entry says in it, where it stands, and what was shortened. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import { partTitle } from "../../design/parts";
-
-type Schemas = components["schemas"];
 
 /** A prompt as it would be now, or as a turn sent it. */
 export type Prompt = Schemas["Prompt"] & { as_sent?: boolean };
@@ -177,20 +175,14 @@ function slicer(text: string): (start: number, end: number) => string {
 }
 
 const NOTES =
-  /\[(?:shortened here|left out|what was said|a result of [\d,]+ tokens is|and \d+ more|\d+ more lines)[^\]\n]*\]/g;
+  /(\[(?:shortened here|left out|what was said|a result of [\d,]+ tokens is|and \d+ more|\d+ more lines)[^\]\n]*\])/;
 
 /** A text in stretches; notes of what is missing alternate with what is there. */
 export function stretches(piece: Piece): { text: string; isNote: boolean }[] {
   if (!piece.shortened) return [{ text: piece.text, isNote: false }];
-  const all: { text: string; isNote: boolean }[] = [];
-  let at = 0;
-  for (const note of piece.text.matchAll(NOTES)) {
-    if (note.index > at) all.push({ text: piece.text.slice(at, note.index), isNote: false });
-    all.push({ text: note[0], isNote: true });
-    at = note.index + note[0].length;
-  }
-  if (at < piece.text.length) all.push({ text: piece.text.slice(at), isNote: false });
-  return all;
+  // What a group matches stands between what is around it.
+  const all = piece.text.split(NOTES).map((text, index) => ({ text, isNote: index % 2 === 1 }));
+  return all.filter((one) => one.text !== "");
 }
 
 /** What a program would send: the text itself, or the fields of the request as JSON. */

@@ -7,14 +7,8 @@ export function marked(text: string, terms: readonly string[]): { text: string; 
     .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("|");
   // Words are compared in a form without endings, so the rest of a word belongs to it.
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})[\\p{L}\\p{N}]*`, "giu");
-  const all: { text: string; isTerm: boolean }[] = [];
-  let at = 0;
-  for (const match of text.matchAll(pattern)) {
-    if (match.index > at) all.push({ text: text.slice(at, match.index), isTerm: false });
-    all.push({ text: match[0], isTerm: true });
-    at = match.index + match[0].length;
-  }
-  if (at < text.length) all.push({ text: text.slice(at), isTerm: false });
-  return all;
+  const pattern = new RegExp(`((?<![\\p{L}\\p{N}])(?:${any})[\\p{L}\\p{N}]*)`, "iu");
+  // What a group matches stands between what is around it.
+  const all = text.split(pattern).map((part, index) => ({ text: part, isTerm: index % 2 === 1 }));
+  return all.filter((one) => one.text !== "");
 }

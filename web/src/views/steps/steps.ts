@@ -1,9 +1,9 @@
 /** Steps in words. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 
-type Step = components["schemas"]["Step"];
-type Condition = components["schemas"]["Condition"];
+type Step = Schemas["Step"];
+type Condition = Schemas["Condition"];
 
 /** What changes where the team is in its steps. */
 export const AFFECTS = ["step.", "steps.", "sequence.", "tool.", "usage.", "turn.answered", "session."];

@@ -1,24 +1,14 @@
 /** The chain of a text: who said it, shared it and planned it, whom prompts showed it, and who was never shown it. */
 
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import type { IconName } from "../../design/icons";
 import { author } from "../../design/agent";
 import { words } from "../../design/audience";
 
-export type Finding = components["schemas"]["Finding"];
+export type Finding = Schemas["Finding"];
 
-export interface Link {
-  icon: IconName;
-  text: string;
-  finding: Finding;
-}
-
-/** What each finding says, in order. */
-export function links(findings: readonly Finding[]): Link[] {
-  return findings.map((finding) => ({ ...said(finding), finding }));
-}
-
-function said({ by, type, subject, visible_to }: Finding): { icon: IconName; text: string } {
+/** What a finding says, and its sign. */
+export function said({ by, type, subject, visible_to }: Finding): { icon: IconName; text: string } {
   const who = by === "user" ? "You" : author(by);
   const what = subject.slice(subject.indexOf(":") + 1);
   const audience = visible_to ? `, for ${words(visible_to)}` : "";

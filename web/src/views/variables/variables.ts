@@ -1,12 +1,11 @@
 /** Variables: reading, setting and clearing them. */
 
 import { orNull } from "../../api/problem";
-import type { components } from "../../api/schema";
 import { readEntries } from "../../session/journal";
-import type { Entry } from "../../api/types";
+import type { Entry, Schemas } from "../../api/types";
 import type { LiveSession } from "../../session/session.svelte";
 
-export type Variable = components["schemas"]["Variable"];
+export type Variable = Schemas["Variable"];
 
 /** All variables as the model sees them; `null` where the viewer may see none. */
 export async function readVariables(session: LiveSession, signal: AbortSignal): Promise<Variable[] | null> {

@@ -1,10 +1,9 @@
 /** The workflow: its nodes, what relates them, and changing them. */
 
 import { orNull } from "../../api/problem";
-import type { components } from "../../api/schema";
+import type { Schemas } from "../../api/types";
 import type { LiveSession } from "../../session/session.svelte";
 
-type Schemas = components["schemas"];
 export type Workflow = Schemas["Workflow"];
 export type Node = Schemas["WorkflowNode"];
 export type NodeStatus = Schemas["NodeStatus"];
