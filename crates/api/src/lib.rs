@@ -40,7 +40,9 @@ mod workflow;
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     collection::CollectionInfo as Collection,
-    compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
+    compression::{
+        Compression as CompressAnswer, CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression,
+    },
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{
         MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use callboard_core::{
     audience::Audience,
-    compression::{LEAST_TARGET, Method, Spent, decide::Compress},
+    compression::{Compression, LEAST_TARGET, Method, Spent, decide::Compress},
     count::Tokens,
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -79,29 +79,6 @@ pub enum Extent {
     Preview,
     /// The summary is made and recorded.
     Record,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compression {
-    /// The entry that holds the summary.
-    pub seq: Option<Seq>,
-    /// The last entry that it covers; 0 where there is nothing to compress.
-    pub through: Seq,
-    /// How many messages it covers.
-    pub messages: u64,
-    /// The size of the history in a prompt before.
-    pub tokens_before: Tokens,
-    /// Its size after; at most, where nothing was recorded.
-    pub tokens_after: Tokens,
-    /// How the summary was made.
-    pub method: Method,
-    /// The model that wrote it.
-    pub model: Option<Arc<str>>,
-    /// Why none did although one was to.
-    pub reason: Option<Arc<str>>,
-    /// What it cost.
-    pub spent: Spent,
 }
 
 /// Some for whom a thread is compressed, since all of them see the same of it.
