@@ -51,7 +51,7 @@ pub use callboard_core::{
     count::Usage as ReportedUsage,
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
-    file::Match as FileMatch,
+    file::{FoundFile as ContextFile, Match as FileMatch},
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
         VariableName,

@@ -30,7 +30,7 @@ mod search;
 mod session;
 
 pub use callboard_core::{
-    file::{Category, Keyword, Match, Recipient, TaskName},
+    file::{Category, FoundFile, Keyword, Match, Recipient, TaskName},
     tool::file::FindFiles as FileQuery,
 };
 
@@ -44,7 +44,7 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{FoundAnywhere, FoundFile, Skipped},
+    search::{FoundAnywhere, Skipped},
     session::{NewFile, Session},
 };
 
