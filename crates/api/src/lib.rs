@@ -73,7 +73,7 @@ pub use callboard_core::{
     },
     tool::file::AddFile as NewContextFile,
     variable::PutVariable,
-    view::Projected as Entry,
+    view::{JournalPage, Projected as Entry},
     workflow::{
         About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
         EdgeKind as WorkflowEdgeKind, GivenResult as PutNodeResult, NodePatch as WorkflowNodePatch, NodeStatus,

@@ -73,7 +73,7 @@ pub use outside::{Browsers, ContextFiles, Outside, Workflows};
 pub use overview::Overview;
 pub use prompt_memory::PromptMemory;
 pub use read::{
-    entries::{JournalPage, JournalQuery},
+    entries::JournalQuery,
     filter::Filter,
     message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
     recall::answer::{HitWhy, RecallAnswer, RecallHit},
