@@ -11,10 +11,11 @@ use crate::id::{AgentName, Seq};
 /// An audience is stored as its author meant it: an agent that joins later sees what is for [`All`](Self::All), and
 /// nothing that was for named agents. In JSON: `"all"`, `"none"` or a list of names; one name alone is read as a list of one, an empty list as
 /// `"none"`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
     /// Every agent, also those that join later.
+    #[default]
     All,
     /// No agent.
     None,
