@@ -66,7 +66,7 @@ impl Place {
 
     /// Cleans up a day and a second later.
     pub fn clean(&self) -> Cleaned {
-        self.project().clean(DAY, now().plus_seconds(86_401)).unwrap()
+        self.project().clean(DAY, now().plus_seconds(86_401), false).unwrap()
     }
 
     /// All that there is, with what stands in files and where links lead to.
