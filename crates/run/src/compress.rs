@@ -12,7 +12,7 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName};
 use callboard_prompt::{
     Body, Prompt,
     compression::{
@@ -390,11 +390,7 @@ impl Author<'_> {
     }
 
     async fn answer(&mut self, instructions: &str, messages: &[Value]) -> Result<ChatAnswer, String> {
-        let mut request = ChatRequest::new(self.model.clone());
-        match self.model.provider() {
-            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": instructions})),
-            Provider::Anthropic => request.system = vec![json!({"type": "text", "text": instructions})],
-        }
+        let mut request = ChatRequest::instructed(self.model.clone(), instructions);
         request.messages.extend_from_slice(messages);
         request.max_tokens = Some(self.longest().0);
         self.spent.requests += 1;
