@@ -130,8 +130,7 @@ impl ChatModel for Summarizer {
             Some(_) => "I’m sorry, but I can't help with that.".to_owned(),
         };
         let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
-        let model = request.model.to_string();
-        Ok(ChatAnswer { text, reasoning, tool_calls, pieces: Vec::new(), usage, finish, model })
+        Ok(ChatAnswer { text, reasoning, tool_calls, pieces: Vec::new(), usage, finish })
     }
 }
 

@@ -176,8 +176,6 @@ pub struct ChatAnswer {
     pub usage: Option<Usage>,
     /// Why the answer ends.
     pub finish: Finish,
-    /// The endpoint's name of the model that answered; the requested name if it does not say.
-    pub model: String,
 }
 
 /// A piece of an answer.
