@@ -31,7 +31,7 @@ mod session;
 
 pub use callboard_core::{
     file::{Category, FoundFile, Keyword, Match, Recipient, TaskName},
-    tool::file::FindFiles as FileQuery,
+    tool::file::{AddFile as NewFile, FindFiles as FileQuery},
 };
 
 pub use crate::{
@@ -45,7 +45,7 @@ pub use crate::{
     path::ContextPath,
     project::{Project, SESSIONS},
     search::{FoundAnywhere, Skipped},
-    session::{NewFile, Session},
+    session::Session,
 };
 
 /// A text for the rules of a coding agent, which explains these files to it.
