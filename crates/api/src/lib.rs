@@ -63,7 +63,7 @@ pub use callboard_core::{
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
-    recall::Source as RecallSource,
+    recall::{RecallRole, Source as RecallSource},
     run::{NewRun, RunKind, Used},
     schema::Label,
     session::SessionPatch,

@@ -64,7 +64,6 @@ mod transfer;
 mod upkeep;
 
 pub use board::Board;
-pub use callboard_recall::Prefer;
 pub use error::Error;
 pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
