@@ -92,7 +92,6 @@ pub struct Screenshot {
     /// Its size.
     pub size_bytes: u64,
     /// When it was taken.
-    #[schema(value_type = String, format = DateTime)]
     pub taken_at: Timestamp,
 }
 

@@ -37,7 +37,6 @@ pub struct ContextSet {
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// When it was last changed.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 

@@ -38,7 +38,6 @@ pub struct Document {
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// When it was last changed.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// The entry that last changed it.
     #[schema(value_type = u64)]

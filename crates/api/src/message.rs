@@ -4,7 +4,7 @@ use callboard_core::{
     conversation::{MessageReceipt, MessageShape, MessageView, given::GivenMessage},
     id::Seq,
     text_schema,
-    time::Timestamp,
+    time::GivenTime,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -65,10 +65,10 @@ pub struct MessagesQuery {
     pub limit: Option<usize>,
     /// Only messages with an earlier time.
     #[serde(default, alias = "beforeTimestamp", deserialize_with = "time")]
-    pub before: Option<Timestamp>,
+    pub before: Option<GivenTime>,
     /// Only messages with a later time.
     #[serde(default, alias = "afterTimestamp", deserialize_with = "time")]
-    pub after: Option<Timestamp>,
+    pub after: Option<GivenTime>,
     /// Only messages with these roles, separated by commas.
     #[param(value_type = Option<Roles>)]
     pub roles: Option<String>,

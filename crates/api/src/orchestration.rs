@@ -23,7 +23,6 @@ pub struct Orchestration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cumulative_token_usage: Option<TokenUsage>,
     /// When the session was last used.
-    #[schema(value_type = String, format = DateTime)]
     pub last_accessed: Timestamp,
     /// After how many seconds without use the session expires, or `never`.
     pub ttl_seconds: Ttl,

@@ -33,7 +33,6 @@ pub struct PlanVersion {
     #[schema(value_type = String)]
     pub by: Actor,
     /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
 }
 

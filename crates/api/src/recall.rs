@@ -152,7 +152,6 @@ pub struct RecallHit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// When it was said.
-    #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
     /// Why it was found.
     pub why: WhyRecalled,

@@ -49,7 +49,6 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Arc<str>>,
     /// When it was started.
-    #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
 }
 

@@ -33,13 +33,10 @@ pub struct Session {
     /// The team. A worker sees only the names, roles and titles of other agents.
     pub agents: Vec<Agent>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was last used.
-    #[schema(value_type = String, format = DateTime)]
     pub last_activity: Timestamp,
     /// When it expires unless it is used again; `null` means never.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
     /// After how many seconds without use it expires, or `never`.
     pub ttl_seconds: Ttl,

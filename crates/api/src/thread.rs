@@ -41,7 +41,6 @@ pub struct Thread {
     #[schema(value_type = u64)]
     pub tokens: Tokens,
     /// When its last message was added.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub last_at: Option<Timestamp>,
 }
 

@@ -27,11 +27,9 @@ pub struct Token {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<HolderRole>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// From when on it is refused. If absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
     /// The token itself, for the header `Authorization: Bearer TOKEN`.
     #[serde(skip_serializing_if = "Option::is_none")]

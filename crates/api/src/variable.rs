@@ -29,7 +29,6 @@ pub struct Variable {
     #[schema(value_type = Vec<String>)]
     pub origins: Vec<Origin>,
     /// When it was last set.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
@@ -63,7 +62,6 @@ pub struct VariableValue {
     /// Whether its value contains a secret.
     pub secret: bool,
     /// When it was last set.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 

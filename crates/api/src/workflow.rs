@@ -101,7 +101,6 @@ pub struct NodeResult {
     #[schema(value_type = Value)]
     pub result: Box<RawValue>,
     /// When it was recorded.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
 }
 

@@ -33,10 +33,8 @@ pub struct CollectionInfo {
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub head: Seq,
     /// When it was made.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
     /// When it was last changed.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub updated_at: Timestamp,
 }
 

@@ -166,7 +166,6 @@ pub struct MessageView {
     #[cfg_attr(feature = "schema", schema(value_type = schema::ContentForm))]
     pub content: Value,
     /// When it was said.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
     /// Data that its author attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,6 @@ pub struct LastEntry {
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// When it was decided.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
     /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
@@ -67,6 +66,5 @@ pub struct RunOverview {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// When it was started.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub started_at: Timestamp,
 }

@@ -131,10 +131,8 @@ pub struct PlanDocument {
     /// Its version, from 1 without gaps.
     pub plan_version: u64,
     /// When the first version was made.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
     /// When this version was made.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub updated_at: Timestamp,
     /// What is planned.
     #[serde(flatten)]

@@ -10,6 +10,9 @@ use crate::number::Whole;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
+/// A time as it may be given. Schemas know it from other [`Timestamp`]s by its name: those are written in RFC 3339.
+pub type GivenTime = Timestamp;
+
 /// A text that is not a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

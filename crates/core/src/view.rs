@@ -35,7 +35,6 @@ pub struct Projected {
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub seq: Seq,
     /// When it was decided.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
     /// Its author: `user`, `system` or `agent:NAME`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]

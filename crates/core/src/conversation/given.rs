@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Fault},
     id::{MessageId, ThreadId},
     json,
-    time::Timestamp,
+    time::GivenTime,
 };
 
 /// A message to add: in Callboard's own form, or as an SDK gives it: a message object of OpenAI or Anthropic, a whole answer of
@@ -32,7 +32,7 @@ pub struct GivenMessage {
     #[cfg_attr(feature = "schema", schema(value_type = Option<NewContent>))]
     pub content: Option<Option<NewContent>>,
     /// When it was written. If absent: now.
-    pub timestamp: Option<Timestamp>,
+    pub timestamp: Option<GivenTime>,
     /// Data to attach.
     pub metadata: Option<Map<String, Value>>,
     /// The tools it calls.

@@ -35,10 +35,8 @@ pub struct About {
     /// How many times it was changed. This is its version.
     pub version: u64,
     /// When it was created: together with the session.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
     /// When it was last changed.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub updated_at: Timestamp,
 }
 

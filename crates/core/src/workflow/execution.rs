@@ -58,11 +58,9 @@ pub struct Execution {
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub by: Actor,
     /// When it was started.
-    #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub started_at: Timestamp,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, format = DateTime))]
     pub finished_at: Option<Timestamp>,
 }
 
