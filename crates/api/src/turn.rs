@@ -83,6 +83,7 @@ pub struct Turn {
     #[schema(value_type = u64)]
     pub seq: Seq,
     /// When it was requested.
+    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// The run, if it is a turn of one.
     #[serde(skip_serializing_if = "Option::is_none")]
