@@ -1,7 +1,7 @@
 //! Compression: summaries in the place of what was said, pins, and the sizes of prompts.
 
 use callboard_core::{
-    compression::{Method, Spent, Thresholds},
+    compression::Thresholds,
     count::Tokens,
     id::{AgentName, MessageId, RunId, Seq},
 };
@@ -39,36 +39,6 @@ pub enum WantedMethod {
     Model,
     /// Of excerpts.
     Extractive,
-}
-
-/// The result of compressing a thread.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct CompressAnswer {
-    /// The entry that holds the summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>)]
-    pub seq: Option<Seq>,
-    /// The last entry that it covers; 0 where there is nothing to compress.
-    #[schema(value_type = u64)]
-    pub through: Seq,
-    /// How many messages it covers.
-    pub messages: u64,
-    /// The size of the history before, as in the entry.
-    #[schema(value_type = u64)]
-    pub tokens_before: Tokens,
-    /// Its size after, as in the entry; of a preview the most that it would be.
-    #[schema(value_type = u64)]
-    pub tokens_after: Tokens,
-    /// How the summary was made.
-    pub method: Method,
-    /// The model that wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Why no model wrote it, if one was asked to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What it cost.
-    pub spent: Spent,
 }
 
 /// A compression that was undone.

@@ -1,7 +1,7 @@
 //! Context files.
 
 use callboard_core::{
-    file::{Category, Keyword, Match, Recipient},
+    file::{Category, FoundFile, Keyword, Match, Recipient},
     id::SessionId,
     plain_character,
     schema::Saying,
@@ -10,32 +10,11 @@ use callboard_core::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// A context file.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ContextFile {
-    /// Its path, relative to the project folder.
-    pub path: String,
-    /// Its recipient: an agent, or `all`.
-    #[serde(rename = "for")]
-    pub recipient: String,
-    /// The words under which it is found.
-    pub keywords: Vec<String>,
-    /// When it was added.
-    #[schema(format = DateTime)]
-    pub created: String,
-    /// The session that it belongs to.
-    #[schema(value_type = String)]
-    pub session_id: SessionId,
-    /// Its text. Lists leave it out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-}
-
 /// A list of context files.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContextFileList {
     /// The files.
-    pub files: Vec<ContextFile>,
+    pub files: Vec<FoundFile>,
 }
 
 /// Selects the files that match all of the given parameters.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use callboard_core::{
     id::{AgentName, RunId, Seq, SessionId, ThreadId},
     schema::Saying,
-    view::Projected,
 };
 use callboard_prompt::why::Finding;
 use serde::{Deserialize, Serialize};
@@ -62,21 +61,6 @@ pub enum JournalOrder {
     Asc,
     /// The newest first.
     Desc,
-}
-
-/// Entries of a journal.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct JournalPage {
-    /// The entries.
-    pub entries: Vec<Projected>,
-    /// Where the next page begins: give it as `after`, or with the newest first as `before`. Absent if there are no more. A page may
-    /// have fewer entries than wanted, since only some thousand entries are looked at for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>)]
-    pub next: Option<Seq>,
-    /// The number of the newest entry of the journal. It may be one that the caller cannot see.
-    #[schema(value_type = u64)]
-    pub head: Seq,
 }
 
 /// The outcome of erasing an entry.

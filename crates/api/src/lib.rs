@@ -40,7 +40,9 @@ mod workflow;
 pub use callboard_core::{
     browser::{Act, Action, ActionKind, CloseTab, Inspect, Inspection, Navigate, OpenTab},
     collection::CollectionInfo as Collection,
-    compression::{CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression},
+    compression::{
+        Compression as CompressAnswer, CompressionSettings, Method as CompressionMethod, Spent as SpentOnCompression,
+    },
     context_set::{Outcome as OutcomeWord, SetOutcome as Outcome, form::Field},
     conversation::{
         MessageReceipt as AddedMessage, MessageView as Message, ToolCall, settings::ThreadPatch as PutThread,
@@ -48,7 +50,7 @@ pub use callboard_core::{
     count::Usage as ReportedUsage,
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
-    file::Match as FileMatch,
+    file::{FoundFile as ContextFile, Match as FileMatch},
     id::{
         AgentName, CollectionName, DocumentName, ExecutionId, MessageId, NodeId, RunId, SessionId, SetName, ThreadId,
         VariableName,
@@ -60,7 +62,7 @@ pub use callboard_core::{
         diff::{Change as PlanChange, How as PlanChangeWord},
     },
     prompt::{Format, LayoutName as Layout},
-    recall::Source as RecallSource,
+    recall::{RecallRole, Source as RecallSource},
     run::{NewRun, RunKind, Used},
     schema::Label,
     session::SessionPatch,
@@ -70,7 +72,7 @@ pub use callboard_core::{
     },
     tool::file::AddFile as NewContextFile,
     variable::PutVariable,
-    view::Projected as Entry,
+    view::{JournalPage, Projected as Entry},
     workflow::{
         About as AboutWorkflow, CreateNode as NewWorkflowNode, Document as Workflow, Edge as WorkflowEdge,
         EdgeKind as WorkflowEdgeKind, GivenResult as PutNodeResult, NodePatch as WorkflowNodePatch, NodeStatus,

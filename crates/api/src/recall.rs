@@ -3,7 +3,7 @@
 use callboard_core::{
     conversation::Role,
     id::{AgentName, CollectionName, MessageId, Seq, ThreadId},
-    recall::Source,
+    recall::{RecallRole, Source},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -55,18 +55,6 @@ pub struct SearchQuery {
     #[serde(default, deserialize_with = "number")]
     #[param(value_type = Option<u64>, minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-}
-
-/// Whose words a question is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RecallRole {
-    /// The user's.
-    User,
-    /// An agent's.
-    Assistant,
-    /// Anybody's.
-    Any,
 }
 
 /// What was found.

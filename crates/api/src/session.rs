@@ -2,13 +2,14 @@
 
 use callboard_core::{
     agent::Agent,
+    audience::Audience,
     compression::CompressionSettings,
     id::{CollectionName, Seq, SessionId},
     limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
     schema::Title,
-    session::{Ttl, Visible},
+    session::Ttl,
     step::{Step, Steps},
     time::Timestamp,
     view::View,
@@ -72,7 +73,7 @@ impl Session {
 pub struct SessionSettings {
     /// Which agents see a new context set that has no `visible_to`.
     #[schema(required = false)]
-    pub default_visibility: Visible,
+    pub default_visibility: Audience,
     /// What workers may also see. Without it, only the user and the manager may.
     #[schema(required = false)]
     pub share: Vec<Share>,
@@ -173,7 +174,7 @@ pub struct NewSession {
     pub agents: Vec<Agent>,
     /// Which agents see a new context set that has no `visible_to`. If absent: `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub default_visibility: Option<Visible>,
+    pub default_visibility: Option<Audience>,
     /// What workers may also see. Without it, only the user and the manager may.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub share: Vec<Share>,

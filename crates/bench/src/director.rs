@@ -180,10 +180,9 @@ struct Writer(String);
 
 #[async_trait]
 impl ChatModel for Writer {
-    async fn chat(&self, request: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let model = request.model.to_string();
+    async fn chat(&self, _: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
         let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
-        Ok(ChatAnswer { text: self.0.clone(), reasoning, tool_calls, pieces: Vec::new(), usage, finish, model })
+        Ok(ChatAnswer { text: self.0.clone(), reasoning, tool_calls, pieces: Vec::new(), usage, finish })
     }
 }
 

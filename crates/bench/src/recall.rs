@@ -7,7 +7,7 @@ use std::{
 
 use callboard_core::{audience::Audience, entry::Head, id::Seq, time::Timestamp};
 use callboard_engine::{Board, RecallSettings, Settings};
-use callboard_recall::{Class, Index, IndexQuery, Indexes, Item, Kind, Prefer, Role, Scope, lock, search};
+use callboard_recall::{Class, Index, IndexQuery, Indexes, Item, Kind, Role, Scope, lock, search};
 use callboard_store::{Durability, SqliteStore};
 
 use crate::{
@@ -196,14 +196,8 @@ fn ask(indexes: &Indexes, turns: usize, goals: Option<(f64, f64)>, report: &mut 
 
 fn hits(index: &Index, question: &str) -> usize {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query = IndexQuery {
-        text: question,
-        vector: None,
-        limit: 10,
-        prefer: Prefer::AsAsked,
-        wants: &|_| true,
-        skips: &|_, _| false,
-    };
+    let query =
+        IndexQuery { text: question, vector: None, limit: 10, prefer: None, wants: &|_| true, skips: &|_, _| false };
     search(&[scope], &query).len()
 }
 

@@ -9,7 +9,7 @@ use std::sync::{
 use async_trait::async_trait;
 use callboard_core::{
     command::Command,
-    compression::CompressionSettings,
+    compression::{Compression, CompressionSettings},
     context_set::PutSet,
     conversation::{AddMessages, NewMessage, Role, ToolCall},
     count::Tokens,
@@ -23,7 +23,7 @@ use callboard_core::{
 use callboard_engine::{Board, MasterKey, PromptSpec, RecallSettings, Session, Settings, sizes};
 use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
 use callboard_prompt::compression::plan::Aim;
-use callboard_run::{Compressing, Compression, Compressor, Extent};
+use callboard_run::{Compressing, Compressor, Extent};
 use callboard_store::{MemoryStore, SystemClock};
 use serde_json::{Value, json};
 
@@ -130,8 +130,7 @@ impl ChatModel for Summarizer {
             Some(_) => "I’m sorry, but I can't help with that.".to_owned(),
         };
         let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
-        let model = request.model.to_string();
-        Ok(ChatAnswer { text, reasoning, tool_calls, pieces: Vec::new(), usage, finish, model })
+        Ok(ChatAnswer { text, reasoning, tool_calls, pieces: Vec::new(), usage, finish })
     }
 }
 

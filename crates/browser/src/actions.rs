@@ -11,6 +11,7 @@ use crate::{
     Browser, BrowserError,
     browser::{Live, Target},
     keys::Key,
+    navigate::Arrived,
     page::FoundElement,
     selectors::Selector,
 };
@@ -92,19 +93,6 @@ pub enum WaitFor {
     Time(Duration),
 }
 
-/// An action was done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Acted {
-    /// The address that the tab shows now.
-    pub url: String,
-    /// The title of the page.
-    pub title: String,
-    /// The page has loaded, or nothing was loaded.
-    pub loaded: bool,
-    /// The browser had ended, and was started again for this.
-    pub restarted: bool,
-}
-
 /// How often the page is asked again for something that is not there yet.
 pub(crate) const BETWEEN: Duration = Duration::from_millis(60);
 /// After this time a page that an action loads has begun to load.
@@ -114,9 +102,10 @@ const MOST_KEYS: usize = 200;
 
 impl Browser {
     /// Does something on the page of a tab. If that loads a page, it is waited for.
-    pub async fn act(&self, name: &str, action: Action) -> Result<Acted, BrowserError> {
+    pub async fn act(&self, name: &str, action: Action) -> Result<Arrived, BrowserError> {
         let (live, restarted) = self.live().await?;
         let target = self.target(name)?;
+        let started = Instant::now();
         let before = live.proxy.as_ref().map_or(0, |proxy| proxy.last_failure());
         let pretends = self.pretend(&live, &target).await?;
         let done = self.perform(&live, &target, &action).await;
@@ -132,8 +121,7 @@ impl Browser {
             self.inner.refresh(&live, &target).await;
         }
         self.inner.check_landing(&live, &target, before)?;
-        let (url, title) = self.inner.url_and_title(&target);
-        Ok(Acted { url, title, loaded, restarted })
+        Ok(Arrived { restarted, ..self.inner.arrived(&target, loaded, started.elapsed()) })
     }
 
     /// A tab behind others takes no input. So that a call in one tab does not bring it to the front, it is only told that it is there.

@@ -31,13 +31,13 @@ mod snapshot;
 mod tabs;
 mod watch;
 
-pub use actions::{Acted, Action, Piece, Secret, WaitFor};
+pub use actions::{Action, Piece, Secret, WaitFor};
 pub use browser::{Browser, BrowserStatus};
 pub use dialogs::{DialogKind, Notice};
 pub use error::BrowserError;
 pub use look::{Control, Look, LooksLike, PageForm};
 pub use mask::MaskFn;
-pub use navigate::Navigated;
+pub use navigate::Arrived;
 pub use query::{QueryField, Taken, Wanted};
 pub use rules::{HostPort, ReservedPorts, Rules};
 pub use screenshot::Screenshot;

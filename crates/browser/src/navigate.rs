@@ -12,14 +12,14 @@ use crate::{
     rules::plain_host,
 };
 
-/// A page was opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Navigated {
+/// Where a tab is after a page was opened in it, or something was done on its page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Arrived {
     /// The address that the tab shows now, which may be another than the one asked for.
     pub url: String,
     /// The title of the page.
     pub title: String,
-    /// The page has loaded. If not, the tab can be used all the same; `url` says what it shows.
+    /// The page has loaded, or nothing was loaded. If not, the tab can be used all the same; `url` says what it shows.
     pub loaded: bool,
     /// How long that took, in milliseconds.
     pub took_ms: u64,
@@ -39,7 +39,7 @@ struct Answer {
 
 impl Browser {
     /// Opens an address in a new tab with this name, which becomes the active one. If the address cannot be loaded, the tab is closed again.
-    pub async fn open(&self, url: &str, name: &str) -> Result<Navigated, BrowserError> {
+    pub async fn open(&self, url: &str, name: &str) -> Result<Arrived, BrowserError> {
         let chars = name.chars().count();
         if name.trim() != name || !(1..=100).contains(&chars) || name.chars().any(char::is_control) {
             return Err(BrowserError::BadName { name: name.to_owned() });
@@ -59,7 +59,7 @@ impl Browser {
         }
         let target = self.inner.new_tab(&live, name).await?;
         match self.inner.load(&live, &target, url, shared.settings.timeouts.load).await {
-            Ok(page) => Ok(Navigated { restarted, ..page }),
+            Ok(page) => Ok(Arrived { restarted, ..page }),
             Err(error) => {
                 self.close(name).await?;
                 Err(error)
@@ -68,14 +68,14 @@ impl Browser {
     }
 
     /// Opens an address in a tab and waits until the page has loaded, at most as long as [`crate::Timeouts::load`] says.
-    pub async fn navigate(&self, name: &str, url: &str) -> Result<Navigated, BrowserError> {
+    pub async fn navigate(&self, name: &str, url: &str) -> Result<Arrived, BrowserError> {
         self.inner.check_url(url)?;
         let (live, restarted) = self.live().await?;
         // A crashed page is loaded anew by this.
         self.inner.shared.tabs().by_name(name)?.crashed = false;
         let target = self.target(name)?;
         let page = self.inner.load(&live, &target, url, self.inner.shared.settings.timeouts.load).await?;
-        Ok(Navigated { restarted, ..page })
+        Ok(Arrived { restarted, ..page })
     }
 }
 
@@ -93,7 +93,7 @@ impl Inner {
         target: &Target,
         url: &str,
         limit: Duration,
-    ) -> Result<Navigated, BrowserError> {
+    ) -> Result<Arrived, BrowserError> {
         let started = Instant::now();
         let address = self.check_url(url)?;
         if let (Some(host), Some(port)) = (address.host_str(), address.port_or_known_default()) {
@@ -119,7 +119,7 @@ impl Inner {
             // The server sends nothing: without this the tab would go on waiting.
             Err(BrowserError::TimedOut { .. }) => {
                 let _: Value = live.devtools.call(session, "Page.stopLoading", json!({})).await?;
-                return Ok(self.shown(target, false, started));
+                return Ok(self.arrived(target, false, started.elapsed()));
             }
             Err(error) => return Err(error),
         };
@@ -143,7 +143,7 @@ impl Inner {
             self.refresh(live, target).await;
         }
         self.check_landing(live, target, before)?;
-        Ok(self.shown(target, loaded, started))
+        Ok(self.arrived(target, loaded, started.elapsed()))
     }
 
     fn check_answer(
@@ -182,15 +182,15 @@ impl Inner {
         }
     }
 
-    fn shown(&self, target: &Target, loaded: bool, started: Instant) -> Navigated {
-        let (url, title) = self.url_and_title(target);
-        Navigated {
-            url,
-            title,
-            loaded,
-            took_ms: started.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
-            restarted: false,
-        }
+    /// What the tab shows, without secrets.
+    pub(crate) fn arrived(&self, target: &Target, loaded: bool, took: Duration) -> Arrived {
+        let mut tabs = self.shared.tabs();
+        let (url, title) =
+            tabs.by_target(&target.id).map(|tab| (tab.url.clone(), tab.title.clone())).unwrap_or_default();
+        drop(tabs);
+        let (url, title) = (self.shared.mask.url(&url), self.shared.mask.text(&title));
+        let took_ms = took.as_millis().try_into().unwrap_or(u64::MAX);
+        Arrived { url, title, loaded, took_ms, restarted: false }
     }
 
     /// Asks the page for its address and title: its own report may still be under way.
@@ -204,14 +204,5 @@ impl Inner {
             // The tab was closed, or hangs: what is known already stays.
             Err(error) => tracing::debug!(%error, "a page does not say what it is"),
         }
-    }
-
-    /// What the tab shows, without secrets.
-    pub(crate) fn url_and_title(&self, target: &Target) -> (String, String) {
-        let mut tabs = self.shared.tabs();
-        let (url, title) =
-            tabs.by_target(&target.id).map(|tab| (tab.url.clone(), tab.title.clone())).unwrap_or_default();
-        drop(tabs);
-        (self.shared.mask.url(&url), self.shared.mask.text(&title))
     }
 }

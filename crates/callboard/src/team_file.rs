@@ -14,7 +14,7 @@ use callboard_engine::core::{
     limits::Limits,
     prompt::profile::Profile,
     rights::{Grant, Share},
-    session::{Ttl, Visible},
+    session::Ttl,
     step::Steps,
 };
 use http::Method;
@@ -48,7 +48,7 @@ pub(crate) struct TeamFile {
     #[serde(rename = "step")]
     pub(crate) steps: Steps,
     /// Who sees a new context set without a visibility of its own.
-    pub(crate) default_visibility: Visible,
+    pub(crate) default_visibility: Audience,
     share: Vec<Share>,
     grant: Vec<Grant>,
     prompt: Profile,

@@ -134,3 +134,34 @@ pub struct Spent {
     /// How long it took.
     pub milliseconds: u64,
 }
+
+/// The result of compressing a thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CompressAnswer))]
+pub struct Compression {
+    /// The entry that holds the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
+    pub seq: Option<Seq>,
+    /// The last entry that it covers; 0 where there is nothing to compress.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub through: Seq,
+    /// How many messages it covers.
+    pub messages: u64,
+    /// The size of the history before, as in the entry.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub tokens_before: Tokens,
+    /// Its size after, as in the entry; of a preview the most that it would be.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub tokens_after: Tokens,
+    /// How the summary was made.
+    pub method: Method,
+    /// The model that wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// Why no model wrote it, if one was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Arc<str>>,
+    /// What it cost.
+    pub spent: Spent,
+}

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::name::bare;
 pub use self::name::{Category, Keyword, Match, Recipient, TaskName};
-use crate::id::{AgentName, Seq};
+use crate::id::{AgentName, Seq, SessionId};
 
 /// The recipient `all`.
 const EVERYBODY: &str = "all";
@@ -37,6 +37,28 @@ impl ContextFile {
         let recipient = bare(&self.recipient);
         recipient == EVERYBODY || recipient == bare(agent.as_str())
     }
+}
+
+/// A context file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFile))]
+pub struct FoundFile {
+    /// Its path, relative to the project folder.
+    pub path: String,
+    /// Its recipient: an agent, or `all`.
+    #[serde(rename = "for")]
+    pub recipient: String,
+    /// The words under which it is found.
+    pub keywords: Vec<String>,
+    /// When it was added.
+    #[cfg_attr(feature = "schema", schema(format = DateTime))]
+    pub created: String,
+    /// The session that it belongs to.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub session_id: SessionId,
+    /// Its text. Lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// A file, and the entry that noted it.

@@ -1,10 +1,10 @@
 //! JSON: how it is written, how deep and how large it may be in requests, and whether a field is given.
 
-use jsonschema::{ValidationError, error::ValidationErrorKind};
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::unique_keys::UniqueKeys;
+use crate::{error::Fault, unique_keys::UniqueKeys};
 
 /// How deep lists and objects may be nested in what a caller gives. Entries and snapshots nest it further, and are read to
 /// a depth of 128.
@@ -81,6 +81,15 @@ pub(crate) fn fault_in_words(error: &ValidationError<'_>) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// The first so many faults of a value that a schema does not allow.
+pub(crate) fn faults_of(value: &Value, validator: &Validator, most: usize) -> Vec<Fault> {
+    let fault = |error: ValidationError<'_>| Fault {
+        pointer: error.instance_path().to_string(),
+        problem: fault_in_words(&error),
+    };
+    validator.iter_errors(value).take(most).map(fault).collect()
 }
 
 /// Whether `value` is nested at most [`MAX_DEPTH`] levels deep.

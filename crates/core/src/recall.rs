@@ -59,6 +59,19 @@ impl Source {
     }
 }
 
+/// Whose words a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RecallRole {
+    /// The user's.
+    User,
+    /// An agent's.
+    Assistant,
+    /// Anybody's.
+    Any,
+}
+
 /// What of an entry can be found again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recallable {

@@ -37,7 +37,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Who sees a new context set that does not say.
-    pub default_visibility: Visible,
+    pub default_visibility: Audience,
     /// What workers may also see. Without it, only the user and the manager may.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub share: Vec<Share>,
@@ -71,22 +71,6 @@ impl Settings {
         self.steps.input(visitor);
         self.compression.input(visitor);
         collections::input(Some(&self.collections), visitor);
-    }
-}
-
-/// An audience that is `all` unless said otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Visible(pub Audience);
-
-#[cfg(feature = "schema")]
-crate::same_schema! {
-    Visible as Audience;
-}
-
-impl Default for Visible {
-    fn default() -> Self {
-        Self(Audience::All)
     }
 }
 
@@ -149,7 +133,7 @@ pub struct SessionPatch {
     /// The new team, which replaces the old one.
     pub agents: Option<Vec<Agent>>,
     /// Who sees a new context set that has no `visible_to`.
-    pub default_visibility: Option<Visible>,
+    pub default_visibility: Option<Audience>,
     /// What workers may also see. Without it, only the user and the manager may.
     pub share: Option<Vec<Share>>,
     /// What workers may also change. Without it, only the user and the manager may.

@@ -123,19 +123,12 @@ impl SetVariable {
     }
 }
 
-/// A variable to be cleared: it is gone then.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClearVariable {
-    /// Its name.
-    pub name: VariableName,
-    /// Why it is cleared.
-    pub reason: Arc<str>,
-}
-
-/// All variables are to be cleared.
+/// A variable to be cleared, or all of them: what is cleared is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClearVariables {
-    /// Why they are cleared.
+    /// The name of the one; without it all are cleared.
+    pub name: Option<VariableName>,
+    /// Why.
     pub reason: Arc<str>,
 }
 

@@ -58,6 +58,22 @@ pub struct Projected {
     pub sentence: Option<String>,
 }
 
+/// Entries of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct JournalPage {
+    /// The entries.
+    pub entries: Vec<Projected>,
+    /// Where the next page begins: give it as `after`, or with the newest first as `before`. Absent if there are no more. A page may
+    /// have fewer entries than wanted, since only some thousand entries are looked at for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>))]
+    pub next: Option<Seq>,
+    /// The number of the newest entry of the journal. It may be one that the caller cannot see.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub head: Seq,
+}
+
 impl<'a> View<'a> {
     /// The view of `viewer`. An agent that is not in the team has none.
     pub fn new(state: &'a State, viewer: &Viewer, count: &'a dyn TokenCounter) -> Result<Self, Error> {

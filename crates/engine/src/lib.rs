@@ -64,7 +64,6 @@ mod transfer;
 mod upkeep;
 
 pub use board::Board;
-pub use callboard_recall::Prefer;
 pub use error::Error;
 pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
@@ -73,7 +72,7 @@ pub use outside::{Browsers, ContextFiles, Outside, Workflows};
 pub use overview::Overview;
 pub use prompt_memory::PromptMemory;
 pub use read::{
-    entries::{JournalPage, JournalQuery},
+    entries::JournalQuery,
     filter::Filter,
     message::{MessageCursor, MessageJson, MessagePage, MessageQuery},
     recall::answer::{HitWhy, RecallAnswer, RecallHit},

@@ -36,17 +36,9 @@ pub struct FolderProblem {
 }
 
 impl Project {
-    /// The problems of a session, or of all sessions.
-    pub fn check(&self, id: Option<&SessionId>) -> Result<Vec<FolderProblem>, Error> {
-        self.examine(id, None)
-    }
-
-    /// The same, and repairs what it can by writing a corrected manifest.
-    pub fn repair(&self, id: Option<&SessionId>, now: Timestamp) -> Result<Vec<FolderProblem>, Error> {
-        self.examine(id, Some(now))
-    }
-
-    fn examine(&self, id: Option<&SessionId>, repair: Option<Timestamp>) -> Result<Vec<FolderProblem>, Error> {
+    /// The problems of a session, or of all sessions. Where it is to repair, it repairs what it can by writing a corrected
+    /// manifest as of the given time.
+    pub fn check(&self, id: Option<&SessionId>, repair: Option<Timestamp>) -> Result<Vec<FolderProblem>, Error> {
         let ids = id.map_or_else(|| self.ids(), |id| Ok(vec![id.clone()]))?;
         let sessions = self.sessions()?;
         let mut problems = Vec::new();

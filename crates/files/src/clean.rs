@@ -36,13 +36,6 @@ pub struct Kept {
     pub reason: String,
 }
 
-/// Whether to delete, or only to report what would be deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Do,
-    Say,
-}
-
 impl Project {
     /// Ends a session: deletes the files in its manifest. A session that does not exist counts as ended.
     pub fn end(&self, id: &SessionId, now: Timestamp) -> Result<Cleaned, Error> {
@@ -51,31 +44,28 @@ impl Project {
         let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { return Ok(cleaned) };
         let mut session = Session::open(id.clone(), folder, self.paths.clone())?;
         refuse_bad_dates(&session)?;
-        session.clear(&sessions, Mode::Do, Some(now), &mut cleaned)?;
+        session.clear(&sessions, false, Some(now), &mut cleaned)?;
         Ok(cleaned)
     }
 
     /// Cleans up sessions that were not used for more than `older_than`, in whole seconds. A session with any problem stays
-    /// and is reported.
-    pub fn clean(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
-        self.sweep(self.ids()?, older_than, now, Mode::Do)
+    /// and is reported. A dry run only reports what would be deleted.
+    pub fn clean(&self, older_than: Duration, now: Timestamp, is_dry: bool) -> Result<Cleaned, Error> {
+        self.clean_these(self.ids()?, older_than, now, is_dry)
     }
 
     /// The same for these sessions alone.
-    pub fn clean_these(&self, ids: Vec<SessionId>, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
-        self.sweep(ids, older_than, now, Mode::Do)
-    }
-
-    /// What [`Project::clean`] would do.
-    pub fn clean_dry(&self, older_than: Duration, now: Timestamp) -> Result<Cleaned, Error> {
-        self.sweep(self.ids()?, older_than, now, Mode::Say)
-    }
-
-    fn sweep(&self, ids: Vec<SessionId>, older_than: Duration, now: Timestamp, mode: Mode) -> Result<Cleaned, Error> {
+    pub fn clean_these(
+        &self,
+        ids: Vec<SessionId>,
+        older_than: Duration,
+        now: Timestamp,
+        is_dry: bool,
+    ) -> Result<Cleaned, Error> {
         let mut cleaned = Cleaned::default();
         let Some(sessions) = self.sessions()? else { return Ok(cleaned) };
         for id in ids {
-            if let Err(error) = self.sweep_one(&sessions, &id, older_than, now, mode, &mut cleaned) {
+            if let Err(error) = self.clean_one(&sessions, &id, older_than, now, is_dry, &mut cleaned) {
                 let path = shown(&id, "").trim_end_matches('/').to_owned();
                 cleaned.kept.push(Kept { path, reason: error.to_string() });
             }
@@ -83,13 +73,13 @@ impl Project {
         Ok(cleaned)
     }
 
-    fn sweep_one(
+    fn clean_one(
         &self,
         sessions: &Folder,
         id: &SessionId,
         older_than: Duration,
         now: Timestamp,
-        mode: Mode,
+        is_dry: bool,
         cleaned: &mut Cleaned,
     ) -> Result<(), Error> {
         let Some(mut folder) = locked(sessions, id, Lock::Exclusive)? else { return Ok(()) };
@@ -105,7 +95,7 @@ impl Project {
         refuse_bad_dates(&session)?;
         let idle = session.manifest.idle_seconds(now).unwrap_or_default();
         if u64::try_from(idle).is_ok_and(|idle| idle > older_than.as_secs()) {
-            session.clear(sessions, mode, None, cleaned)?;
+            session.clear(sessions, is_dry, None, cleaned)?;
         }
         Ok(())
     }
@@ -137,7 +127,7 @@ impl Session {
     fn clear(
         &mut self,
         sessions: &Folder,
-        mode: Mode,
+        is_dry: bool,
         touch: Option<Timestamp>,
         cleaned: &mut Cleaned,
     ) -> Result<(), Error> {
@@ -152,7 +142,7 @@ impl Session {
         let fates: Vec<Fate> = paths.iter().map(|path| self.fate(path)).collect();
         let (mut gone, mut stays) = (HashSet::new(), HashSet::new());
         for (path, fate) in paths.into_iter().zip(fates) {
-            match self.meet(fate, mode) {
+            match self.meet(fate, is_dry) {
                 Ok(true) => cleaned.deleted.push(self.shown(&path)),
                 Ok(false) => {}
                 Err(reason) => {
@@ -163,9 +153,9 @@ impl Session {
             }
             gone.insert(path);
         }
-        let rest = Rest { mode, gone: &gone, stays: &stays };
+        let rest = Rest { is_dry, gone: &gone, stays: &stays };
         let is_empty = rest.clear(&self.folder, "", 0, &|path| self.shown(path), cleaned)? && stays.is_empty();
-        if mode == Mode::Do {
+        if !is_dry {
             if is_empty && self.vanish(sessions)? {
                 cleaned.deleted.push(self.path());
             } else {
@@ -199,11 +189,11 @@ impl Session {
     }
 
     /// Applies a fate. Returns whether a file was deleted, or why it stays.
-    fn meet(&self, fate: Fate, mode: Mode) -> Result<bool, String> {
+    fn meet(&self, fate: Fate, is_dry: bool) -> Result<bool, String> {
         match fate {
             Fate::Stays(reason) => Err(reason),
             Fate::IsGone => Ok(false),
-            Fate::Goes(_) if mode == Mode::Say => Ok(true),
+            Fate::Goes(_) if is_dry => Ok(true),
             Fate::Goes(path) => {
                 let folder = self.reach(&path).map_err(|error| error.to_string())?;
                 let removed = folder.map(|folder| folder.remove(path.split().1));
@@ -226,7 +216,7 @@ impl Session {
 
 /// The contents of a session's folder that the manifest does not list.
 struct Rest<'a> {
-    mode: Mode,
+    is_dry: bool,
     gone: &'a HashSet<String>,
     stays: &'a HashSet<String>,
 }
@@ -245,7 +235,7 @@ impl Rest<'_> {
         for name in folder.names()? {
             let path = format!("{before}{name}");
             let is_ours = depth == 0 && [MANIFEST, NEW_MANIFEST, NEW_DOCUMENT].contains(&name.as_str());
-            if is_ours || (self.mode == Mode::Say && self.gone.contains(&path)) {
+            if is_ours || (self.is_dry && self.gone.contains(&path)) {
                 continue;
             }
             let kind = folder.kind(&name)?;
@@ -253,7 +243,7 @@ impl Rest<'_> {
             let goes = match below {
                 Some(below) => {
                     self.clear(&below, &format!("{path}/"), depth + 1, shown, cleaned)?
-                        && (self.mode == Mode::Say || folder.remove_empty(&name)?)
+                        && (self.is_dry || folder.remove_empty(&name)?)
                 }
                 // A name that is not UTF-8 cannot be asked for.
                 None => kind == EntryKind::Nothing && !name.contains(char::REPLACEMENT_CHARACTER),

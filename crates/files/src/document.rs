@@ -1,28 +1,22 @@
 //! The text of a context file.
 
 use callboard_core::id::SessionId;
-use serde::{Deserialize, Serialize};
 
-use crate::{Error, Recipient, TaskName};
+use crate::{Error, NewFile};
 
 /// The text for a part that is not given.
 const NONE: &str = "None given.";
 
 /// What the recipient of a task has to know.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// What to do.
-    #[serde(default)]
     pub request: String,
     /// What one needs to know for it.
-    #[serde(default)]
     pub background: Option<String>,
     /// The expected result.
-    #[serde(default)]
     pub expected: Option<String>,
     /// Limits and requirements.
-    #[serde(default)]
     pub constraints: Option<String>,
 }
 
@@ -67,11 +61,6 @@ impl Parts {
             constraints: self.constraints.or(other.constraints),
         }
     }
-
-    fn all(&self) -> [Option<String>; 4] {
-        [Some(self.request.as_str()), self.background.as_deref(), self.expected.as_deref(), self.constraints.as_deref()]
-            .map(trimmed)
-    }
 }
 
 fn trimmed(text: Option<&str>) -> Option<String> {
@@ -95,16 +84,12 @@ impl Template {
         Self(text.into())
     }
 
-    /// The document with these `parts`. It is an error if the template lacks the placeholder of one of them, or if there is no
+    /// The document of a new file. It is an error if the template lacks the placeholder of one of its parts, or if there is no
     /// request.
-    pub(crate) fn document(
-        &self,
-        id: &SessionId,
-        name: &TaskName,
-        to: &Recipient,
-        parts: &Parts,
-    ) -> Result<String, Error> {
-        let texts = parts.all();
+    pub(crate) fn document(&self, id: &SessionId, file: &NewFile) -> Result<String, Error> {
+        let NewFile { name, recipient, request, background, expected, constraints, .. } = file;
+        let texts = [Some(request), background.as_ref(), expected.as_ref(), constraints.as_ref()];
+        let texts = texts.map(|text| trimmed(text.map(String::as_str)));
         if texts.first().is_none_or(Option::is_none) {
             let wrong = "it is empty; say what is to be done".to_owned();
             return Err(Error::BadText { what: "the request", wrong });
@@ -115,7 +100,7 @@ impl Template {
             return Err(Error::BadText { what: "the template", wrong });
         }
         let mut fillings =
-            vec![("{task_name}", name.title()), ("{session_id}", id.to_string()), ("{for}", to.to_string())];
+            vec![("{task_name}", name.title()), ("{session_id}", id.to_string()), ("{for}", recipient.to_string())];
         let texts = texts.into_iter().map(|text| text.unwrap_or_else(|| NONE.to_owned()));
         fillings.extend(PARTS.iter().map(|(_, place)| *place).zip(texts));
         let mut document = fill(&self.0, &fillings);
@@ -147,7 +132,11 @@ mod tests {
 
     fn document(template: &Template, parts: &Parts) -> Result<String, Error> {
         let id = "20250118-143022-a4f2".parse().unwrap();
-        template.document(&id, &"user-auth".parse().unwrap(), &"@coder".parse().unwrap(), parts)
+        let (category, keywords) = Default::default();
+        let (name, recipient) = ("user-auth".parse().unwrap(), "@coder".parse().unwrap());
+        let Parts { request, background, expected, constraints } = parts.clone();
+        let file = NewFile { category, name, recipient, keywords, request, background, expected, constraints };
+        template.document(&id, &file)
     }
 
     fn parts() -> Parts {

@@ -30,8 +30,8 @@ mod search;
 mod session;
 
 pub use callboard_core::{
-    file::{Category, Keyword, Match, Recipient, TaskName},
-    tool::file::FindFiles as FileQuery,
+    file::{Category, FoundFile, Keyword, Match, Recipient, TaskName},
+    tool::file::{AddFile as NewFile, FindFiles as FileQuery},
 };
 
 pub use crate::{
@@ -44,8 +44,8 @@ pub use crate::{
     manifest::{Entry, Manifest},
     path::ContextPath,
     project::{Project, SESSIONS},
-    search::{FoundAnywhere, FoundFile, Skipped},
-    session::{NewFile, Session},
+    search::{FoundAnywhere, Skipped},
+    session::Session,
 };
 
 /// A text for the rules of a coding agent, which explains these files to it.

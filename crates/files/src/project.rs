@@ -58,7 +58,7 @@ impl Project {
     /// Creates a session with a new name, made of the time and `random`.
     pub fn create(&self, now: Timestamp, mut random: impl FnMut() -> u32) -> Result<Session, Error> {
         for _ in 0..TRIES {
-            if let Some(session) = self.make(&SessionId::generate(now, random()), now, New::Only)? {
+            if let Some(session) = self.make(&SessionId::generate(now, random()), now, false)? {
                 return Ok(session);
             }
         }
@@ -67,15 +67,12 @@ impl Project {
 
     /// Creates a session with this name.
     pub fn create_as(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
-        self.make(id, now, New::Only)?.ok_or_else(|| Error::SessionExists { id: id.clone() })
+        self.make(id, now, false)?.ok_or_else(|| Error::SessionExists { id: id.clone() })
     }
 
     /// The session with this name. It is created if there is none.
     pub fn session_or_new(&self, id: &SessionId, now: Timestamp) -> Result<Session, Error> {
-        match self.make(id, now, New::OrThere)? {
-            Some(session) => Ok(session),
-            None => self.session(id),
-        }
+        self.make(id, now, true)?.ok_or_else(|| self.without(id))
     }
 
     /// Opens the session with this name, locked. Others wait until it is dropped.
@@ -126,14 +123,15 @@ impl Project {
         tmp.map(|tmp| tmp.folder("sessions")).transpose().map(Option::flatten)
     }
 
-    fn make(&self, id: &SessionId, now: Timestamp, new: New) -> Result<Option<Session>, Error> {
+    /// Makes a session, or opens it where it is there and may be; `None` where it may not.
+    fn make(&self, id: &SessionId, now: Timestamp, may_be_there: bool) -> Result<Option<Session>, Error> {
         loop {
             let sessions = made(&made(&self.root, ".tmp")?, "sessions")?;
             // A process that finds a folder without a manifest waits for this lock, in case it is being created.
             sessions.lock(Lock::Shared)?;
             match sessions.make(id.as_str())? {
                 true => sessions.flush()?,
-                false if new == New::Only => return Ok(None),
+                false if !may_be_there => return Ok(None),
                 false => {}
             }
             let Some(folder) = locked(&sessions, id, Lock::Exclusive)? else { continue };
@@ -143,15 +141,6 @@ impl Project {
             return Session::open(id.clone(), folder, self.paths.clone()).map(Some);
         }
     }
-}
-
-/// What to do if the session exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum New {
-    /// It must not exist.
-    Only,
-    /// It may exist.
-    OrThere,
 }
 
 /// Opens the folder with this name, and creates it if it is missing.

@@ -6,24 +6,9 @@ use callboard_core::id::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Category, ContextPath, Entry, Error, FileQuery, Keyword, Match, Project, Recipient, Session, disk::EntryKind,
+    Category, ContextPath, Entry, Error, FileQuery, FoundFile, Keyword, Match, Project, Recipient, Session,
+    disk::EntryKind,
 };
-
-/// A file that was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundFile {
-    /// Its path below the project.
-    pub path: String,
-    /// For whom it is.
-    #[serde(rename = "for")]
-    pub recipient: String,
-    /// Under which words it is listed.
-    pub keywords: Vec<String>,
-    /// When it was added.
-    pub created: String,
-    /// Its session.
-    pub session_id: SessionId,
-}
 
 /// What was found in all sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +96,7 @@ impl Session {
             keywords: entry.keywords.clone(),
             created: entry.created.clone(),
             session_id: self.id.clone(),
+            content: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use callboard_core::{id::SessionId, time::Timestamp};
 use serde_json::Map;
 
 use crate::{
-    Category, ContextPath, Entry, Error, Keyword, Manifest, Parts, Recipient, TaskName, Template,
+    ContextPath, Entry, Error, Keyword, Manifest, NewFile, Recipient, Template,
     disk::{EntryKind, Folder},
     manifest::stamp,
     path::{MANIFEST, NEW_DOCUMENT, NEW_MANIFEST},
@@ -20,23 +20,6 @@ pub struct Session {
     pub(crate) folder: Folder,
     pub(crate) manifest: Manifest,
     pub(crate) roots: [PathBuf; 2],
-}
-
-/// A new file.
-#[derive(Clone, Debug)]
-pub struct NewFile {
-    /// Its category.
-    pub category: Category,
-    /// Its name.
-    pub name: TaskName,
-    /// For whom it is.
-    pub recipient: Recipient,
-    /// Its keywords; if empty, its name is the keyword.
-    pub keywords: Vec<Keyword>,
-    /// Its text.
-    pub parts: Parts,
-    /// The template for its text.
-    pub template: Template,
 }
 
 impl Session {
@@ -85,6 +68,11 @@ impl Session {
 
     /// Writes a new file.
     pub fn add(&mut self, file: &NewFile, now: Timestamp) -> Result<ContextPath, Error> {
+        self.add_by(&Template::default(), file, now)
+    }
+
+    /// The same by a template for its text.
+    pub fn add_by(&mut self, template: &Template, file: &NewFile, now: Timestamp) -> Result<ContextPath, Error> {
         let path = ContextPath::new(file.category, &file.name);
         let there = self.kind(&path)?;
         match (there, self.manifest.context_files.contains_key(path.as_str())) {
@@ -94,7 +82,7 @@ impl Session {
             (EntryKind::File, false) => return Err(Error::NotOurs { path: self.shown(path.as_str()) }),
             (found, _) => return Err(self.misplaced(&path, found)),
         }
-        let text = self.document(file)?;
+        let text = template.document(&self.id, file)?;
         self.folder.write(NEW_DOCUMENT, text.as_bytes())?;
         let entry = entry(&path, &file.recipient, &file.keywords, now);
         let placed = self.place(&path, entry, now);
@@ -110,12 +98,9 @@ impl Session {
         let Some(there) = self.manifest.context_files.get(path.as_str()) else { return Ok(None) };
         let meant = entry(&path, &file.recipient, &file.keywords, Timestamp::default());
         let is_listed = there.recipient == meant.recipient && there.keywords == meant.keywords;
-        let is_it = is_listed && self.read(&path)?.is_some_and(|text| self.document(file).is_ok_and(|own| own == text));
+        let document = Template::default().document(&self.id, file);
+        let is_it = is_listed && self.read(&path)?.is_some_and(|text| document.is_ok_and(|own| own == text));
         Ok(is_it.then_some(path))
-    }
-
-    fn document(&self, file: &NewFile) -> Result<String, Error> {
-        file.template.document(&self.id, &file.name, &file.recipient, &file.parts)
     }
 
     /// Adds a file that is in the folder already to the manifest.

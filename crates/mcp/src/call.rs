@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use callboard_core::id::{AgentName, SessionId};
-use futures::{StreamExt as _, stream};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rmcp::{
@@ -114,11 +114,8 @@ impl ApiCall {
 impl Caller {
     /// Makes a call and reads its answer: JSON, or `null` where there is none.
     pub(crate) async fn ask(&self, call: ApiCall) -> Result<Value, Refusal> {
-        let mut pieces = self.begin(call).await?;
-        let mut all = BytesMut::new();
-        while let Some(piece) = pieces.next().await {
-            all.extend_from_slice(&piece.map_err(|error| Refusal::unanswered(error.to_string()))?);
-        }
+        let all = self.begin(call).await?.try_collect::<BytesMut>().await;
+        let all = all.map_err(|error| Refusal::unanswered(error.to_string()))?;
         if all.is_empty() {
             return Ok(Value::Null);
         }
@@ -143,15 +140,11 @@ impl Caller {
             request.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let response = self.api.call(request).await.map_err(Refusal::unanswered)?;
-        let (status, mut pieces) = (response.status(), response.into_body());
+        let (status, pieces) = (response.status(), response.into_body());
         if status.is_success() {
             return Ok(pieces);
         }
-        let mut all = BytesMut::new();
-        while let Some(Ok(piece)) = pieces.next().await {
-            all.extend_from_slice(&piece);
-        }
-        Err(Refusal::of(status, &all))
+        Err(Refusal::of(status, &pieces.try_collect::<BytesMut>().await.unwrap_or_default()))
     }
 
     /// Who asks, in this session.

@@ -24,5 +24,5 @@ pub use self::{
     connections::Connections,
     door::Door,
     offer::Offer,
-    server::{Closed, Server, serve_stdio},
+    server::{Server, serve_stdio},
 };

@@ -58,22 +58,19 @@ struct Subscribed {
     watched: BTreeSet<String>,
 }
 
-/// Why a connection ended.
-#[derive(Debug)]
-pub struct Closed(pub String);
-
-/// Answers one client, which writes its requests to `input` and reads the answers from `output`, until it closes them.
+/// Answers one client, which writes its requests to `input` and reads the answers from `output`, until it closes them; otherwise
+/// it says why the connection ended.
 pub async fn serve_stdio(
     api: Arc<dyn Api>,
     scope: Scope,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
-) -> Result<(), Closed> {
+) -> Result<(), String> {
     let closing = CancellationToken::new();
     let _closing = closing.clone().drop_guard();
     let server = Server::new(api, scope, closing);
-    let running = server.serve((input, output)).await.map_err(|error| Closed(error.to_string()))?;
-    running.waiting().await.map(drop).map_err(|error| Closed(error.to_string()))
+    let running = server.serve((input, output)).await.map_err(|error| error.to_string())?;
+    running.waiting().await.map(drop).map_err(|error| error.to_string())
 }
 
 impl Server {

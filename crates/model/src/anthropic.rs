@@ -58,7 +58,7 @@ async fn send(
     let tool = request.response_schema.as_ref().filter(|_| form == SchemaForm::Enforced);
     let mut assembly = Assembly::new(tool.map(|schema| &*schema.name));
     http.read(answer, &mut assembly, on_delta).await?;
-    Ok(assembly.answer(request.model.name(), on_delta))
+    Ok(assembly.answer(on_delta))
 }
 
 impl Forwarded {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{ModelError, ModelName, Provider};
 
@@ -84,6 +84,16 @@ impl ChatRequest {
             max_tokens: None,
             temperature: None,
         }
+    }
+
+    /// The same with instructions, which stand where the provider's API takes them.
+    pub fn instructed(model: ModelName, instructions: &str) -> Self {
+        let mut request = Self::new(model);
+        match request.model.provider() {
+            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": instructions})),
+            Provider::Anthropic => request.system.push(json!({"type": "text", "text": instructions})),
+        }
+        request
     }
 }
 
@@ -166,8 +176,6 @@ pub struct ChatAnswer {
     pub usage: Option<Usage>,
     /// Why the answer ends.
     pub finish: Finish,
-    /// The endpoint's name of the model that answered; the requested name if it does not say.
-    pub model: String,
 }
 
 /// A piece of an answer.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures::{Stream, StreamExt, stream};
+use bytes::{Bytes, BytesMut};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, NoProxy, RequestBuilder, Response, Url};
 use serde_json::Value;
@@ -217,11 +217,7 @@ impl<'a> HttpAnswer<'a> {
 
     /// The whole answer as text.
     pub(crate) async fn text(self) -> Result<String, ModelError> {
-        let mut pieces = std::pin::pin!(self.pieces());
-        let mut all = Vec::new();
-        while let Some(piece) = pieces.next().await {
-            all.extend_from_slice(&piece?);
-        }
+        let all = self.pieces().try_collect::<BytesMut>().await?;
         Ok(String::from_utf8_lossy(&all).into_owned())
     }
 

@@ -23,5 +23,5 @@ pub(crate) async fn ask(
     let answer = http.send(http.post("/chat/completions", &request::body(request, form, is_own))).await?;
     let mut assembly = Assembly::default();
     http.read(answer, &mut assembly, on_delta).await?;
-    Ok(assembly.answer(request.model.name()))
+    Ok(assembly.answer())
 }

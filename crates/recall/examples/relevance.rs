@@ -28,7 +28,7 @@ use std::{
 
 use callboard_core::{audience::Audience, id::Seq, time::Timestamp};
 use callboard_model::{ApiKey, Embedder, Embeddings, EmbeddingsSettings, Retries, Timeouts, open_folder};
-use callboard_recall::{Class, Index, IndexQuery, Item, Kind, Prefer, Role, Scope, Vector, search};
+use callboard_recall::{Class, Index, IndexQuery, Item, Kind, Role, Scope, Vector, search};
 use serde::Deserialize;
 
 /// At which numbers of hits it is measured.
@@ -218,14 +218,7 @@ fn index(conversation: &Conversation) -> (Index, Vec<String>) {
 /// The ids of the texts that are found, the best first.
 fn hits<'a>(index: &Index, ids: &'a [String], question: &str, vector: Option<&Vector>) -> Vec<&'a str> {
     let scope = Scope { index, from: &|_| Some(Seq::ZERO), at: None };
-    let query = IndexQuery {
-        text: question,
-        vector,
-        limit: 50,
-        prefer: Prefer::AsAsked,
-        wants: &|_| true,
-        skips: &|_, _| false,
-    };
+    let query = IndexQuery { text: question, vector, limit: 50, prefer: None, wants: &|_| true, skips: &|_, _| false };
     let hits = search(&[scope], &query);
     let place = |seq: Seq| usize::try_from(seq.0).ok()?.checked_sub(1);
     hits.iter().filter_map(|hit| ids.get(place(hit.seq)?)).map(String::as_str).collect()

@@ -30,7 +30,6 @@ pub use self::{
     indexes::Indexes,
     passage::{Passage, passages},
     score::{Hit, HitWhy, IndexQuery, Scope, is_blank, search},
-    signals::Prefer,
     texts::{Class, Item, Kind, Role},
     vector_file::VectorFile,
     vectors::Vector,

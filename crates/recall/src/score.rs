@@ -1,13 +1,13 @@
 //! Scores: how well each passage answers a question.
 
-use callboard_core::id::Seq;
+use callboard_core::{id::Seq, recall::RecallRole};
 
 use crate::{
     dense,
     index::Index,
     postings::Posting,
     sight::Sight,
-    signals::{Found, Prefer, Signals},
+    signals::{Found, Signals},
     terms::{Asked, Field, asked},
     texts::{Class, Kind, Text, to_u32},
     vectors::Vector,
@@ -45,8 +45,8 @@ pub struct IndexQuery<'a> {
     pub vector: Option<&'a Vector>,
     /// How many hits are wanted.
     pub limit: usize,
-    /// Whose words are asked about.
-    pub prefer: Prefer,
+    /// Whose words are asked about; taken from the question where it is absent.
+    pub prefer: Option<RecallRole>,
     /// Which classes are wanted; the others count in all statistics, but are no hits.
     pub wants: &'a dyn Fn(&Class) -> bool,
     /// Which entries are not wanted again.
@@ -233,7 +233,7 @@ fn keep_best(best: &mut Vec<Candidate>, limit: usize) {
 
 /// Whether a question has nothing that can be looked for.
 pub fn is_blank(question: &str) -> bool {
-    asked(question).is_empty() && !Signals::of(question, Prefer::Any).names_date()
+    asked(question).is_empty() && !Signals::of(question, Some(RecallRole::Any)).names_date()
 }
 
 /// The terms of a question that count, with their numbers.

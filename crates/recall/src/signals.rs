@@ -2,26 +2,13 @@
 
 use std::sync::LazyLock;
 
+use callboard_core::recall::RecallRole;
 use regex::Regex;
 
 use crate::{
     dates::{self, Named},
     texts::{Role, Text},
 };
-
-/// Whose words are asked about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefer {
-    /// Those of whom the question speaks: "I" and "my" are the user's, "what did you say" a model's.
-    #[default]
-    AsAsked,
-    /// The user's.
-    User,
-    /// A model's.
-    Assistant,
-    /// Nobody's.
-    Any,
-}
 
 const OF_USER: f32 = 4.0;
 const OF_ASSISTANT: f32 = 2.0;
@@ -45,7 +32,7 @@ static WOULD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)\b(wou
 pub(crate) struct Signals {
     words: Vec<String>,
     dates: Vec<Named>,
-    prefer: Prefer,
+    prefer: RecallRole,
 }
 
 /// What each signal adds to the score of a message.
@@ -65,10 +52,10 @@ impl Found {
 }
 
 impl Signals {
-    pub(crate) fn of(question: &str, prefer: Prefer) -> Self {
+    pub(crate) fn of(question: &str, prefer: Option<RecallRole>) -> Self {
         let lower = question.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let prefer = if prefer == Prefer::AsAsked { asked_about(question) } else { prefer };
+        let prefer = prefer.unwrap_or_else(|| asked_about(question));
         Self { words: words.map(str::to_owned).collect(), dates: dates::dates(question), prefer }
     }
 
@@ -85,8 +72,8 @@ impl Signals {
     /// What the signals add to a message. A limit of precision of 16 bits for its parts does no harm.
     pub(crate) fn of_message(&self, text: &Text, speaker: Option<&str>) -> Found {
         let role = match (self.prefer, text.role) {
-            (Prefer::User, Role::User) => OF_USER,
-            (Prefer::Assistant, Role::Assistant) => OF_ASSISTANT,
+            (RecallRole::User, Role::User) => OF_USER,
+            (RecallRole::Assistant, Role::Assistant) => OF_ASSISTANT,
             _ => 0.0,
         };
         let parts = u16::try_from(text.passages.len()).unwrap_or(u16::MAX);
@@ -108,12 +95,12 @@ impl Signals {
     }
 }
 
-/// Whose words a question asks about.
-fn asked_about(question: &str) -> Prefer {
+/// Whose words a question asks about: "I" and "my" are the user's, "what did you say" a model's.
+fn asked_about(question: &str) -> RecallRole {
     let has = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(question));
     match (has(&TOLD) && !has(&WOULD), has(&OWN)) {
-        (true, _) => Prefer::Assistant,
-        (false, true) => Prefer::User,
-        (false, false) => Prefer::Any,
+        (true, _) => RecallRole::Assistant,
+        (false, true) => RecallRole::User,
+        (false, false) => RecallRole::Any,
     }
 }

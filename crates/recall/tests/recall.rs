@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use callboard_core::{audience::Audience, entry::Head, id::Seq, time::Timestamp};
-use callboard_recall::{Class, Hit, Index, IndexQuery, Indexes, Item, Kind, Prefer, Role, Scope, lock, search};
+use callboard_recall::{Class, Hit, Index, IndexQuery, Indexes, Item, Kind, Role, Scope, lock, search};
 use proptest::prelude::*;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
@@ -27,8 +27,7 @@ fn index(texts: &[&str]) -> Index {
 }
 
 fn ask_all(scope: Scope<'_>, text: &str, limit: usize) -> Vec<Hit> {
-    let query =
-        IndexQuery { text, vector: None, limit, prefer: Prefer::AsAsked, wants: &|_| true, skips: &|_, _| false };
+    let query = IndexQuery { text, vector: None, limit, prefer: None, wants: &|_| true, skips: &|_, _| false };
     search(&[scope], &query)
 }
 

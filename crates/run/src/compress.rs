@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use callboard_core::{
     audience::Audience,
-    compression::{LEAST_TARGET, Method, Spent, decide::Compress},
+    compression::{Compression, LEAST_TARGET, Method, Spent, decide::Compress},
     count::Tokens,
     entry::Actor,
     id::{AgentName, Seq, ThreadId},
@@ -12,7 +12,7 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{DEFAULT_WINDOW, Mask, Measure, Session, sizes, window_of};
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName, Provider};
+use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelName};
 use callboard_prompt::{
     Body, Prompt,
     compression::{
@@ -81,37 +81,10 @@ pub enum Extent {
     Record,
 }
 
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compression {
-    /// The entry that holds the summary.
-    pub seq: Option<Seq>,
-    /// The last entry that it covers; 0 where there is nothing to compress.
-    pub through: Seq,
-    /// How many messages it covers.
-    pub messages: u64,
-    /// The size of the history in a prompt before.
-    pub tokens_before: Tokens,
-    /// Its size after; at most, where nothing was recorded.
-    pub tokens_after: Tokens,
-    /// How the summary was made.
-    pub method: Method,
-    /// The model that wrote it.
-    pub model: Option<Arc<str>>,
-    /// Why none did although one was to.
-    pub reason: Option<Arc<str>>,
-    /// What it cost.
-    pub spent: Spent,
-}
-
 /// Some for whom a thread is compressed, since all of them see the same of it.
 struct Group {
-    /// Which agents they are; without, everyone who sees the thread and is in no other group.
-    readers: Option<Audience>,
-    /// The one whose history is measured.
-    reader: Option<AgentName>,
-    /// Whether it is the only one that reads the thread.
-    is_alone: bool,
+    /// Which agents they are, and whose history is measured.
+    scope: CompressionScope,
     /// Whether whoever asks for the compression is told what came of this one.
     is_told: bool,
 }
@@ -177,11 +150,10 @@ impl Compressor {
                 let mut first = asks.into_iter().chain(names.iter().copied());
                 first.find(|name| place(name) == Some(at)).cloned()
             };
-            let group = |(at, readers): (usize, &Option<Audience>)| Group {
-                readers: readers.clone(),
-                reader: reader(at),
-                is_alone: names.len() == 1,
-                is_told: at == told,
+            let group = |(at, readers): (usize, &Option<Audience>)| {
+                let (is_alone, behind, layout) = (names.len() == 1, wanted.behind, wanted.layout);
+                let scope = CompressionScope { readers: readers.clone(), behind, reader: reader(at), is_alone, layout };
+                Group { scope, is_told: at == told }
             };
             Ok(all.iter().enumerate().map(group).collect())
         });
@@ -200,7 +172,7 @@ impl Compressor {
             (Some(before), Some(in_sizes)) if before > in_sizes => aim.scaled(in_sizes, before),
             _ => aim,
         };
-        let mut planned = self.plan(wanted, group, scaled).await?;
+        let mut planned = self.session.plan_compression(&wanted.thread, group.scope.clone(), scaled).await?;
         let mut spent = Spent::default();
         for attempt in 1..=FITTED {
             let Outlook::Compress(plan) = planned else {
@@ -221,7 +193,7 @@ impl Compressor {
                 after.is_some_and(|after| after > aim.target) && scaled.target > LEAST_TARGET && is_whole;
             if let (Some(after), true) = (after, is_too_large && attempt < FITTED) {
                 scaled = scaled.scaled(Tokens(aim.target.0 / 20 * 19), after);
-                planned = self.plan(wanted, group, scaled).await?;
+                planned = self.session.plan_compression(&wanted.thread, group.scope.clone(), scaled).await?;
                 continue;
             }
             done.tokens_before = before.unwrap_or(done.tokens_before);
@@ -235,17 +207,6 @@ impl Compressor {
             return Ok(done);
         }
         Ok(nothing_to_do(before.unwrap_or(planned.tokens_before())))
-    }
-
-    async fn plan(&self, wanted: &Compressing, group: &Group, aim: Aim) -> Result<Outlook, Error> {
-        let scope = CompressionScope {
-            readers: group.readers.clone(),
-            behind: wanted.behind,
-            reader: group.reader.clone(),
-            is_alone: group.is_alone,
-            layout: wanted.layout,
-        };
-        Ok(self.session.plan_compression(&wanted.thread, scope, aim).await?)
     }
 
     /// The summary for a plan, and the command that records it.
@@ -413,11 +374,7 @@ impl Author<'_> {
     }
 
     async fn answer(&mut self, instructions: &str, messages: &[Value]) -> Result<ChatAnswer, String> {
-        let mut request = ChatRequest::new(self.model.clone());
-        match self.model.provider() {
-            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": instructions})),
-            Provider::Anthropic => request.system = vec![json!({"type": "text", "text": instructions})],
-        }
+        let mut request = ChatRequest::instructed(self.model.clone(), instructions);
         request.messages.extend_from_slice(messages);
         request.max_tokens = Some(self.longest().0);
         self.spent.requests += 1;
@@ -493,7 +450,7 @@ impl Author<'_> {
 /// The prompt that shows all of a thread to the first reader of a group.
 fn whole_prompt(wanted: &Compressing, group: &Group) -> Option<PromptSpec> {
     Some(PromptSpec {
-        agent: Some(group.reader.clone()?),
+        agent: Some(group.scope.reader.clone()?),
         thread: Some(wanted.thread.clone()),
         default_model: wanted.default_model.clone(),
         layout: Some(LayoutName::Team),

@@ -30,18 +30,9 @@ pub struct Executor {
     browsers: Option<Arc<dyn Browsers>>,
 }
 
-/// How an execution ended.
-struct Ended {
-    status: ExecutionStatus,
-    reason: Option<Arc<str>>,
-    failed: Option<NodeId>,
-    skipped: Vec<NodeId>,
-}
-
-impl Ended {
-    fn failed(reason: String, failed: Option<NodeId>) -> Self {
-        Self { status: ExecutionStatus::Failed, reason: Some(reason.into()), failed, skipped: Vec::new() }
-    }
+/// That an execution failed, or was interrupted, for this reason.
+fn ended(id: &ExecutionId, status: ExecutionStatus, reason: String, failed: Option<NodeId>) -> FinishExecution {
+    FinishExecution { execution: id.clone(), status, reason: Some(reason.into()), failed, skipped: Vec::new() }
 }
 
 impl Executor {
@@ -75,28 +66,23 @@ impl Executor {
             _ = over => return Ok(()),
             ended = tokio::time::timeout(Duration::from_secs(seconds), course) => ended,
         };
-        let too_long = |_| Ok(Ended::failed(format!("it took more than {seconds} seconds, its limit"), None));
-        match ended.unwrap_or_else(too_long) {
-            Ok(ended) => self.finish(id, ended).await,
+        let failed = |reason| self::ended(id, ExecutionStatus::Failed, reason, None);
+        match ended.unwrap_or_else(|_| Ok(failed(format!("it took more than {seconds} seconds, its limit")))) {
+            Ok(ended) => self.finish(ended).await,
             Err(Error::Ended) => Ok(()),
-            Err(error) => {
-                // The store may work again by now.
-                self.finish(id, Ended::failed(format!("it could not go on: {error}"), None)).await
-            }
+            // The store may work again by now.
+            Err(error) => self.finish(failed(format!("it could not go on: {error}"))).await,
         }
     }
 
     /// Records that nobody executes the workflow any more.
     pub async fn interrupt(&self, id: &ExecutionId) -> Result<(), Error> {
-        let reason = Some("whoever executed it is gone: nodes that were under way may have done what they do".into());
-        let (failed, skipped) = Default::default();
-        self.finish(id, Ended { status: ExecutionStatus::Interrupted, reason, failed, skipped }).await
+        let reason = "whoever executed it is gone: nodes that were under way may have done what they do";
+        self.finish(ended(id, ExecutionStatus::Interrupted, reason.to_owned(), None)).await
     }
 
-    async fn finish(&self, id: &ExecutionId, ended: Ended) -> Result<(), Error> {
-        let Ended { status, reason, failed, skipped } = ended;
-        let finish = FinishExecution { execution: id.clone(), status, reason, failed, skipped };
-        match self.record(finish).await {
+    async fn finish(&self, ended: FinishExecution) -> Result<(), Error> {
+        match self.record(ended).await {
             Ok(Ok(())) | Err(Error::Ended) => Ok(()),
             Ok(Err(refusal)) => Err(Engine::from(refusal).into()),
             Err(error) => Err(error),

@@ -14,7 +14,7 @@ mod scout;
 mod tool;
 mod turn;
 
-pub use compress::{Compressing, Compression, Compressor, Extent};
+pub use compress::{Compressing, Compressor, Extent};
 pub use driver::{Driver, Settings};
 pub use error::Error;
 pub use execute::Executor;

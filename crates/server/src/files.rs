@@ -10,12 +10,9 @@ use callboard_core::{
     file::{ContextFile, ObserveFiles, Recipient},
     id::SessionId,
     time::Timestamp,
-    tool::file::AddFile,
 };
 use callboard_engine::{Board, Session};
-use callboard_files::{
-    Error as FilesError, FileQuery, FoundFile, NewFile, Parts, Project, Session as Folder, Template, message,
-};
+use callboard_files::{Error as FilesError, FileQuery, FoundFile, NewFile, Project, Session as Folder, message};
 
 use crate::{Error, call_error::CallError, keyed_lock::KeyedLock, settings::ProjectFolder};
 
@@ -131,17 +128,19 @@ pub(crate) fn told(cleaned: &callboard_files::Cleaned) {
 }
 
 /// A file that is to be added, with its secrets hidden. A name in it that holds one is refused; `at` is where it was given.
-pub(crate) async fn masked(session: &Session, file: AddFile, at: &str) -> Result<NewFile, callboard_engine::Error> {
-    let AddFile { category, name, recipient, keywords, request, background, expected, constraints } = file;
+pub(crate) async fn masked(session: &Session, mut file: NewFile, at: &str) -> Result<NewFile, callboard_engine::Error> {
     let mask = session.mask().await?;
-    session.check_name(&format!("{at}/name"), &name.to_string()).await?;
-    for (index, keyword) in keywords.iter().enumerate() {
+    session.check_name(&format!("{at}/name"), &file.name.to_string()).await?;
+    for (index, keyword) in file.keywords.iter().enumerate() {
         session.check_name(&format!("{at}/keywords/{index}"), &keyword.to_string()).await?;
     }
-    let hide = |text: String| mask.mask(&text).unwrap_or(text);
-    let (background, expected, constraints) = (background.map(hide), expected.map(hide), constraints.map(hide));
-    let parts = Parts { request: hide(request), background, expected, constraints };
-    Ok(NewFile { category, name, recipient, keywords, parts, template: Template::default() })
+    let texts = [&mut file.background, &mut file.expected, &mut file.constraints];
+    for text in texts.into_iter().flatten().chain([&mut file.request]) {
+        if let Some(masked) = mask.mask(text) {
+            *text = masked;
+        }
+    }
+    Ok(file)
 }
 
 fn seen_as(found: FoundFile) -> ContextFile {

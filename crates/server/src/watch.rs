@@ -99,7 +99,7 @@ impl Watched {
             }
         }
         // Only those that were looked at: a folder that has come since may be that of a live session.
-        told(&files.with(move |project| project.clean_these(nobodys, STALE, now)).await?);
+        told(&files.with(move |project| project.clean_these(nobodys, STALE, now, false)).await?);
         Ok(())
     }
 }

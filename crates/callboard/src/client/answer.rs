@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use callboard_server::Pieces;
-use futures::StreamExt as _;
+use futures::TryStreamExt as _;
 use http::{Response, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -60,11 +60,8 @@ impl Reply {
     }
 
     /// Reads the whole body.
-    pub(super) async fn all(mut self) -> Result<Bytes, Failure> {
-        let mut all = BytesMut::new();
-        while let Some(piece) = self.pieces.next().await {
-            all.extend_from_slice(&piece.map_err(|error| broken(&error))?);
-        }
+    pub(super) async fn all(self) -> Result<Bytes, Failure> {
+        let all = self.pieces.try_collect::<BytesMut>().await.map_err(|error| broken(&error))?;
         Ok(all.freeze())
     }
 

@@ -99,7 +99,7 @@ const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Creates a session, after stale ones were cleaned up. What could not be cleaned up is no reason to create none.
 fn new(project: &Project, name: Option<&str>, cleans: bool, output: Output) -> Result<(), Failure> {
     let name = name.map(self::name::<SessionId>).transpose()?;
-    let cleaned = if cleans { project.clean(STALE, now()) } else { Ok(Cleaned::default()) };
+    let cleaned = if cleans { project.clean(STALE, now(), false) } else { Ok(Cleaned::default()) };
     let session = match name {
         Some(name) => project.create_as(&name, now())?,
         None => project.create(now(), random)?,
@@ -209,11 +209,8 @@ fn delegate(
 }
 
 fn clean(project: &Project, older_than: Duration, dry_run: bool, output: Output) -> Result<ExitCode, Failure> {
-    let (done, word) = match dry_run {
-        true => (project.clean_dry(older_than, now())?, "would delete"),
-        false => (project.clean(older_than, now())?, "deleted"),
-    };
-    Ok(cleaned(&done, word, output))
+    let done = project.clean(older_than, now(), dry_run)?;
+    Ok(cleaned(&done, if dry_run { "would delete" } else { "deleted" }, output))
 }
 
 /// Prints what was deleted and what was kept. Anything kept is a failure.
@@ -232,10 +229,7 @@ fn cleaned(done: &Cleaned, word: &str, output: Output) -> ExitCode {
 
 fn check(project: &Project, session: Option<&str>, repair: bool, output: Output) -> Result<ExitCode, Failure> {
     let id = session.map(name::<SessionId>).transpose()?;
-    let problems = match repair {
-        true => project.repair(id.as_ref(), now())?,
-        false => project.check(id.as_ref())?,
-    };
+    let problems = project.check(id.as_ref(), repair.then(now))?;
     output.answer(&json!({ "problems": problems }), |output| {
         problems.iter().for_each(|problem| output.line(told(problem, output)));
         if problems.is_empty() {

@@ -67,5 +67,5 @@ pub(super) async fn mcp(context: Context, args: Mcp) -> Result<(), Failure> {
     let client = Arc::new(context.client);
     let ended = callboard_mcp::serve_stdio(client.clone(), scope, tokio::io::stdin(), tokio::io::stdout()).await;
     client.close().await;
-    ended.map_err(|callboard_mcp::Closed(why)| Failure::failed("broken_off", format!("the client broke off: {why}")))
+    ended.map_err(|why| Failure::failed("broken_off", format!("the client broke off: {why}")))
 }

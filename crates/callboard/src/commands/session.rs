@@ -11,7 +11,7 @@ use callboard_engine::core::{
     count::Tokens,
     id::{Seq, SessionId},
     prompt::{LayoutName, profile::Profile},
-    session::{SessionPatch, Ttl, Visible},
+    session::{SessionPatch, Ttl},
     step::Step,
 };
 use clap::{Args, Subcommand};
@@ -207,7 +207,7 @@ async fn new(context: &Context, args: SessionNew) -> Result<(), Failure> {
     let mut file = team.as_deref().map_or_else(|| Ok(TeamFile::default()), team_file::read)?;
     file.agents.extend(agents);
     file.title = title.or(file.title);
-    file.default_visibility = default_visibility.map_or(file.default_visibility, Visible);
+    file.default_visibility = default_visibility.unwrap_or(file.default_visibility);
     file.ttl_seconds = ttl.or(file.ttl_seconds);
     file.collections = collections.unwrap_or(file.collections);
     let made = file.create(&context.client, id, sets_from).await?;
@@ -287,11 +287,10 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
     // A file without steps leaves them unchanged.
     let steps = steps.filter(|steps| !steps.is_empty());
     let prompt = args.of_prompts();
-    let default_visibility = args.default_visibility.map(Visible);
     let patch = SessionPatch {
         title: args.title,
         agents,
-        default_visibility,
+        default_visibility: args.default_visibility,
         ttl_seconds: args.ttl,
         prompt,
         steps,

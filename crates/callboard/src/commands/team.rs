@@ -8,7 +8,7 @@ use std::{
 };
 
 use callboard_engine::core::agent::{AgentRole, Tool};
-use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName, Provider};
+use callboard_model::{ChatModel as _, ChatRequest, Endpoints, Finish, ModelName};
 use callboard_server::{Drive, Local};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -124,11 +124,7 @@ impl Writer {
     }
 
     async fn ask(&self) -> Result<String, Failure> {
-        let mut request = ChatRequest::new(self.model.clone());
-        match self.model.provider() {
-            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": INSTRUCTIONS})),
-            Provider::Anthropic => request.system = vec![json!({"type": "text", "text": INSTRUCTIONS})],
-        }
+        let mut request = ChatRequest::instructed(self.model.clone(), INSTRUCTIONS);
         request.messages.extend_from_slice(&self.messages);
         request.max_tokens = Some(MAX_TOKENS);
         let answer = tokio::time::timeout(PATIENCE, self.endpoints.chat(&request, &mut |_| {})).await;

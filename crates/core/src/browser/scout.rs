@@ -183,11 +183,7 @@ impl DeployScout {
             Some(Ok(report)) => Value::Object(report),
         };
         let validator = jsonschema::validator_for(&self.shape()).map_err(|error| fault(error.to_string()))?;
-        let faults: Vec<_> = validator
-            .iter_errors(&report)
-            .take(FAULTS)
-            .map(|error| Fault { pointer: error.instance_path().to_string(), problem: json::fault_in_words(&error) })
-            .collect();
+        let faults = json::faults_of(&report, &validator, FAULTS);
         if faults.is_empty() { Ok(report) } else { Err(faults) }
     }
 }

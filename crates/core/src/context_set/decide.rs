@@ -76,7 +76,7 @@ pub(crate) fn write(decision: &mut DecisionBuilder<'_>, put: &PutSet) -> Result<
         (Some(audience), _) => audience.clone(),
         (None, Some(set)) if !is_steps || team.managers().covers(&set.visible_to) => set.visible_to.clone(),
         (None, _) if is_steps => team.managers(),
-        (None, _) => session.settings.default_visibility.0.clone(),
+        (None, _) => session.settings.default_visibility.clone(),
     };
     if put.visible_to.is_some() {
         team.check_audience(&visible_to, "/visible_to")?;

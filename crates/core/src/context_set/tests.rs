@@ -8,7 +8,7 @@ use crate::{
     directive::Direct,
     error::Error,
     rights::Grant,
-    session::{SessionPatch, Visible},
+    session::SessionPatch,
     testing::Board,
 };
 
@@ -127,7 +127,7 @@ fn visibility_that_is_left_out_stays_or_is_the_default() {
     updates(&mut board, "A = 1; B for writer = 1; C for none = 1; D for all = 1; B = 2; C = 2");
     assert_snapshot!(seen(&board, "writer"), @"A = 1; B = 2; D = 1");
     assert_snapshot!(seen(&board, "critic"), @"A = 1; D = 1");
-    let to_none = SessionPatch { default_visibility: Some(Visible(Audience::None)), ..SessionPatch::default() };
+    let to_none = SessionPatch { default_visibility: Some(Audience::None), ..SessionPatch::default() };
     board.user(to_none).unwrap();
     updates(&mut board, "A = 3; E = 1; F for all = 1");
     assert_snapshot!(seen(&board, "critic"), @"A = 3; D = 1; F = 1");

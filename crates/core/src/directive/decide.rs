@@ -204,7 +204,7 @@ pub(crate) fn ask_user(
         name: name.clone(),
         content: Text::keep(&request, "the request", &mut decision.values)?,
         // The manager that asks can read the answer, even if new sets are visible to no agent.
-        visible_to: decision.state.session.settings.default_visibility.0.or(&decision.state.team.managers()),
+        visible_to: decision.state.session.settings.default_visibility.or(&decision.state.team.managers()),
         enabled: true,
         form: Some(form.clone()),
         tokens: decision.context.count.count(&request),

@@ -40,7 +40,7 @@ impl Command for PutDocument {
         let visible_to = match (&self.visible_to, known) {
             (Some(audience), _) => audience.clone(),
             (None, Some(held)) => held.sight.audience.clone(),
-            (None, None) => session.settings.default_visibility.0.clone(),
+            (None, None) => session.settings.default_visibility.clone(),
         };
         // In a collection, names are those of agents of any session that names it.
         if self.visible_to.is_some() && session.kind == SessionKind::Session {

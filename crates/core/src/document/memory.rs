@@ -132,7 +132,7 @@ impl Memories {
                 (root, decision.state.team.managers().or(&Audience::of([agent.clone()])))
             }
             Actor::User | Actor::System => {
-                ("memories".to_owned(), decision.state.session.settings.default_visibility.0.clone())
+                ("memories".to_owned(), decision.state.session.settings.default_visibility.clone())
             }
         };
         let view = decision.view()?;

@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     id::{DocumentName, Seq},
     rights::Grant,
-    session::{SessionPatch, Visible},
+    session::SessionPatch,
     testing::Board,
     view::Projected,
 };
@@ -119,7 +119,7 @@ fn who_loses_sight_of_a_document_gets_a_removal_and_who_gains_it_gets_it_whole()
 #[test]
 fn a_new_document_is_for_whom_the_session_says() {
     let mut board = Board::team("lead writer");
-    let default_visibility = Some(Visible(Audience::of(["lead".parse().unwrap()])));
+    let default_visibility = Some(Audience::of(["lead".parse().unwrap()]));
     board.user(SessionPatch { default_visibility, ..SessionPatch::default() }).unwrap();
     board.user(put("a", "one", None)).unwrap();
     board.user(put("b", "one", Some("all"))).unwrap();

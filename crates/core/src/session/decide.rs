@@ -139,7 +139,7 @@ fn checked(settings: Settings) -> Result<Settings, Error> {
 
 fn check_names(settings: &Settings, agents: &[Agent]) -> Result<(), Error> {
     let known = |name: &AgentName| agents.iter().any(|agent| agent.name == *name);
-    let unknown: Vec<_> = settings.default_visibility.0.names().filter(|name| !known(name)).collect();
+    let unknown: Vec<_> = settings.default_visibility.names().filter(|name| !known(name)).collect();
     match unknown.first() {
         Some(name) => {
             Err(Error::contradicting(ConflictKind::NoAgent, "/default_visibility", format!("there is no agent {name}")))

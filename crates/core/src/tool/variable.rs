@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 
-use crate::variable::{ClearVariable, ClearVariables, SetVariable, Variable};
+use crate::variable::{ClearVariables, SetVariable, Variable};
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
     error::Error,
@@ -135,9 +135,9 @@ fn set(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, 
 }
 
 fn clear(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<String, Undecided> {
-    decision.allow(ClearVariable::RIGHT)?;
+    decision.allow(ClearVariables::RIGHT)?;
     let Named { variable_name, reason } = parse(arguments)?;
-    ClearVariable { name: variable_name.clone(), reason }.perform(decision)?;
+    ClearVariables { name: Some(variable_name.clone()), reason }.perform(decision)?;
     Ok(format!("The variable {variable_name} is cleared."))
 }
 
@@ -145,7 +145,7 @@ fn clear_all(decision: &mut DecisionBuilder<'_>, arguments: &Value) -> Result<St
     decision.allow(ClearVariables::RIGHT)?;
     let Reason { reason } = parse(arguments)?;
     let number = decision.state.variables.iter().count();
-    ClearVariables { reason }.perform(decision)?;
+    ClearVariables { name: None, reason }.perform(decision)?;
     Ok(match number {
         0 => "There were no variables.".to_owned(),
         1 => "The 1 variable is cleared.".to_owned(),

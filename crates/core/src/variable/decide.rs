@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ClearVariable, ClearVariables, FoundSecrets, PutVariable, SetVariable, display,
+    ClearVariables, FoundSecrets, PutVariable, SetVariable, display,
     facts::{Cleared, Set},
     find_secrets,
 };
@@ -16,6 +16,7 @@ use crate::{
     input::InputVisitor,
     json,
     rights::Right,
+    state::State,
     text::{self, Text},
 };
 
@@ -94,31 +95,7 @@ impl Command for SetVariable {
     }
 }
 
-/// Clears a variable.
-impl Command for ClearVariable {
-    type Answer = ();
-
-    const RIGHT: Right = Right::manager("clear variables");
-
-    const NEEDS_WORDS: bool = false;
-
-    fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
-        check_reason(&self.reason)?;
-        let is_user = decision.by == Actor::User;
-        let is_known = is_user && decision.state.secrets.newest(self.name.as_str()).is_some();
-        if decision.state.variables.get(&self.name).is_none() && !is_known {
-            return Err(Error::not_found("variable", &self.name).into());
-        }
-        decision.record(Cleared { name: Some(self.name.clone()), reason: self.reason.clone() });
-        Ok(())
-    }
-
-    fn input(&mut self, visitor: &mut dyn InputVisitor) {
-        visitor.text(&mut self.reason);
-    }
-}
-
-/// Clears all variables. Where there are none, nothing is recorded.
+/// Clears a variable, or all of them. Where all are to be cleared and there are none, nothing is recorded.
 impl Command for ClearVariables {
     type Answer = ();
 
@@ -128,9 +105,16 @@ impl Command for ClearVariables {
 
     fn decide(&self, decision: &mut DecisionBuilder<'_>) -> Result<(), Undecided> {
         check_reason(&self.reason)?;
-        let is_known = decision.by == Actor::User && !decision.state.secrets.is_empty();
-        if decision.state.variables.iter().next().is_some() || is_known {
-            decision.record(Cleared { name: None, reason: self.reason.clone() });
+        let State { variables, secrets, .. } = &decision.state;
+        let is_user = decision.by == Actor::User;
+        let is_there = match &self.name {
+            Some(name) => variables.get(name).is_some() || (is_user && secrets.newest(name.as_str()).is_some()),
+            None => variables.iter().next().is_some() || (is_user && !secrets.is_empty()),
+        };
+        match &self.name {
+            Some(name) if !is_there => return Err(Error::not_found("variable", name).into()),
+            None if !is_there => {}
+            name => decision.record(Cleared { name: name.clone(), reason: self.reason.clone() }),
         }
         Ok(())
     }

@@ -339,15 +339,15 @@ fn variables_are_set_changed_and_cleared() {
     board.user(set("node7.emails", json!([]))).unwrap();
     board.user(set("page", json!(null))).unwrap();
     assert_eq!(seen(&board, "lead"), ("node7.emails = [] (empty); page = null".to_owned(), 3));
-    board.by("lead", ClearVariable { name: name("page"), reason: "again".into() }).unwrap();
+    board.by("lead", ClearVariables { name: Some(name("page")), reason: "again".into() }).unwrap();
     assert_eq!(seen(&board, "user").0, "node7.emails = [] (empty)");
-    let all = ClearVariables { reason: "a clean test".into() };
+    let all = ClearVariables { name: None, reason: "a clean test".into() };
     board.by("lead", all.clone()).unwrap();
     assert_eq!(seen(&board, "user").0, "");
     let head = board.state.head;
     board.user(all).unwrap();
     assert_eq!(board.state.head, head, "there was nothing to clear");
-    let gone = board.user(ClearVariable { name: name("page"), reason: "again".into() });
+    let gone = board.user(ClearVariables { name: Some(name("page")), reason: "again".into() });
     assert_eq!(gone.unwrap_err().code(), "not_found");
 }
 
@@ -398,9 +398,9 @@ fn workers_see_variables_where_the_session_shares_them_and_set_none() {
     board.user(set("other", json!(2))).unwrap();
     assert_eq!(seen(&board, "writer"), ("other = 2; page = 1".to_owned(), 1));
     assert_eq!(board.by("writer", set("page", json!(2))).unwrap_err().code(), "forbidden");
-    let clear = ClearVariable { name: name("absent"), reason: "r".into() };
+    let clear = ClearVariables { name: Some(name("absent")), reason: "r".into() };
     assert_eq!(board.by("writer", clear).unwrap_err().code(), "forbidden");
-    assert_eq!(board.by("writer", ClearVariables { reason: "r".into() }).unwrap_err().code(), "forbidden");
+    assert_eq!(board.by("writer", ClearVariables { name: None, reason: "r".into() }).unwrap_err().code(), "forbidden");
     share(&mut board, Vec::new());
     assert_eq!(seen(&board, "writer"), (String::new(), 0));
 }
@@ -432,8 +432,10 @@ fn nothing_is_set_or_cleared_without_a_reason() {
     let mut board = Board::team("lead writer");
     for reason in ["", " \n", &"x".repeat(1001)] {
         let set = SetVariable::new(name("page"), json!(1), None, reason.into()).unwrap();
-        let errors: [Error; 2] =
-            [board.user(set).unwrap_err(), board.user(ClearVariables { reason: reason.into() }).unwrap_err()];
+        let errors: [Error; 2] = [
+            board.user(set).unwrap_err(),
+            board.user(ClearVariables { name: None, reason: reason.into() }).unwrap_err(),
+        ];
         assert!(errors.iter().all(|error| error.to_string().starts_with("/reason: ")), "{errors:?}");
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     plan,
     rights::Right,
     text::INLINE_BYTES,
-    variable::ClearVariable,
+    variable::ClearVariables,
 };
 
 impl KeptAnswer for NodeId {
@@ -202,7 +202,7 @@ pub(super) fn delete(
         let names = decision.state.variables.iter().map(|variable| &variable.name);
         let own: Vec<_> = names.filter(|name| name.node() == Some(id.0)).cloned().collect();
         for name in own {
-            ClearVariable { name, reason: reason.clone() }.perform(decision)?;
+            ClearVariables { name: Some(name), reason: reason.clone() }.perform(decision)?;
         }
     }
     if let Some(plan) = decision.state.plan.clone().and_then(|held| held.plan.without(ids)) {

@@ -2,7 +2,7 @@
 
 use callboard_core::{
     id::{AgentName, Seq},
-    view::{Projected, View},
+    view::{JournalPage, View},
     viewer::Viewer,
 };
 use callboard_store::{Order, Query};
@@ -28,17 +28,6 @@ pub struct JournalQuery {
     pub saying: Option<String>,
     /// Whether each comes with a sentence that says what it says.
     pub sentences: bool,
-}
-
-/// Entries of a journal.
-#[derive(Clone, Debug)]
-pub struct JournalPage {
-    /// The entries.
-    pub entries: Vec<Projected>,
-    /// The last entry that was looked at, where there are more behind it.
-    pub next: Option<Seq>,
-    /// The head of the journal.
-    pub head: Seq,
 }
 
 /// So many entries are looked at for a page at the most: where few of them are wanted, the page is short.

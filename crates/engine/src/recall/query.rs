@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use callboard_core::{
     error::Error as Refusal,
     id::{Seq, ThreadId},
-    recall::Source,
+    recall::{RecallRole, Source},
 };
-use callboard_recall::{Class, Prefer};
+use callboard_recall::Class;
 
 use super::settings::RecallSettings;
 
@@ -26,8 +26,8 @@ pub struct RecallQuery {
     pub limit: usize,
     /// Only what was said in this thread.
     pub thread: Option<ThreadId>,
-    /// Whose words are asked about.
-    pub prefer: Prefer,
+    /// Whose words are asked about; taken from the question where it is absent.
+    pub prefer: Option<RecallRole>,
     /// Only from these sources, also those elsewhere; from all where it is empty.
     pub sources: Vec<String>,
     /// As of which entry; the head where it is absent.
@@ -40,7 +40,7 @@ impl RecallQuery {
     /// What answers these words, best first, at most ten.
     pub fn new(text: impl Into<String>) -> Self {
         let (sources, but) = Default::default();
-        Self { text: text.into(), limit: 10, thread: None, prefer: Prefer::AsAsked, sources, at: None, but }
+        Self { text: text.into(), limit: 10, thread: None, prefer: None, sources, at: None, but }
     }
 
     pub(crate) fn check(&self, settings: &RecallSettings) -> Result<(), Refusal> {

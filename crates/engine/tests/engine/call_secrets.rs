@@ -8,7 +8,7 @@ use callboard_engine::{
         conversation::{AddMessages, NewContent, NewMessage, Role, ToolCall},
         id::{Seq, ThreadId},
         run::own::AnswerTurn,
-        variable::{ClearVariable, SetVariable},
+        variable::{ClearVariables, SetVariable},
         viewer::Viewer,
     },
     store::Store,
@@ -191,7 +191,7 @@ async fn i6_calls_with_one_id_in_several_requests_are_put_back_each_alone() {
     for canary in ["canary-0", "canary-2", "canary-3"] {
         assert!(!holds(&store, "s", canary).await);
     }
-    run(&session, ClearVariable { name: third.parse().unwrap(), reason: "done".into() }).await;
+    run(&session, ClearVariables { name: Some(third.parse().unwrap()), reason: "done".into() }).await;
     run(&session, calls(vec![call("call_0", value(4)), call("call_0", value(5))])).await;
     let kept = newest(&store).await;
     assert_eq!([&kept["secrets"][0]["name"], &kept["secrets"][1]["name"]], [&*second, &*third], "they are free again");
@@ -280,7 +280,7 @@ async fn what_the_user_clears_is_forgotten_and_own_tools_and_words_of_the_api_st
     assert_eq!(page.messages.len(), 2);
     say(&session, "17 is too short to be looked for").await;
     assert_eq!(newest(&store).await["content"], "17 is too short to be looked for");
-    run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
+    run(&session, ClearVariables { name: Some("call:c1.arguments".parse().unwrap()), reason: "done".into() }).await;
     assert!(session.state().await.unwrap().secrets.is_empty());
     say(&session, "all of messageTo").await;
     assert_eq!(newest(&store).await["content"], "all of messageTo");
@@ -496,7 +496,7 @@ async fn a_message_that_comes_again_once_its_secret_was_put_back_or_forgotten_is
     let store = memory(&clock());
     let session = board(&store).create(new("s")).await.unwrap();
     let first = run(&session, with_id(called(CANARY))).await.answer;
-    run(&session, ClearVariable { name: "call:c1.arguments".parse().unwrap(), reason: "done".into() }).await;
+    run(&session, ClearVariables { name: Some("call:c1.arguments".parse().unwrap()), reason: "done".into() }).await;
     assert_eq!(run(&session, with_id(called(CANARY))).await.answer, first);
     assert!(session.state().await.unwrap().secrets.is_empty());
 }

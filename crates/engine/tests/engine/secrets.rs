@@ -14,7 +14,7 @@ use callboard_engine::{
         rights::Share,
         session::SessionPatch,
         tool::CallTool,
-        variable::{ClearVariable, ClearVariables, SetVariable},
+        variable::{ClearVariables, SetVariable},
         viewer::Viewer,
         workflow::{CreateNode, NodePatch, PatchNode, PatchWorkflow},
     },
@@ -45,8 +45,8 @@ fn set(name: &str, value: Value) -> SetVariable {
     SetVariable::new(name.parse().unwrap(), value, None, "needed".into()).unwrap()
 }
 
-fn clear(name: &str) -> ClearVariable {
-    ClearVariable { name: name.parse().unwrap(), reason: "done with it".into() }
+fn clear(name: &str) -> ClearVariables {
+    ClearVariables { name: Some(name.parse().unwrap()), reason: "done with it".into() }
 }
 
 async fn reveal(session: &Session, name: &str) -> Result<Value, &'static str> {
@@ -164,7 +164,7 @@ async fn what_the_user_clears_is_shredded_and_what_an_agent_clears_stays_masked(
     say(&session, CANARY).await;
     assert!(!holds(&store, "s", CANARY).await);
     assert!(store.value(&id("s"), sealed).await.unwrap().is_some());
-    let all = ClearVariables { reason: "done".into() };
+    let all = ClearVariables { name: None, reason: "done".into() };
     run(&session, all).await;
     assert!(store.value(&id("s"), sealed).await.unwrap().is_none(), "it is shredded");
     say(&session, CANARY).await;

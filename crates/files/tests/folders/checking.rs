@@ -17,11 +17,11 @@ fn check(spoil: impl FnOnce(&Place)) -> (Place, Vec<String>, Vec<String>) {
     spoil(&place);
     let before = place.all();
     let owned = |problems: &[FolderProblem]| codes(problems).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let found = owned(&place.project().check(None).unwrap());
+    let found = owned(&place.project().check(None, None).unwrap());
     assert_eq!(place.all(), before, "whoever looks changes nothing");
-    let mended = place.project().repair(Some(&id(ID)), now().plus_seconds(60)).unwrap();
+    let mended = place.project().check(Some(&id(ID)), Some(now().plus_seconds(60))).unwrap();
     assert_eq!(owned(&mended), found);
-    let left = owned(&place.project().check(None).unwrap());
+    let left = owned(&place.project().check(None, None).unwrap());
     let unmended: Vec<_> =
         mended.iter().filter(|problem| !problem.repaired).map(|problem| problem.code.clone()).collect();
     assert_eq!(unmended, left);
@@ -40,8 +40,8 @@ fn change(how: impl FnOnce(&mut Value)) -> (Place, Vec<String>, Vec<String>) {
 fn nothing_is_wrong_with_what_was_made_here() {
     let (_, found, left) = check(|_| {});
     assert!(found.is_empty() && left.is_empty());
-    assert_eq!(Place::new().project().check(None).unwrap(), []);
-    assert_eq!(Place::new().project().check(Some(&id(ID))).unwrap_err().code(), "not_found");
+    assert_eq!(Place::new().project().check(None, None).unwrap(), []);
+    assert_eq!(Place::new().project().check(Some(&id(ID)), None).unwrap_err().code(), "not_found");
 }
 
 #[test]

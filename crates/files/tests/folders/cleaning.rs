@@ -47,7 +47,7 @@ fn what_is_not_listed_stays_and_is_named_and_so_does_the_manifest() {
 #[test]
 fn a_session_is_stale_after_a_day_to_the_second() {
     let place = Place::with_files();
-    let clean = |seconds| place.project().clean(DAY, now().plus_seconds(seconds)).unwrap();
+    let clean = |seconds| place.project().clean(DAY, now().plus_seconds(seconds), false).unwrap();
     assert!(clean(86_400).deleted.is_empty() && clean(-9).deleted.is_empty() && place.path("").exists());
     assert_eq!(clean(86_401).deleted.len(), 3);
     assert!(!place.path("").exists());
@@ -59,7 +59,7 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     fs::create_dir_all(place.path("code/deep")).unwrap();
     let before = place.all();
     let later = now().plus_seconds(86_401);
-    let said = place.project().clean_dry(DAY, later).unwrap();
+    let said = place.project().clean(DAY, later, true).unwrap();
     assert_eq!(place.all(), before);
     assert_eq!(said, place.clean());
     assert!(!place.path("").exists());
@@ -100,5 +100,5 @@ fn what_is_in_use_is_not_cleaned_up_however_old_it_is() {
     let place = Place::with_files();
     let later = now().plus_seconds(500_000);
     place.session().touch(later).unwrap();
-    assert!(place.project().clean(Duration::ZERO, later).unwrap().deleted.is_empty() && place.path("").exists());
+    assert!(place.project().clean(Duration::ZERO, later, false).unwrap().deleted.is_empty() && place.path("").exists());
 }

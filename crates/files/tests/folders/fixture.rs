@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use callboard_core::{id::SessionId, time::Timestamp};
-use callboard_files::{Category, Cleaned, ContextPath, Error, Keyword, NewFile, Parts, Project, Session, Template};
+use callboard_files::{Category, Cleaned, ContextPath, Error, Keyword, NewFile, Project, Session};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ impl Place {
 
     /// Cleans up a day and a second later.
     pub fn clean(&self) -> Cleaned {
-        self.project().clean(DAY, now().plus_seconds(86_401)).unwrap()
+        self.project().clean(DAY, now().plus_seconds(86_401), false).unwrap()
     }
 
     /// All that there is, with what stands in files and where links lead to.
@@ -97,8 +97,10 @@ pub fn file(category: Category, name: &str, keywords: &str) -> NewFile {
         name: name.parse().unwrap(),
         recipient: "@coder".parse().unwrap(),
         keywords: words(keywords),
-        parts: Parts { request: format!("Do {name}."), ..Parts::default() },
-        template: Template::default(),
+        request: format!("Do {name}."),
+        background: None,
+        expected: None,
+        constraints: None,
     }
 }
 

@@ -169,7 +169,7 @@ fn check(scene: &Scene) -> Result<(), TestCaseError> {
     let place = Place::with_session();
     let listed = put_up(scene, &place);
     let before = place.all();
-    let dry = place.project().clean_dry(crate::fixture::DAY, now().plus_seconds(86_401)).unwrap();
+    let dry = place.project().clean(crate::fixture::DAY, now().plus_seconds(86_401), true).unwrap();
     prop_assert_eq!(&place.all(), &before, "a dry run changes nothing");
     let cleaned = if scene.end { place.project().end(&id(ID), now()) } else { Ok(place.clean()) };
     let after = place.all();

@@ -114,8 +114,8 @@ impl Assembly {
         Self { form: form.map(str::to_owned), ..Self::default() }
     }
 
-    /// The answer; `asked` is the requested model. If the model did not call the tool, the answer is its text.
-    pub(super) fn answer(mut self, asked: &str, on_delta: &mut OnDelta<'_>) -> ChatAnswer {
+    /// The answer. If the model did not call the tool, the answer is its text.
+    pub(super) fn answer(mut self, on_delta: &mut OnDelta<'_>) -> ChatAnswer {
         let (mut reasoning, mut calls, mut pieces, mut said) = (Vec::new(), Vec::new(), Vec::new(), String::new());
         for (_, mut block) in std::mem::take(&mut self.blocks) {
             let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -151,9 +151,8 @@ impl Assembly {
         let silent = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
         // The call of the tool is the answer itself, so no result is expected.
         let finish = self.stop_reason().map(finish).filter(|finish| *finish != Finish::ToolCalls).unwrap_or(silent);
-        let model = self.message.get("model").and_then(Value::as_str).unwrap_or(asked).to_owned();
         let usage = serde_json::from_value(self.usage.into()).ok().and_then(WireUsage::told);
-        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish, model }
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish }
     }
 
     fn add(&mut self, event: Event, on_delta: &mut OnDelta<'_>) -> ControlFlow<()> {

@@ -15,7 +15,6 @@ use crate::{ChatAnswer, Finish, OnDelta, ToolCall, Usage};
 struct Chunk {
     choices: Option<Vec<Choice>>,
     usage: Option<Map<String, Value>>,
-    model: Option<String>,
     error: Option<Value>,
 }
 
@@ -44,7 +43,6 @@ pub(super) struct Assembly {
     text: String,
     usage: Option<Map<String, Value>>,
     finish: Option<String>,
-    model: Option<String>,
     has_ended: bool,
     /// The indexes of the others.
     others: BTreeSet<u64>,
@@ -72,7 +70,6 @@ impl Assembly {
             let told = usage.into_iter().filter(|(_, value)| !value.is_null());
             self.usage.get_or_insert_default().extend(told);
         }
-        self.model = self.model.take().or(chunk.model);
         let is_first = |choice: &Choice| choice.index.unwrap_or_default() == 0;
         let (first, others): (Vec<_>, Vec<_>) = chunk.choices.into_iter().flatten().partition(is_first);
         self.others.extend(others.iter().filter_map(|choice| choice.index));
@@ -92,8 +89,8 @@ impl Assembly {
         calls.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The answer; `asked` is the requested model.
-    pub(super) fn answer(self, asked: &str) -> ChatAnswer {
+    /// The answer.
+    pub(super) fn answer(self) -> ChatAnswer {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let call = |call: &Value| {
             // Some servers give the JSON itself.
@@ -131,8 +128,7 @@ impl Assembly {
             prompt_tokens: prompt.unwrap_or_default(),
             completion_tokens: completion.unwrap_or_default(),
         });
-        let (model, pieces) = (self.model.unwrap_or_else(|| asked.to_owned()), Vec::new());
-        ChatAnswer { text: self.text, reasoning, tool_calls, pieces, usage, finish, model }
+        ChatAnswer { text: self.text, reasoning, tool_calls, pieces: Vec::new(), usage, finish }
     }
 }
 

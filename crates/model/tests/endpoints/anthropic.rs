@@ -134,7 +134,7 @@ async fn a_stream_that_ends_without_its_usual_end_is_complete_if_the_reason_came
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
     ];
     let answer = always(ANTHROPIC, stream(&events)).await.0.unwrap();
-    assert_eq!((answer.text.as_str(), answer.model.as_str()), ("Hi.", "m"));
+    assert_eq!(answer.text, "Hi.");
     assert_eq!(answer.usage, Some(Usage { prompt_tokens: 7, completion_tokens: 3 }));
     let cut = always(ANTHROPIC, stream(&events[..2])).await.0.unwrap_err();
     assert!(matches!(cut, ModelError::CutOff { received_chars: 3, .. }), "{cut}");

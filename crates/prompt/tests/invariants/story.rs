@@ -30,7 +30,7 @@ use callboard_core::{
     session::SessionPatch,
     step::{Place, StepsChange},
     testing::Board,
-    variable::{ClearVariable, ClearVariables, SetVariable},
+    variable::{ClearVariables, SetVariable},
     workflow::{
         CreateNode, DeleteNode, GivenResult, NodePatch, NodeStatus, PatchNode, PatchWorkflow, PutResult, PutWorkflow,
     },
@@ -521,10 +521,10 @@ impl Told {
 
     fn change_variable(&mut self, by: &str, name: Option<&str>, words: usize, in_list: bool) -> Result<(), Error> {
         let (text, reason) = (self.text(words), self.text(2).into());
-        let Some(name) = name else { return self.ask(by, ClearVariables { reason }) };
+        let Some(name) = name else { return self.ask(by, ClearVariables { name: None, reason }) };
         let name = name.parse()?;
         if words == 0 {
-            return self.ask(by, ClearVariable { name, reason });
+            return self.ask(by, ClearVariables { name: Some(name), reason });
         }
         let value = if in_list { json!([{"it": text}, 0.1, null]) } else { json!(text) };
         self.ask(by, SetVariable::new(name, value, None, reason)?)

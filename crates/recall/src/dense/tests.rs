@@ -1,9 +1,8 @@
-use callboard_core::{audience::Audience, time::Timestamp};
+use callboard_core::{audience::Audience, recall::RecallRole, time::Timestamp};
 
 use super::*;
 use crate::{
     score::{Hit, IndexQuery, Scope, search},
-    signals::Prefer,
     texts::{Class, Item, Kind},
 };
 
@@ -37,7 +36,7 @@ fn ask(index: &Index, text: &str, vector: Option<[f32; 2]>) -> Vec<Hit> {
         text,
         vector: vector.as_ref(),
         limit: 10,
-        prefer: Prefer::Any,
+        prefer: Some(RecallRole::Any),
         wants: &|_| true,
         skips: &|_, _| false,
     };

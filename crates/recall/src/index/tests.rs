@@ -1,9 +1,8 @@
-use callboard_core::{audience::Audience, time::Timestamp};
+use callboard_core::{audience::Audience, recall::RecallRole, time::Timestamp};
 
 use super::*;
 use crate::{
     score::{IndexQuery, Scope, search},
-    signals::Prefer,
     texts::Role,
 };
 
@@ -15,7 +14,7 @@ fn item(seq: u64, text: &str) -> Item<'_> {
 
 /// The entries that are found, the best first.
 fn found(index: &Index, text: &str) -> Vec<u64> {
-    let (limit, prefer) = (2, Prefer::Any);
+    let (limit, prefer) = (2, Some(RecallRole::Any));
     let query = IndexQuery { text, vector: None, limit, prefer, wants: &|_| true, skips: &|_, _| false };
     search(&[Scope { index, from: &|_| Some(Seq::ZERO), at: None }], &query).iter().map(|hit| hit.seq.0).collect()
 }

@@ -3,7 +3,7 @@
 use callboard_core::{
     conversation::thoughts::split_thoughts, error::Error as Refusal, state::State, workflow::work::AskModel,
 };
-use callboard_model::{ChatRequest, ModelName, Provider};
+use callboard_model::{ChatRequest, ModelName};
 use serde_json::{Value, json};
 
 use super::{
@@ -40,11 +40,7 @@ impl Executor {
             ask.instructions.as_ref().map(|text| format!("{text}\n\n")).unwrap_or_default(),
             ask.schema
         );
-        let mut request = ChatRequest::new(model.clone());
-        match model.provider() {
-            Provider::OpenAi => request.messages.push(json!({"role": "system", "content": hidden(&instructions)})),
-            Provider::Anthropic => request.system = vec![json!({"type": "text", "text": hidden(&instructions)})],
-        }
+        let mut request = ChatRequest::instructed(model.clone(), &hidden(&instructions));
         request.messages.push(json!({"role": "user", "content": hidden(&ask.prompt)}));
         request.response_schema = Some(structured(&model, "answer", ask.schema.clone()));
         let mut why = String::new();

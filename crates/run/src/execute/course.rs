@@ -8,7 +8,7 @@ use callboard_core::{
     workflow::{
         GivenResult, Node, NodeStatus, PutResult, Workflow,
         execution::{
-            Execution, ExecutionLimits, ExecutionStatus, FinishNode, StartNode,
+            Execution, ExecutionLimits, ExecutionStatus, FinishExecution, FinishNode, StartNode,
             walk::{Next, Walk},
         },
     },
@@ -16,7 +16,7 @@ use callboard_core::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Ended, Executor,
+    Executor, ended,
     node::{Done, Repeat},
 };
 use crate::Error;
@@ -41,7 +41,7 @@ struct Gathered {
 }
 
 /// Why the course ends here, if it does.
-type Step = Result<Option<Ended>, Error>;
+type Step = Result<Option<FinishExecution>, Error>;
 
 impl<'a> Course<'a> {
     pub(super) fn new(executor: &'a Executor, workflow: &'a Workflow, execution: &'a Execution) -> Self {
@@ -51,7 +51,7 @@ impl<'a> Course<'a> {
     }
 
     /// Goes on to the end.
-    pub(super) async fn run(mut self) -> Result<Ended, Error> {
+    pub(super) async fn run(mut self) -> Result<FinishExecution, Error> {
         loop {
             let step = match self.walk.step() {
                 Next::Node(id) => self.node(id).await?,
@@ -67,8 +67,9 @@ impl<'a> Course<'a> {
                     }
                 }
                 Next::Done => {
-                    let (status, skipped) = (ExecutionStatus::Completed, self.walk.skipped());
-                    return Ok(Ended { status, reason: None, failed: None, skipped });
+                    let (execution, status) = (self.id.clone(), ExecutionStatus::Completed);
+                    let (reason, failed, skipped) = (None, None, self.walk.skipped());
+                    return Ok(FinishExecution { execution, status, reason, failed, skipped });
                 }
             };
             if let Some(ended) = step {
@@ -85,11 +86,11 @@ impl<'a> Course<'a> {
                 "nodes were started {} times, its limit: a loop may have no end; `limits.node_runs` raises it",
                 self.node_runs
             );
-            return Ok(Some(Ended::failed(reason, None)));
+            return self.ended(reason, None);
         }
         self.node_runs += 1;
         if let Err(refusal) = self.executor.record(StartNode { execution: self.id.clone(), node: id }).await? {
-            return Ok(Some(Ended::failed(refusal.to_string(), Some(id))));
+            return self.ended(refusal.to_string(), Some(id));
         }
         match self.work(&held.node).await? {
             Ok(Done { repeat: Some(repeat), .. }) => self.repeat(id, repeat).await,
@@ -179,7 +180,11 @@ impl<'a> Course<'a> {
             Ok(()) => format!("{id} failed: {refusal}"),
             Err(_) => format!("{id} failed, and why cannot be recorded"),
         };
-        Ok(Some(Ended::failed(reason, Some(id))))
+        self.ended(reason, Some(id))
+    }
+
+    fn ended(&self, reason: String, failed: Option<NodeId>) -> Step {
+        Ok(Some(ended(self.id, ExecutionStatus::Failed, reason, failed)))
     }
 }
 

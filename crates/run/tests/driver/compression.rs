@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_engine::{
     MasterKey, MessageQuery, PromptSpec, Session,
     core::{
-        compression::{decide::UndoCompression, pin::PinMessage},
+        compression::{Compression, decide::UndoCompression, pin::PinMessage},
         context_set::PutSet,
         conversation::{AddMessages, NewMessage, PutThread, Role, ToolCall, settings::ThreadPatch},
         count::Tokens,
@@ -17,7 +17,7 @@ use callboard_engine::{
     prompt::compression::plan::Aim,
 };
 use callboard_model::scripted::Reply;
-use callboard_run::{Compressing, Compression, Compressor, Extent};
+use callboard_run::{Compressing, Compressor, Extent};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callboard_api as api;
-use callboard_browser::{Browser, BrowserChange, Notice, Screenshot, SnapshotLimits, TokenLimit};
+use callboard_browser::{Arrived, Browser, BrowserChange, Notice, Screenshot, SnapshotLimits, TokenLimit};
 use callboard_core::{
     browser::{Act, BrowserCall, BrowserStep, CloseTab, Extract, Inspect, Inspection, Navigate, OpenTab},
     conversation::ToolResult,
@@ -124,21 +124,19 @@ impl Browsers {
         }
         let (browser, tab) = self.tab(session, act.tab_name).await?;
         let mut changes = browser.changes();
-        let (mut lines, mut restarted, mut shown) = (String::new(), false, None);
+        let (mut lines, mut page) = (String::new(), Arrived::default());
         for (at, (step, action)) in steps.iter().zip(actions).enumerate() {
             match browser.act(&tab, action).await {
                 Ok(acted) => {
                     lines.push_str(&format!("{}. {}: done{}\n", at + 1, act::in_words(step), loading(acted.loaded)));
-                    restarted |= acted.restarted;
-                    shown = Some((acted.url, acted.title));
+                    page = Arrived { restarted: page.restarted || acted.restarted, ..acted };
                 }
                 Err(error) => {
                     return Err(told::stopped(refused(error), &lines, &act::in_words(step), at, steps.len()));
                 }
             }
         }
-        let (url, title) = shown.unwrap_or_default();
-        Ok(told::acted(&lines, &tab, &url, &title, restarted, &notices(&mut changes)))
+        Ok(told::acted(&lines, &tab, &page, &notices(&mut changes)))
     }
 
     async fn inspect(&self, session: &Session, inspect: Inspect) -> Result<ToolResult, Error> {

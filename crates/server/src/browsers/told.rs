@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use callboard_api as api;
-use callboard_browser::{BrowserError, Look, LooksLike, Navigated, Notice, PageForm, PageSnapshot};
+use callboard_browser::{Arrived, BrowserError, Look, LooksLike, Notice, PageForm, PageSnapshot};
 use callboard_core::{error::Error as Refusal, prompt::escape::page_text};
 use callboard_engine::Error;
 use serde_json::{Map, Value, json};
@@ -47,38 +47,23 @@ pub(super) fn no_tab() -> Error {
 }
 
 /// What a tab shows after it was opened or led elsewhere; `done` says which.
-pub(super) fn navigated(done: &str, page: &Navigated, notices: &[Notice]) -> String {
+pub(super) fn navigated(done: &str, page: &Arrived, notices: &[Notice]) -> String {
     let loaded = match page.loaded {
         true => format!("loaded in {} ms", page.took_ms),
         false => format!("not loaded after {} ms; it can be used as far as it is there", page.took_ms),
     };
-    let mut told = String::from(if page.restarted { RESTARTED } else { "" });
-    let _ = writeln!(told, "{done} It shows {} ({loaded}).", page.url);
-    told.push_str(&title(&page.title));
-    with_notices(told, notices)
+    shown(&format!("{done} It shows {} ({loaded}).", page.url), page, notices)
 }
 
 /// What a tab shows after actions; `lines` says what came of each.
-pub(super) fn acted(
-    lines: &str,
-    tab: &str,
-    url: &str,
-    page_title: &str,
-    restarted: bool,
-    notices: &[Notice],
-) -> String {
-    let mut told = String::from(if restarted { RESTARTED } else { "" });
-    let _ = writeln!(told, "{lines}The tab {tab:?} shows {url}.");
-    told.push_str(&title(page_title));
-    with_notices(told, notices)
+pub(super) fn acted(lines: &str, tab: &str, page: &Arrived, notices: &[Notice]) -> String {
+    shown(&format!("{lines}The tab {tab:?} shows {}.", page.url), page, notices)
 }
 
-fn title(title: &str) -> String {
-    page_text(&format!("title: {title}"))
-}
-
-/// Adds what happened meanwhile that nobody asked for. A page chose the words of it.
-fn with_notices(mut told: String, notices: &[Notice]) -> String {
+/// What is said, the title of the page, and what happened meanwhile that nobody asked for. A page chose the words of both.
+fn shown(said: &str, page: &Arrived, notices: &[Notice]) -> String {
+    let restarted = if page.restarted { RESTARTED } else { "" };
+    let mut told = format!("{restarted}{said}\n{}", page_text(&format!("title: {}", page.title)));
     let lines: Vec<_> = notices.iter().filter_map(|notice| serde_json::to_string(notice).ok()).collect();
     if !lines.is_empty() {
         let _ = write!(told, "\nMeanwhile:\n{}", page_text(&lines.join("\n")));

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use callboard_core::{
     agent::Agent,
     compression::{
-        CompressionSettings,
+        Compression, CompressionSettings,
         decide::{Compress, UndoCompression},
         pin::{Pin, PinMessage, UnpinMessage},
     },
@@ -19,7 +19,7 @@ use callboard_core::{
 use callboard_engine::{DEFAULT_WINDOW, PromptSpec, TurnView, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
-use callboard_run::{Compressing, Compression, Compressor, Extent};
+use callboard_run::{Compressing, Compressor, Extent};
 
 use crate::{call::*, params::EntryNumber, resources::prompt::sees_all_of, rights::ReadSession};
 
@@ -56,20 +56,7 @@ async fn compress_thread(
     let extent = if preview { Extent::Preview } else { Extent::Record };
     let wanted = caller.compressing(&thread, body, extent).await?;
     let compressor = caller.compressor();
-    let compress = async || {
-        let done = compressor.compress(wanted.clone()).await?;
-        Ok(api::CompressAnswer {
-            seq: done.seq,
-            through: done.through,
-            messages: done.messages,
-            tokens_before: done.tokens_before,
-            tokens_after: done.tokens_after,
-            method: done.method,
-            model: done.model.map(|model| model.to_string()),
-            reason: done.reason.map(|reason| reason.to_string()),
-            spent: done.spent,
-        })
-    };
+    let compress = async || Ok(compressor.compress(wanted.clone()).await?);
     let answer = match preview {
         true => compress().await?,
         false => caller.idempotent(&options, async |_| compress().await).await?,

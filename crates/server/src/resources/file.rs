@@ -1,7 +1,7 @@
 //! Context files.
 
 use callboard_core::{time::Timestamp, tool::file::AddFile};
-use callboard_files::{Error, FileQuery as Wanted, FoundFile, Keyword, NewFile, Project, Session};
+use callboard_files::{Error, FileQuery as Wanted, Keyword, NewFile, Project, Session};
 
 use crate::{
     call::*,
@@ -32,7 +32,7 @@ async fn list_files(
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
     let found = caller.in_folder(move |session, _| Ok(session.list(&query))).await?.unwrap_or_default();
-    Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
+    Ok(Answer::ok(api::ContextFileList { files: found }))
 }
 
 /// Search context files, the best matches first
@@ -46,7 +46,7 @@ async fn search_files(
 ) -> Result<Answer<api::ContextFileList>, CallError> {
     let query = parse(query)?;
     let found = caller.in_folder(move |session, _| Ok(session.search(&query))).await?.unwrap_or_default();
-    Ok(Answer::ok(api::ContextFileList { files: found.into_iter().map(without_content).collect() }))
+    Ok(Answer::ok(api::ContextFileList { files: found }))
 }
 
 /// Add a context file
@@ -101,7 +101,7 @@ async fn read_file(
     files.observe(session).await?;
     // What a file says comes from outside of the journal.
     let content = session.mask().await?.mask(&content).unwrap_or(content);
-    Ok(Answer::ok(api::ContextFile { content: Some(content), ..without_content(found) }))
+    Ok(Answer::ok(api::ContextFile { content: Some(content), ..found }))
 }
 
 /// Remove a context file
@@ -115,11 +115,6 @@ async fn remove_file(
 ) -> Result<StatusCode, CallError> {
     caller.idempotent(&options, async |is_repeat| erase(&caller, &path, is_repeat).await).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn without_content(found: FoundFile) -> api::ContextFile {
-    let FoundFile { path, recipient, keywords, created, session_id } = found;
-    api::ContextFile { path, recipient, keywords, created, session_id, content: None }
 }
 
 fn parse(query: api::FilesQuery) -> Result<Wanted, CallError> {

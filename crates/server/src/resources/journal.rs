@@ -12,7 +12,7 @@ use callboard_core::{
     id::Seq,
     rewriting::{EraseEntry, ErasedEntry},
 };
-use callboard_engine::{Filter, JournalPage, JournalQuery, Receipt, store::Order};
+use callboard_engine::{Filter, JournalQuery, Receipt, store::Order};
 use futures::{StreamExt, stream};
 use serde_json::json;
 
@@ -98,8 +98,9 @@ impl Authorized<ReadJournal> {
         }
         if let Some(limit) = limit {
             let wanted = JournalQuery { limit, ..wanted };
-            let JournalPage { entries, next, head } = session.journal_page(&viewer, &wanted).await?;
-            return Ok(Answer::ok(api::JournalPage { entries, next, head }).at(head).into_response());
+            let page = session.journal_page(&viewer, &wanted).await?;
+            let head = page.head;
+            return Ok(Answer::ok(page).at(head).into_response());
         }
         let end = wanted.before.unwrap_or(head.next()).min(head.next());
         let wanted = JournalQuery { before: Some(end), limit: PAGE, ..wanted };

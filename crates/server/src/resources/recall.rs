@@ -1,7 +1,7 @@
 //! Recall: what in a session answers a question.
 
 use callboard_core::{id::SessionId, recall::Source, viewer::Viewer};
-use callboard_engine::{ForeignPassage, FromElsewhere, Prefer, RecallAnswer, RecallHit, RecallQuery};
+use callboard_engine::{ForeignPassage, FromElsewhere, RecallAnswer, RecallHit, RecallQuery};
 use callboard_mcp::escaped;
 
 use crate::{call::*, resources::prompt::whose, rights::ReadSession};
@@ -32,13 +32,7 @@ async fn recall(
         Some(agent) => Viewer::Agent(agent),
         None => caller.viewer(),
     };
-    let prefer = match role {
-        None => Prefer::AsAsked,
-        Some(api::RecallRole::User) => Prefer::User,
-        Some(api::RecallRole::Assistant) => Prefer::Assistant,
-        Some(api::RecallRole::Any) => Prefer::Any,
-    };
-    let mut asked = RecallQuery { prefer, thread, at, ..RecallQuery::new(query) };
+    let mut asked = RecallQuery { prefer: role, thread, at, ..RecallQuery::new(query) };
     asked.limit = limit.unwrap_or(asked.limit);
     asked.sources = sources.unwrap_or_default();
     let answer = caller.session.recall(&viewer, asked).await?;

@@ -4,7 +4,7 @@ use callboard_core::{
     error::Error as Refusal,
     id::VariableName,
     secret::RestoreSecret,
-    variable::{ClearVariable, ClearVariables, PutVariable, SetVariable},
+    variable::{ClearVariables, PutVariable, SetVariable},
     view::View,
 };
 use serde_json::value::RawValue;
@@ -44,7 +44,7 @@ async fn clear_variables(
     Query(query): Query<api::ReasonQuery>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<StatusCode, CallError> {
-    caller.execute(options, ClearVariables { reason: query.reason }).await?;
+    caller.execute(options, ClearVariables { name: None, reason: query.reason }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -124,11 +124,11 @@ async fn restore_secret(
     params(InPath<VariableName>, api::ReasonQuery),
     responses((status = NO_CONTENT, description = "The variable is cleared")))]
 async fn clear_variable(
-    caller: Authorized<ClearVariable>,
+    caller: Authorized<ClearVariables>,
     InPath(name): InPath<VariableName>,
     Query(query): Query<api::ReasonQuery>,
     RequestBody { options, .. }: RequestBody<Empty>,
 ) -> Result<StatusCode, CallError> {
-    caller.execute(options, ClearVariable { name, reason: query.reason }).await?;
+    caller.execute(options, ClearVariables { name: Some(name), reason: query.reason }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

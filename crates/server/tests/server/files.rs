@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use callboard_core::{entry::Actor, id::SessionId, time::Timestamp};
 use callboard_engine::KeyedRequest;
-use callboard_files::{Category, NewFile, Parts, Project, Template};
+use callboard_files::{Category, NewFile, Project};
 use callboard_model::scripted::{Reply, Scripted, first_text};
 use callboard_server::{ProjectFolder, Settings};
 use serde_json::{Value, json};
@@ -43,8 +43,10 @@ fn add(root: &Path, session: &str, name: &str, recipient: &str, at: Timestamp) {
         name: name.parse().unwrap(),
         recipient: recipient.parse().unwrap(),
         keywords: vec!["user-auth".parse().unwrap()],
-        parts: Parts { request: "Build it.".to_owned(), ..Parts::default() },
-        template: Template::default(),
+        request: "Build it.".to_owned(),
+        background: None,
+        expected: None,
+        constraints: None,
     };
     let id: SessionId = session.parse().unwrap();
     Project::at(root).unwrap().session_or_new(&id, at).unwrap().add(&file, at).unwrap();

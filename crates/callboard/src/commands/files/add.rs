@@ -22,10 +22,15 @@ pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(
         Some(file) => track(project, &session.id()?, file, category, &recipient, &keywords)?,
         None => {
             let name: TaskName = name(args.name.as_deref().unwrap_or_default())?;
-            let (parts, template) = (parts(&args)?, template(args.template.as_deref())?);
+            let Parts { request, background, expected, constraints } = parts(&args)?;
+            let template = template(args.template.as_deref())?;
             let category = category.unwrap_or_default();
-            let file = NewFile { category, name, recipient, keywords, parts, template };
-            write(project, named.as_ref(), &file)?
+            let file = NewFile { category, name, recipient, keywords, request, background, expected, constraints };
+            let mut session = match &named {
+                Some(id) => project.session_or_new(id, now())?,
+                None => project.create(now(), random)?,
+            };
+            (session.add_by(&template, &file, now())?, session)
         }
     };
     let (path, id) = (session.shown(path.as_str()), session.id());
@@ -34,15 +39,6 @@ pub(super) fn add(project: &Project, args: FilesAdd, output: Output) -> Result<(
     }
     output.answer(&json!({"path": path, "session_id": id}), |output| output.line(format!("added {path}")));
     Ok(())
-}
-
-/// Writes a file. The session is created if it does not exist.
-fn write(project: &Project, session: Option<&SessionId>, file: &NewFile) -> Result<(ContextPath, Session), Failure> {
-    let mut session = match session {
-        Some(id) => project.session_or_new(id, now())?,
-        None => project.create(now(), random)?,
-    };
-    Ok((session.add(file, now())?, session))
 }
 
 fn track(

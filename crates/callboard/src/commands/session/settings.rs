@@ -27,7 +27,7 @@ fn of_settings(settings: &api::SessionSettings) -> Vec<(&'static str, String)> {
         compression,
         collections: _,
     } = settings;
-    let seen_by = match &default_visibility.0 {
+    let seen_by = match default_visibility {
         Audience::All => String::new(),
         audience => format!("visible to {audience}"),
     };

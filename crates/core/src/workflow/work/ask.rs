@@ -56,15 +56,7 @@ impl AskModel {
         let fault = |problem: String| vec![Fault { pointer: String::new(), problem }];
         let value = json::value_in(said).ok_or_else(|| fault("the answer is no JSON: give JSON alone".to_owned()))?;
         let validator = jsonschema::validator_for(&self.schema).map_err(|error| fault(error.to_string()))?;
-        let faults = |value: &Value| -> Vec<Fault> {
-            let errors = validator.iter_errors(value).take(TOLD);
-            errors
-                .map(|error| Fault {
-                    pointer: error.instance_path().to_string(),
-                    problem: json::fault_in_words(&error),
-                })
-                .collect()
-        };
+        let faults = |value: &Value| json::faults_of(value, &validator, TOLD);
         let wrong = faults(&value);
         if wrong.is_empty() {
             return Ok(value);

@@ -10,7 +10,7 @@ fn answer(form: Option<&str>, events: impl IntoIterator<Item = Value>) -> String
     for event in events {
         assert!(assembly.take(&event.to_string(), &mut |piece| heard.push_str(piece)).is_ok(), "{event}");
     }
-    let answer = assembly.answer("asked", &mut |piece| heard.push_str(piece));
+    let answer = assembly.answer(&mut |piece| heard.push_str(piece));
     assert_eq!(heard, answer.text, "what was handed out is the text");
     let calls = answer.tool_calls.iter().map(|call| format!(" {}:{}{}", call.id, call.name, call.arguments));
     format!("{:?}: {}{}", answer.finish, answer.text, calls.collect::<String>())
@@ -143,7 +143,7 @@ fn what_came_is_told_in_its_order() {
     for event in events {
         assert!(assembly.take(&event.to_string(), &mut |_| {}).is_ok(), "{event}");
     }
-    let answer = assembly.answer("asked", &mut |_| {});
+    let answer = assembly.answer(&mut |_| {});
     let expected = [Piece::Thought(0), Piece::Text(0..7), Piece::Thought(1), Piece::Call(0), Piece::Call(1)];
     assert_eq!((answer.text.as_str(), answer.pieces), ("I look.", expected.to_vec()));
 }
@@ -172,7 +172,7 @@ fn what_was_read_from_a_cache_was_read() {
     for event in events {
         assert!(assembly.take(&event.to_string(), &mut |_| {}).is_ok());
     }
-    let answer = assembly.answer("asked", &mut |_| {});
+    let answer = assembly.answer(&mut |_| {});
     assert_eq!(answer.usage, Some(Usage { prompt_tokens: 124, completion_tokens: 7 }));
 }
 

@@ -9,7 +9,7 @@ fn answer(chunks: impl IntoIterator<Item = Value>) -> String {
     for chunk in chunks {
         assembly.add(serde_json::from_value(chunk).unwrap(), &mut |piece| heard.push_str(piece));
     }
-    let answer = assembly.answer("asked");
+    let answer = assembly.answer();
     assert_eq!(heard, answer.text, "what was handed out is the text");
     let calls = answer.tool_calls.iter().map(|call| format!(" {}:{}{}", call.id, call.name, call.arguments));
     format!("{:?}: {}{}", answer.finish, answer.text, calls.collect::<String>())
@@ -89,7 +89,7 @@ fn null_is_absent() {
     for chunk in chunks {
         assembly.add(serde_json::from_value(chunk).unwrap(), &mut |_: &str| {});
     }
-    let answer = assembly.answer("asked");
+    let answer = assembly.answer();
     assert_eq!(answer.text, "Hi");
     assert_eq!(answer.usage, Some(Usage { prompt_tokens: 3, completion_tokens: 0 }));
 }
