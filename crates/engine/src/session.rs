@@ -182,7 +182,9 @@ impl Session {
                     None => {
                         let erased = self.live.refresh().await?.erased;
                         let session = self.id().clone();
-                        return Err(if erased.is_zero() { missing(hash).into() } else { Error::Busy { session } });
+                        let missing =
+                            || Error::damaged("a long text", format!("the one with the hash {hash} is not there"));
+                        return Err(if erased.is_zero() { missing() } else { Error::Busy { session } });
                     }
                 }
             }
@@ -274,13 +276,6 @@ impl Listener {
             Ephemeral::Browser { .. } => view.may_see(Share::Browser),
         };
         View::new(&state, &self.viewer, sizes()).is_ok_and(hears)
-    }
-}
-
-fn missing(hash: Hash) -> callboard_store::Error {
-    callboard_store::Error::Damaged {
-        what: "a long text".to_owned(),
-        detail: format!("the one with the hash {hash} is not there"),
     }
 }
 

@@ -97,7 +97,7 @@ impl Found {
 
 impl MessageJson {
     pub(super) fn of(mut message: MessageView) -> Result<Self, Error> {
-        let json = |message: &MessageView| to_raw_value(message).map(Arc::from).map_err(|error| damaged(&error));
+        let json = |message: &MessageView| to_raw_value(message).map(Arc::from).map_err(damaged);
         if message.reasoning.is_empty() {
             return Ok(Self { json: json(&message)?, reasoned: None });
         }
@@ -118,10 +118,10 @@ impl MessageJson {
 
     /// The message with who could see it when it was added.
     pub(super) fn with_audience(self, audience: &Audience) -> Result<Self, Error> {
-        let audience = serde_json::to_string(audience).map_err(|error| damaged(&error))?;
+        let audience = serde_json::to_string(audience).map_err(damaged)?;
         let fields = self.json.get().trim_end().strip_suffix('}').unwrap_or_default();
         let json = RawValue::from_string(format!("{fields},\"audience\":{audience}}}"));
-        Ok(Self { json: json.map_err(|error| damaged(&error))?.into(), ..self })
+        Ok(Self { json: json.map_err(damaged)?.into(), ..self })
     }
 
     /// About how many bytes of memory it takes.
@@ -131,7 +131,7 @@ impl MessageJson {
 
     /// The message, as a program reads it.
     pub fn read(&self) -> Result<MessageView, Error> {
-        serde_json::from_str(self.json.get()).map_err(|error| damaged(&error))
+        serde_json::from_str(self.json.get()).map_err(damaged)
     }
 }
 
@@ -141,8 +141,8 @@ impl Serialize for MessageJson {
     }
 }
 
-fn damaged(error: &serde_json::Error) -> Error {
-    callboard_store::Error::Damaged { what: "a message".to_owned(), detail: error.to_string() }.into()
+fn damaged(error: serde_json::Error) -> Error {
+    Error::damaged("a message", error)
 }
 
 pub(super) fn stored(message: &Message) -> Option<Hash> {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
     count::{Tokens, Usage},
-    entry::{Entry, Header},
+    entry::Entry,
     error::Error as Refusal,
     fact::{self, Fact},
     id::{AgentName, RunId, Seq, ThreadId},
@@ -19,7 +19,7 @@ use callboard_store::{Order, Query};
 
 use crate::{
     error::Error,
-    journal::{PAGE, Pages},
+    journal::{PAGE, Pages, damaged},
     session::Session,
     sizes::sizes,
 };
@@ -164,10 +164,7 @@ fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<(Entry, TurnRequested)>
     let Some(projected) = view.project(entry)? else { return Ok(None) };
     let turn = match view.agent() {
         None => fact::read(entry)?,
-        Some(_) => serde_json::from_str(&projected.data).map_err(|error| {
-            let Header { seq, kind, .. } = &entry.header;
-            Refusal::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() }
-        })?,
+        Some(_) => serde_json::from_str(&projected.data).map_err(|error| damaged(entry, &error))?,
     };
     Ok(Some((entry.clone(), turn)))
 }
