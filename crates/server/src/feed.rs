@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callboard_api::{DELTA, Delta, FollowQuery, REWRITTEN, words};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
-    conversation::facts::MessageAdded,
+    conversation::facts::{MessageAdded, thread_subject},
     entry::Hash,
     error::Error as Refusal,
     fact::Fact,
@@ -84,7 +84,8 @@ impl Feed {
         let may_hear = in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
         let listens = may_hear && !heard_types.is_empty();
         let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
-        let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
+        let subject = query.thread.map(|thread| thread_subject(&thread).into());
+        let filter = Filter { types, subject, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
         let rewritten = after.unwrap_or(caller.session.known()?.erased);
         let subscription = caller.session.subscribe(viewer.clone(), after, filter).await?;

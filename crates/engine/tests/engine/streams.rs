@@ -192,9 +192,9 @@ async fn filters_let_through_what_they_name() {
         }
         seqs
     };
-    assert_eq!(get(Filter { thread: Some(thread("main")), ..Filter::default() }, 2).await, [6, 7]);
+    assert_eq!(get(Filter { subject: Some("thread:main".into()), ..Filter::default() }, 2).await, [6, 7]);
     assert_eq!(get(Filter { roles: vec![Role::System], ..Filter::default() }, 2).await, [7, 8]);
-    let both = Filter { roles: vec![Role::System], thread: Some(thread("main")), ..Filter::default() };
+    let both = Filter { roles: vec![Role::System], subject: Some("thread:main".into()), ..Filter::default() };
     assert_eq!(get(both, 1).await, [7]);
 }
 
