@@ -46,7 +46,7 @@ pub use callboard_core::{
         MessageReceipt as AddedMessage, MessageView as Message, NewMessage, ToolCall,
         settings::ThreadPatch as PutThread,
     },
-    count::Usage as ReportedUsage,
+    count::{Cost, Usage as ReportedUsage},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
     file::Match as FileMatch,
@@ -62,7 +62,7 @@ pub use callboard_core::{
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{NewRun, RunKind, Used},
+    run::{NewRun, RunKind, Used, view::TurnView as Turn},
     schema::Label,
     session::SessionPatch,
     step::{

@@ -78,7 +78,7 @@ pub use read::{
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,
-    turns::{SentPrompt, TurnView},
+    turns::SentPrompt,
 };
 pub use recall::{Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallQuery, RecallSettings};
 pub use seal::{

@@ -3,14 +3,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    count::{Tokens, Usage},
+    count::Usage,
     entry::Entry,
     error::Error as Refusal,
     fact::{self, Fact},
-    id::{AgentName, RunId, Seq, ThreadId},
-    run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
+    id::{AgentName, Seq},
+    run::{
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
+        view::TurnView,
+    },
     state::State,
-    time::Timestamp,
     view::View,
     viewer::Viewer,
 };
@@ -23,31 +25,6 @@ use crate::{
     session::Session,
     sizes::sizes,
 };
-
-/// A turn, as its viewer may see it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnView {
-    /// The entry that requested it.
-    pub seq: Seq,
-    /// When it was requested.
-    pub at: Timestamp,
-    /// Whose model was asked.
-    pub agent: AgentName,
-    /// The thread in which the agent speaks.
-    pub thread: Option<ThreadId>,
-    /// The run, and the number of the turn in it.
-    pub run: Option<(RunId, u64)>,
-    /// The model.
-    pub model: Option<String>,
-    /// The size of its prompt.
-    pub tokens: Tokens,
-    /// What it used, as far as that is known.
-    pub usage: Option<Usage>,
-    /// Whether an answer came, or the news that there is none.
-    pub answered: bool,
-    /// Whether that was that there is none.
-    pub failed: bool,
-}
 
 /// The prompt of a turn, made again.
 #[derive(Clone, Debug)]
@@ -171,15 +148,20 @@ fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<(Entry, TurnRequested)>
 
 fn turn_view(entry: &Entry, turn: &TurnRequested, answers: &Answers) -> TurnView {
     let answer = answers.get(&key(entry, turn));
+    let seq = entry.header.seq;
     TurnView {
-        seq: entry.header.seq,
-        at: entry.header.at,
+        turn: seq,
         agent: turn.agent.clone(),
         thread: turn.speaks_in(),
-        run: turn.run.clone().map(|run| (run, turn.turn)),
+        seq,
+        at: entry.header.at,
+        run: turn.run.clone(),
+        turn_of_run: turn.run.as_ref().map(|_| turn.turn),
         model: turn.model.clone(),
         tokens: turn.prompt.tokens,
         usage: answer.and_then(|(usage, _)| *usage),
+        // Prices are for whoever knows them.
+        cost: None,
         answered: answer.is_some(),
         failed: answer.is_some_and(|(_, failed)| *failed),
     }
