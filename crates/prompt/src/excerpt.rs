@@ -9,6 +9,7 @@ use callboard_core::{
 
 use crate::{
     Lacking,
+    fetch::READ_MESSAGES,
     history_cache::{HistoryCache, Piece},
     rendered::{RenderedPiece, Renderer},
     shorten::water_level,
@@ -305,7 +306,7 @@ impl<'a> History<'a> {
 
     /// Says that older entries are left out.
     fn left_out(&self, before: Seq) -> Utterance {
-        let fetch = self.renderer.reads().messages("fetch it as older messages of the thread");
+        let fetch = self.renderer.by("fetch it as older messages of the thread", READ_MESSAGES);
         Utterance::note(Kind::LeftOut(format!("[what was said before entry {before} is left out here{fetch}]")))
     }
 }
