@@ -115,13 +115,9 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes;
         body.begin(claim.part.name);
-        let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
-        shows.extend(shown);
-        if tokens > Tokens(0) {
-            let name = claim.part.name.to_owned();
-            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
-            is_kept &= !passes && changes != Changes::Always;
-        }
+        let outcome = claim.content.render(&mut body);
+        is_kept &= outcome.tokens == Tokens(0) || !(outcome.passes || changes == Changes::Always);
+        report(&mut parts, &mut shows, &claim.part, outcome);
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes == changes);
         if is_kept && (!is_next_alike || changes == Changes::Grows) {
             body.mark();
@@ -129,12 +125,7 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     }
     for claim in claims {
         body.begin(claim.part.name);
-        let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
-        shows.extend(shown);
-        if tokens > Tokens(0) {
-            let name = claim.part.name.to_owned();
-            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
-        }
+        report(&mut parts, &mut shows, &claim.part, claim.content.render_last(&mut body));
     }
     let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
     let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
@@ -159,16 +150,19 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
 }
 
-/// Adds a report of a part to what is reported under its name, where there is some. A text of the session's own has a report of its
-/// own, whatever it is called.
-fn report(parts: &mut Vec<PartReport>, part: &Part<'_>, more: PartReport) {
-    match parts.iter_mut().find(|known| known.name == more.name && !part.is_text()) {
+/// Adds what became of a part to what is reported under its name, where there is some. A text of the session's own has a report of
+/// its own, whatever it is called.
+fn report(parts: &mut Vec<PartReport>, shows: &mut Vec<Seq>, part: &Part<'_>, outcome: PartOutcome) {
+    let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = outcome;
+    shows.extend(shown);
+    match parts.iter_mut().find(|known| known.name == part.name && !part.is_text()) {
+        _ if tokens == Tokens(0) => {}
         Some(known) => {
-            known.tokens += more.tokens;
-            known.shortened |= more.shortened;
-            known.omitted.extend(more.omitted);
+            known.tokens += tokens;
+            known.shortened |= shortened;
+            known.omitted.extend(omitted);
         }
-        None => parts.push(more),
+        None => parts.push(PartReport { name: part.name.to_owned(), tokens, shortened, omitted }),
     }
 }
 

@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
     view::View,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
@@ -54,10 +54,12 @@ pub struct MessagePage<M = MessageView> {
 pub type MessageCursor = (Timestamp, Seq);
 
 /// A message as JSON: a [`MessageView`] that was put into words before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct MessageJson {
     /// Without what its author thought.
     json: Arc<RawValue>,
+    #[serde(skip)]
     reasoned: Option<Arc<Reasoned>>,
 }
 
@@ -132,12 +134,6 @@ impl MessageJson {
     /// The message, as a program reads it.
     pub fn read(&self) -> Result<MessageView, Error> {
         serde_json::from_str(self.json.get()).map_err(damaged)
-    }
-}
-
-impl Serialize for MessageJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json.serialize(serializer)
     }
 }
 
