@@ -40,6 +40,9 @@ const NEWEST: usize = 5;
 /// How much is shown of what was said just before a passage that means little alone, in bytes.
 const BEFORE: usize = 600;
 
+/// How many passages of each source elsewhere are shown at most.
+const ELSEWHERE: usize = 3;
+
 /// How much of a passage from elsewhere is shown, in characters.
 const FOREIGN: usize = 2_000;
 
@@ -126,11 +129,12 @@ impl Session {
         let without = self.make(&Arc::new(wanted.clone())).await?;
         let shown = shown(wanted, &without.0)?;
         let at = Some(wanted.state.head.seq);
-        let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
+        let mut query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
         let mut places: Vec<Passage> = Vec::new();
         // Sources elsewhere know what is, not what was.
         let is_now = self.live.known()?.head == wanted.state.head;
-        let found = self.recalled_places(&wanted.viewer, query, is_now).await?;
+        let most_elsewhere = if is_now { ELSEWHERE } else { 0 };
+        let found = self.recalled_places(&wanted.viewer, &mut query, most_elsewhere).await?;
         let corpus = &found.corpus;
         for hit in found.hits {
             let Some(SearchedJournal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
