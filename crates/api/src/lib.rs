@@ -62,7 +62,10 @@ pub use callboard_core::{
     },
     prompt::{Format, LayoutName as Layout},
     recall::Source as RecallSource,
-    run::{NewRun, RunKind, Used, view::TurnView as Turn},
+    run::{
+        NewRun, RunKind, Used,
+        view::{Delta, TurnView as Turn},
+    },
     schema::Label,
     session::SessionPatch,
     step::{

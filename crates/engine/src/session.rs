@@ -272,7 +272,7 @@ impl Listener {
     fn hears(&self, event: &Ephemeral) -> bool {
         let Ok(state) = self.session.known() else { return false };
         let hears = |view: View<'_>| match event {
-            Ephemeral::Delta { agent, .. } => view.hears(agent),
+            Ephemeral::Delta(delta) => view.hears(&delta.agent),
             Ephemeral::Browser { .. } => view.may_see(Share::Browser),
         };
         View::new(&state, &self.viewer, sizes()).is_ok_and(hears)

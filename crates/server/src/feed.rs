@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callboard_api::{DELTA, Delta, FollowQuery, REWRITTEN, words};
+use callboard_api::{DELTA, FollowQuery, REWRITTEN, words};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
     conversation::facts::{MessageAdded, thread_subject},
@@ -180,7 +180,7 @@ async fn hear(heard: &mut Option<Listener>) -> Option<Ephemeral> {
 /// The type of what was heard.
 fn kind(event: &Ephemeral) -> &'static str {
     match event {
-        Ephemeral::Delta { .. } => DELTA,
+        Ephemeral::Delta(_) => DELTA,
         Ephemeral::Browser { kind, .. } => kind,
     }
 }
@@ -189,7 +189,7 @@ fn kind(event: &Ephemeral) -> &'static str {
 async fn told(session: &Session, event: Ephemeral) -> Value {
     match event {
         // It has none: they were hidden as it came. It is made of names and texts.
-        Ephemeral::Delta { run, turn, agent, text } => value_of(&Delta { run, turn, agent, text }),
+        Ephemeral::Delta(delta) => value_of(&delta),
         Ephemeral::Browser { data, .. } => match session.mask().await {
             Ok(mask) => {
                 let mut data = (*data).clone();

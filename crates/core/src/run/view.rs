@@ -1,5 +1,7 @@
 //! Turns, as those see them who may.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -52,4 +54,17 @@ pub struct TurnView {
     /// Whether it failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+}
+
+/// A piece of a model's answer as it arrives. It is not stored and not sent again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delta {
+    /// The run.
+    pub run: RunId,
+    /// The number of the turn in its run.
+    pub turn: u64,
+    /// The agent whose model answers.
+    pub agent: AgentName,
+    /// The piece of text.
+    pub text: Arc<str>,
 }
