@@ -78,17 +78,6 @@ impl Assembly {
         self.place(&Span::unsaid(tokens, 0), None, 0);
     }
 
-    /// Adds to what every format has as text.
-    pub(super) fn text(&mut self, text: &str, tokens: Tokens) {
-        self.text_of(text, &[Span::unsaid(tokens, text.len())]);
-    }
-
-    /// Adds to what every format has as text what entries say.
-    pub(super) fn text_of(&mut self, text: &str, spans: &[Span]) {
-        self.pieces.add(text, spans.iter().map(|span| span.tokens).sum());
-        self.put_text(text, spans);
-    }
-
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
     pub(super) fn section(&mut self, frame: Frame, size: FrameSize, shown: &[RenderedPiece]) -> Tokens {
         if shown.is_empty() {

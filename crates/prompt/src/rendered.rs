@@ -163,7 +163,8 @@ impl FrameSize {
 }
 
 impl RenderedPiece {
-    fn text(text: &str, spans: Vec<Span>) -> Self {
+    /// A text, which every format has.
+    pub(super) fn text(text: &str, spans: Vec<Span>) -> Self {
         let tokens = spans.iter().map(|span| span.tokens).sum();
         Self { tokens, hash: Hash::of(text.as_bytes()), body: PieceBody::Text(text.into()), spans: spans.into() }
     }

@@ -200,9 +200,9 @@ impl Content for Sets<'_> {
             return outcome;
         }
         let (open, close) = (self.count.count(OPEN), self.count.count(CLOSE));
-        prompt.text(OPEN, open);
-        texts.into_iter().for_each(|(text, span)| prompt.text_of(&text, &[span]));
-        prompt.text(CLOSE, close);
+        let unsaid = |text: &str, tokens: Tokens| (text.to_owned(), Span::unsaid(tokens, text.len()));
+        let all = [unsaid(OPEN, open)].into_iter().chain(texts).chain([unsaid(CLOSE, close)]);
+        all.for_each(|(text, span)| prompt.add(&RenderedPiece::text(&text, vec![span])));
         outcome.tokens += open + close;
         outcome
     }

@@ -20,19 +20,15 @@ use crate::{
 
 /// A text that is there in full.
 struct Whole {
-    written: Written,
+    written: RenderedPiece,
     omitted: Vec<String>,
     shows: Vec<Seq>,
 }
 
-/// A text as it stands in a prompt.
-enum Written {
-    /// In what every format has as text.
-    Above(String, Tokens),
-    /// Behind what was said. In formats of messages it has a place of its own there.
-    Behind(RenderedPiece),
-    /// Beside all that: it is no text of the prompt.
-    Beside(String, Tokens),
+/// What is no text of a prompt, and costs tokens all the same.
+struct Beside {
+    what: String,
+    tokens: Tokens,
 }
 
 /// A text that can be shortened.
@@ -97,7 +93,7 @@ struct Bounded<'a, T> {
     /// The size of the whole.
     tokens: Tokens,
     shown: usize,
-    written: Written,
+    written: RenderedPiece,
 }
 
 impl<'a> Source<'a> {
@@ -109,20 +105,19 @@ impl<'a> Source<'a> {
 
     /// The same for a text that shows what these entries say.
     pub(super) fn whole_of(&self, text: String, shows: Vec<Seq>) -> Option<Box<dyn Content + 'a>> {
-        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
+        Some(Box::new(Whole { written: self.write(&text), omitted: Vec::new(), shows }))
     }
 
     /// What is no text of a prompt, and costs tokens all the same; nothing where it costs none.
     pub(super) fn beside(&self, what: String, tokens: Tokens) -> Option<Box<dyn Content + 'a>> {
-        let content = || Whole { written: Written::Beside(what, tokens), omitted: Vec::new(), shows: Vec::new() };
-        (tokens > Tokens(0)).then(|| Box::new(content()) as Box<dyn Content>)
+        (tokens > Tokens(0)).then(|| Box::new(Beside { what, tokens }) as Box<dyn Content>)
     }
 
     /// As much of a text as fits in what its part gets of the budget.
     pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
         let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
-        let written = self.write(joined(&text.pieces(shown, Tokens(0))));
-        let tokens = written.tokens();
+        let written = self.write(&joined(&text.pieces(shown, Tokens(0))));
+        let tokens = written.tokens;
         Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
     }
 
@@ -137,12 +132,12 @@ impl<'a> Source<'a> {
     /// What is shown in the place of a part that could not be made. It blanks no other.
     pub(crate) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-        let written = self.write(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
+        let written = self.write(&format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
         Some(Box::new(Whole { written, omitted: vec![why], shows: Vec::new() }))
     }
 
-    fn write(&self, text: String) -> Written {
-        Written::new(text, &self.renderer, self.is_behind_history)
+    fn write(&self, text: &str) -> RenderedPiece {
+        write(text, &self.renderer, self.is_behind_history)
     }
 }
 
@@ -174,42 +169,12 @@ impl Shortens for JsonText {
     }
 }
 
-impl Written {
-    fn new(text: String, renderer: &Renderer<'_>, is_behind_history: bool) -> Self {
-        if is_behind_history {
-            return Self::Behind(renderer.section(&text));
-        }
-        let tokens = count_in_blocks(renderer.count, &text);
-        Self::Above(text, tokens)
+/// A text above what was said, which every format has; or behind it, where formats of messages have a place of its own for it.
+fn write(text: &str, renderer: &Renderer<'_>, is_behind_history: bool) -> RenderedPiece {
+    if is_behind_history {
+        return renderer.section(text);
     }
-
-    fn tokens(&self) -> Tokens {
-        match self {
-            Self::Above(_, tokens) | Self::Beside(_, tokens) => *tokens,
-            Self::Behind(piece) => piece.tokens,
-        }
-    }
-
-    fn put_into(&self, prompt: &mut Assembly) {
-        match self {
-            Self::Above(text, tokens) => prompt.text(text, *tokens),
-            Self::Behind(piece) => prompt.add(piece),
-            Self::Beside(what, tokens) => prompt.beside(what, *tokens),
-        }
-    }
-
-    /// Puts it into a prompt in pieces.
-    fn put_pieces_into(&self, prompt: &mut Assembly, pieces: &[TextPiece], count: &dyn TokenCounter) {
-        match self {
-            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, pieces, count)),
-            Self::Behind(piece) => {
-                let text = piece.only_text();
-                let spans = spans(text, piece.tokens, pieces, count).into();
-                prompt.add(&RenderedPiece { spans, ..piece.clone() });
-            }
-            Self::Beside(..) => self.put_into(prompt),
-        }
-    }
+    RenderedPiece::text(text, vec![Span::unsaid(count_in_blocks(renderer.count, text), text.len())])
 }
 
 /// Where the pieces of a text of so many tokens stand. What its format adds is counted with the last one.
@@ -228,24 +193,39 @@ fn spans(text: &str, tokens: Tokens, pieces: &[TextPiece], count: &dyn TokenCoun
 
 impl Content for Whole {
     fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.written.tokens())
+        Ok(self.written.tokens)
     }
 
     fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.written.tokens())
+        Ok(self.written.tokens)
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        self.written.put_into(prompt);
-        let (tokens, omitted, shows) = (self.written.tokens(), self.omitted.clone(), self.shows.clone());
+        prompt.add(&self.written);
+        let (tokens, omitted, shows) = (self.written.tokens, self.omitted.clone(), self.shows.clone());
         PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
     }
 }
 
+impl Content for Beside {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+        prompt.beside(&self.what, self.tokens);
+        PartOutcome { tokens: self.tokens, ..PartOutcome::default() }
+    }
+}
+
 impl<T: Shortens> Bounded<'_, T> {
-    fn with(&self, shown: usize) -> Written {
+    fn with(&self, shown: usize) -> RenderedPiece {
         let pieces = self.text.pieces(shown, self.tokens);
-        Written::new(joined(&pieces), &self.renderer, self.is_behind_history)
+        write(&joined(&pieces), &self.renderer, self.is_behind_history)
     }
 }
 
@@ -254,7 +234,7 @@ impl<T: Shortens> Content for Bounded<'_, T> {
         if self.tokens <= min {
             return Ok(self.tokens);
         }
-        Ok(self.with(0).tokens().max(min).min(self.tokens))
+        Ok(self.with(0).tokens.max(min).min(self.tokens))
     }
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
@@ -265,18 +245,20 @@ impl<T: Shortens> Content for Bounded<'_, T> {
             for _ in 0..12 {
                 let middle = low.midpoint(high);
                 let written = self.with(middle);
-                if written.tokens() <= limit { (low, self.written) = (middle, written) } else { high = middle }
+                if written.tokens <= limit { (low, self.written) = (middle, written) } else { high = middle }
             }
             self.shown = low;
         }
-        Ok(self.written.tokens())
+        Ok(self.written.tokens)
     }
 
     fn render(&self, prompt: &mut Assembly) -> PartOutcome {
         let pieces = self.text.pieces(self.shown, self.tokens);
-        self.written.put_pieces_into(prompt, &pieces, self.renderer.count);
+        let tokens = self.written.tokens;
+        let spans = spans(self.written.only_text(), tokens, &pieces, self.renderer.count).into();
+        prompt.add(&RenderedPiece { spans, ..self.written.clone() });
         PartOutcome {
-            tokens: self.written.tokens(),
+            tokens,
             shortened: self.shown < self.text.whole(),
             omitted: self.text.omitted(self.shown),
             shows: self.text.shows(self.shown),
