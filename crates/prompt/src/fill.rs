@@ -110,7 +110,7 @@ fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
 /// Renders the parts in their order, and marks up to where the next prompt may well begin with the same.
 fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
     let spec = from.spec;
-    let mut body = Assembly::new(&from.renderer);
+    let mut body = Assembly::new(from.renderer);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes;

@@ -88,10 +88,10 @@ pub(super) trait Content {
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking>;
 
     /// Puts it into a prompt, as it was settled.
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome;
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome;
 
     /// Puts what stands behind all other parts of a prompt into it, as it was settled; most have nothing there.
-    fn render_last(&self, _prompt: &mut Assembly) -> PartOutcome {
+    fn render_last(&self, _prompt: &mut Assembly<'_>) -> PartOutcome {
         PartOutcome::default()
     }
 }

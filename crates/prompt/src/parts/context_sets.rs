@@ -194,7 +194,7 @@ impl Content for Sets<'_> {
         Ok(self.granted)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let (texts, mut outcome) = self.written(false);
         if texts.is_empty() {
             return outcome;
@@ -207,7 +207,7 @@ impl Content for Sets<'_> {
         outcome
     }
 
-    fn render_last(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render_last(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let (texts, mut outcome) = self.written(true);
         if texts.is_empty() {
             return outcome;

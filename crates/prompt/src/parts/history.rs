@@ -71,7 +71,7 @@ impl Content for Framed<'_> {
         Ok(self.with_frame(self.excerpt.tokens))
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let tokens = prompt.section(self.frame, self.size, &self.history.shown(&self.excerpt));
         let omitted = self.history.omitted(&self.excerpt);
         let shows = self.history.shows(&self.excerpt);

@@ -148,7 +148,7 @@ impl Content for Task<'_> {
         Ok(taken)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written.clone()).collect();
         let tokens = prompt.section(self.frame, self.frame_size, &shown);
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();

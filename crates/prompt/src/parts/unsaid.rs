@@ -200,7 +200,7 @@ impl Content for Whole {
         Ok(self.written.tokens)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         prompt.add(&self.written);
         let (tokens, omitted, shows) = (self.written.tokens, self.omitted.clone(), self.shows.clone());
         PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
@@ -216,7 +216,7 @@ impl Content for Beside {
         Ok(self.tokens)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         prompt.beside(&self.what, self.tokens);
         PartOutcome { tokens: self.tokens, ..PartOutcome::default() }
     }
@@ -252,7 +252,7 @@ impl<T: Shortens> Content for Bounded<'_, T> {
         Ok(self.written.tokens)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let pieces = self.text.pieces(self.shown, self.tokens);
         let tokens = self.written.tokens;
         let spans = spans(self.written.only_text(), tokens, &pieces, self.renderer.count).into();
