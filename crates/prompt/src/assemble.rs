@@ -13,7 +13,7 @@ use crate::{
     pieces::PromptPieces,
     placed::{Around, Joined, PlacedPiece, Span},
     provider::Provider,
-    rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
+    rendered::{Frame, PieceBody, RenderedPiece},
     renderer::Renderer,
     responses, strict,
     tool_names::ToolNames,
@@ -71,14 +71,13 @@ impl<'a> Assembly<'a> {
     }
 
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(&mut self, frame: Frame, size: FrameSize, shown: &[RenderedPiece]) -> Tokens {
+    pub(super) fn section(&mut self, frame: Frame, shown: &[RenderedPiece]) -> Tokens {
         if shown.is_empty() {
             return Tokens(0);
         }
-        let tag = |tag: &'static str| if self.by.format == Format::Text { tag } else { "" };
-        let (open, close) = (tag(frame.0), tag(frame.1));
+        let Frame { open: (open, open_tokens), close: (close, close_tokens) } = frame;
         self.pieces.add(open, Tokens(0));
-        self.put_text(open, &[Span::unsaid(size.open, open.len())]);
+        self.put_text(open, &[Span::unsaid(open_tokens, open.len())]);
         // A long history is moved once.
         let texts = shown.iter().filter_map(|written| match &written.body {
             PieceBody::Text(text) => Some(text.len()),
@@ -86,9 +85,9 @@ impl<'a> Assembly<'a> {
         });
         self.text.reserve(texts.sum());
         shown.iter().for_each(|written| self.add(written));
-        self.pieces.add(close, size.both());
-        self.put_text(close, &[Span::unsaid(size.close, close.len())]);
-        size.both() + shown.iter().map(|written| written.tokens).sum()
+        self.pieces.add(close, frame.tokens());
+        self.put_text(close, &[Span::unsaid(close_tokens, close.len())]);
+        frame.tokens() + shown.iter().map(|written| written.tokens).sum()
     }
 
     /// Adds what was written.
