@@ -42,16 +42,13 @@ pub(super) trait Shortens {
 
     /// The names of what is left out where so much of it is shown.
     fn omitted(&self, shown: usize) -> Vec<String>;
-
-    /// The entries that it shows then.
-    fn shows(&self, shown: usize) -> Vec<Seq>;
 }
 
 /// A piece of a text.
 pub(super) struct TextPiece {
     pub(super) text: String,
-    /// The entry that says it, where it is a single one.
-    pub(super) seq: Option<Seq>,
+    /// The entries that say it.
+    pub(super) shows: Vec<Seq>,
     /// Whether something is shortened or left out there.
     pub(super) shortened: bool,
 }
@@ -157,15 +154,11 @@ impl Shortens for JsonText {
                 format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
             }
         };
-        vec![TextPiece { text, seq: Some(*shows), shortened }]
+        vec![TextPiece { text, shows: vec![*shows], shortened }]
     }
 
     fn omitted(&self, _: usize) -> Vec<String> {
         Vec::new()
-    }
-
-    fn shows(&self, _: usize) -> Vec<Seq> {
-        vec![self.about.shows]
     }
 }
 
@@ -186,17 +179,14 @@ fn spans(text: &str, tokens: Tokens, pieces: &[TextPiece], count: &dyn TokenCoun
         let words = words.get(..piece.text.len()).filter(|_| !is_last).unwrap_or(words);
         let size = if is_last { rest } else { count_in_blocks(count, words).min(rest) };
         (at, rest) = (at + words.len(), rest.minus(size));
-        Span { seq: piece.seq, shortened: piece.shortened, ..Span::unsaid(size, words.len()) }
+        let seq = piece.shows.first().copied().filter(|_| piece.shows.len() == 1);
+        Span { seq, shortened: piece.shortened, ..Span::unsaid(size, words.len()) }
     };
     pieces.iter().enumerate().map(span).collect()
 }
 
 impl Content for Whole {
     fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.written.tokens)
-    }
-
-    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
         Ok(self.written.tokens)
     }
 
@@ -209,10 +199,6 @@ impl Content for Whole {
 
 impl Content for Beside {
     fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.tokens)
-    }
-
-    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
         Ok(self.tokens)
     }
 
@@ -261,7 +247,7 @@ impl<T: Shortens> Content for Bounded<'_, T> {
             tokens,
             shortened: self.shown < self.text.whole(),
             omitted: self.text.omitted(self.shown),
-            shows: self.text.shows(self.shown),
+            shows: pieces.into_iter().flat_map(|piece| piece.shows).collect(),
             passes: false,
         }
     }

@@ -2,7 +2,6 @@
 
 use callboard_core::{
     count::Tokens,
-    id::Seq,
     prompt::{
         PartName, Shares,
         escape::{escape, page_line},
@@ -73,11 +72,12 @@ impl Shortens for Lines<'_> {
         let (left_out, shown) = self.split(shown);
         let [one, many] = ["1 variable that was set longer ago", "# variables that were set longer ago"];
         let older = left_out_note(left_out.len(), one, many, &self.fetch);
-        let head = TextPiece { text: format!("{HEADING}\n{older}"), seq: None, shortened: !left_out.is_empty() };
+        let head =
+            TextPiece { text: format!("{HEADING}\n{older}"), shows: Vec::new(), shortened: !left_out.is_empty() };
         let is_cut = |line: &VariableLine<'_>| is_cut(&line.variable.display);
         let lines = shown.iter().map(|line| TextPiece {
             text: line.text.clone(),
-            seq: Some(line.variable.seq),
+            shows: vec![line.variable.seq],
             shortened: is_cut(line),
         });
         let mut pieces: Vec<_> = [head].into_iter().chain(lines).collect();
@@ -94,9 +94,5 @@ impl Shortens for Lines<'_> {
 
     fn omitted(&self, shown: usize) -> Vec<String> {
         self.split(shown).0.iter().map(|line| line.variable.name.to_string()).collect()
-    }
-
-    fn shows(&self, shown: usize) -> Vec<Seq> {
-        self.split(shown).1.iter().map(|line| line.variable.seq).collect()
     }
 }
