@@ -87,6 +87,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::{
+    assemble::Assembled,
     excerpt::History,
     fill::{Filled, fill},
     part::Source,
@@ -332,7 +333,8 @@ pub fn prompt_of(
     let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed } = fill(&mut from)?;
+    let Filled { made, parts, tokens, shows, subjects } = fill(&mut from)?;
+    let Assembled { body, pieces, placed, renamed, .. } = made;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(_) if spec.provider.is_strict() => true,
