@@ -288,15 +288,8 @@ impl<'a> History<'a> {
         let before = self.cache.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
         let level_of = |at| if at == cut { first } else { level };
         let shown = (cut..self.task).map(|at| self.size(at, level_of(at))).sum::<Tokens>();
-        let kept = Default::default();
-        Excerpt {
-            kept,
-            cut,
-            first,
-            level,
-            left_out: Some(before),
-            tokens: shown + self.renderer.size(&[self.left_out(before)]),
-        }
+        let tokens = shown + self.renderer.size(&[self.left_out(before)]);
+        Excerpt { cut, first, level, left_out: Some(before), tokens, ..Excerpt::default() }
     }
 
     /// What it takes to say that something is left out.
