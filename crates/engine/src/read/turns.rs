@@ -73,11 +73,10 @@ impl Session {
     pub async fn turn(&self, viewer: &Viewer, seq: Seq) -> Result<TurnView, Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
-        let (entry, turn) = self.requested(seq, &view).await?;
-        let turns = [(entry, turn)];
+        let turns = [self.requested(seq, &view).await?];
         let answers = self.answers(&state, &turns).await?;
-        let [(entry, turn)] = turns;
-        Ok(turn_view(&entry, &turn, &answers))
+        let [(entry, turn)] = &turns;
+        Ok(turn_view(entry, turn, &answers))
     }
 
     /// The prompt of a turn as it was sent, made again from the journal. It is what the model was shown then, so it is for
