@@ -230,11 +230,9 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
     };
     let text = spoken.text.trim();
     let shown = one_line(text, chars);
-    let found: Vec<usize> = finder.find(text).into_iter().map(|(_, at)| at).collect();
-    let mut around = String::new();
-    for at in found.iter().filter(|at| **at > chars).take(SHOWN_IDENTIFIERS) {
-        around += &format!(" … {}", near(text, *at));
-    }
+    let found = finder.find(text);
+    let around = found.iter().map(|(_, at)| *at).filter(|at| *at > chars).take(SHOWN_IDENTIFIERS);
+    let around: String = around.map(|at| format!(" … {}", near(text, at))).collect();
     let calls: String = spoken
         .message
         .tool_calls
@@ -243,7 +241,8 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
         .collect();
     let who = if spoken.message.tool_call_id.is_some() { "result".to_owned() } else { spoken.speaker() };
     let weight = base + 3 * u32::from(!found.is_empty());
-    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), finder.held_in(text))
+    let named = found.into_iter().map(|(which, _)| which).collect();
+    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), named)
 }
 
 /// The beginning of a text in one line.
