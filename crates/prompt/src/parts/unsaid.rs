@@ -1,7 +1,5 @@
 //! What nobody said, as parts show it: a text in full, or as much of one as fits in a share of the budget.
 
-use serde::Serialize;
-
 use callboard_core::{
     count::{TokenCounter, Tokens, count_in_blocks},
     id::Seq,
@@ -11,11 +9,9 @@ use callboard_core::{
 use crate::{
     Lacking,
     assemble::Assembly,
-    labels::marked,
     parts::{Content, PartOutcome, Source},
     placed::Span,
     rendered::{RenderedPiece, Renderer},
-    shorten::ends_around,
 };
 
 /// A text that is there in full.
@@ -67,21 +63,6 @@ fn joined(pieces: &[TextPiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
-/// What is told of a value that is shown as JSON under a heading.
-pub(super) struct Json {
-    pub(super) heading: &'static str,
-    /// How to get the whole, where that is on offer.
-    pub(super) fetch: String,
-    /// The entry that has it.
-    pub(super) shows: Seq,
-}
-
-/// A value as JSON. What does not fit loses its middle.
-struct JsonText {
-    about: Json,
-    json: String,
-}
-
 /// As much of a text as fits.
 struct Bounded<'a, T> {
     text: T,
@@ -118,14 +99,6 @@ impl<'a> Source<'a> {
         Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
     }
 
-    /// As much of a value, as JSON, as fits in what its part gets of the budget.
-    pub(super) fn json(&self, about: Json, value: &impl Serialize) -> Option<Box<dyn Content + 'a>> {
-        match serde_json::to_string_pretty(value) {
-            Ok(json) => self.bounded(JsonText { about, json: escape(&json) }),
-            Err(error) => self.failed(about.heading, &error.to_string()),
-        }
-    }
-
     /// What is shown in the place of a part that could not be made. It blanks no other.
     pub(crate) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -135,30 +108,6 @@ impl<'a> Source<'a> {
 
     fn write(&self, text: &str) -> RenderedPiece {
         write(text, &self.renderer, self.is_behind_history)
-    }
-}
-
-impl Shortens for JsonText {
-    fn whole(&self) -> usize {
-        self.json.len()
-    }
-
-    fn pieces(&self, shown: usize, tokens: Tokens) -> Vec<TextPiece> {
-        let Self { about: Json { heading, fetch, shows }, json } = self;
-        let shortened = shown < self.whole();
-        let text = match shortened {
-            false => format!("{heading}\n{json}\n\n"),
-            true => {
-                let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
-                // What is behind the note may begin anywhere.
-                format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
-            }
-        };
-        vec![TextPiece { text, shows: vec![*shows], shortened }]
-    }
-
-    fn omitted(&self, _: usize) -> Vec<String> {
-        Vec::new()
     }
 }
 
