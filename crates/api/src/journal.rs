@@ -1,9 +1,7 @@
 //! The journal: reading it, following it, searching it.
 
-use std::sync::Arc;
-
 use callboard_core::{
-    id::{AgentName, RunId, Seq, SessionId, ThreadId},
+    id::{AgentName, Seq, SessionId, ThreadId},
     schema::Saying,
 };
 use callboard_prompt::why::Finding;
@@ -120,19 +118,6 @@ pub const DELTA: &str = "turn.delta";
 
 /// The type of an event that tells an agent that entries which it sees say something else now. It names none.
 pub const REWRITTEN: &str = "entries.changed";
-
-/// A piece of a model's answer as it arrives. It is not stored and not sent again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Delta {
-    /// The run.
-    pub run: RunId,
-    /// The number of the turn in its run.
-    pub turn: u64,
-    /// The agent whose model answers.
-    pub agent: AgentName,
-    /// The piece of text.
-    pub text: Arc<str>,
-}
 
 /// The text whose history is asked for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]

@@ -47,7 +47,7 @@ pub use callboard_core::{
     conversation::{
         MessageReceipt as AddedMessage, MessageView as Message, ToolCall, settings::ThreadPatch as PutThread,
     },
-    count::Usage as ReportedUsage,
+    count::{Cost, Usage as ReportedUsage},
     directive::{Directed, FormRequest, NewOrUpdate, Recipient, SetUpdate as ContextSetUpdate, schema_for::SchemaFor},
     document::{DocumentOutcome, MediaType, PutDocument as NewDocument},
     file::{FoundFile as ContextFile, Match as FileMatch},
@@ -63,7 +63,10 @@ pub use callboard_core::{
     },
     prompt::{Format, LayoutName as Layout},
     recall::{RecallRole, Source as RecallSource},
-    run::{NewRun, RunKind, Used},
+    run::{
+        NewRun, RunKind, Used,
+        view::{Delta, TurnView as Turn},
+    },
     schema::Label,
     session::SessionPatch,
     step::{

@@ -1,6 +1,9 @@
 //! What is known of a session at a glance.
 
-use callboard_core::overview::{LargestPrompt, LastEntry, RunOverview};
+use callboard_core::{
+    count::Cost,
+    overview::{LargestPrompt, LastEntry, RunOverview},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,15 +34,6 @@ pub struct SessionOverview {
     /// What its turns cost, as far as the server knows prices: turns of models without a price are not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-}
-
-/// What something costs by the prices with which the server was started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Cost {
-    /// The amount.
-    pub amount: f64,
-    /// The currency, such as `USD`.
-    pub currency: String,
 }
 
 /// What the turns of a session used.

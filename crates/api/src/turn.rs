@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use callboard_core::{
     conversation::{MessageReceipt, given::GivenCall},
-    count::{GivenUsage, Tokens},
+    count::GivenUsage,
     directive::Directed,
-    id::{AgentName, RunId, Seq, ThreadId},
+    id::{AgentName, Seq, ThreadId},
+    run::view::TurnView,
     schema::Saying,
-    time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    Cost, Directive, Prompt, ReportedUsage,
+    Directive, Prompt,
     query::{list_or_null, number},
 };
 
@@ -66,56 +66,11 @@ pub struct TurnAnswered {
     pub repaired: Vec<usize>,
 }
 
-/// A turn: a model was asked.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Turn {
-    /// Its number: that of the entry that requested it.
-    #[schema(value_type = u64)]
-    pub turn: Seq,
-    /// The agent whose model was asked.
-    #[schema(value_type = String)]
-    pub agent: AgentName,
-    /// The thread in which the agent speaks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub thread: Option<ThreadId>,
-    /// The entry that requested it.
-    #[schema(value_type = u64)]
-    pub seq: Seq,
-    /// When it was requested.
-    #[schema(value_type = String, format = DateTime)]
-    pub at: Timestamp,
-    /// The run, if it is a turn of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub run: Option<RunId>,
-    /// The number of the turn in its run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn_of_run: Option<u64>,
-    /// The model, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The size of its prompt, as Callboard counts.
-    #[schema(value_type = u64)]
-    pub tokens: Tokens,
-    /// The tokens that the provider counted, if it said so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<ReportedUsage>,
-    /// What it cost, if its usage and the price of its model are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-    /// Whether it was answered, or is known to have failed.
-    pub answered: bool,
-    /// Whether it failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub failed: bool,
-}
-
 /// A page of turns, the newest first.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TurnList {
     /// The turns.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<TurnView>,
     /// The cursor of the page with older turns; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,

@@ -7,7 +7,7 @@ use std::{fmt, iter::Sum, ops};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub(crate) use self::usage::of_object;
-pub use self::usage::{GivenUsage, Usage};
+pub use self::usage::{Cost, GivenUsage, Usage};
 use crate::number;
 
 /// A number of tokens in some vocabulary.

@@ -120,6 +120,20 @@ pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) ->
     T::deserialize(deserializer).map(Some)
 }
 
+/// All texts in a value, in their order; names of fields are none.
+pub fn texts_in(value: &Value) -> Vec<&str> {
+    let (mut texts, mut rest) = (Vec::new(), vec![value]);
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(text) => texts.push(text.as_str()),
+            Value::Array(all) => rest.extend(all.iter().rev()),
+            Value::Object(fields) => rest.extend(fields.values().rev()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    texts
+}
+
 /// Drops a value however deep it is nested: dropping it level by level could use up the stack.
 pub(crate) fn forget(value: Value) {
     let mut rest = vec![value];

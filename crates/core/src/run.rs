@@ -18,6 +18,7 @@ mod team;
 mod tools;
 pub mod turn;
 pub mod turn_facts;
+pub mod view;
 
 pub use self::{
     due::Due,

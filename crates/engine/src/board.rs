@@ -97,11 +97,7 @@ impl Board {
                 return Ok((loaded, row));
             }
         }
-        Err(callboard_store::Error::Damaged {
-            what: format!("the journal of {id}"),
-            detail: "its entries do not follow on each other".to_owned(),
-        }
-        .into())
+        Err(Error::damaged(format!("the journal of {id}"), "its entries do not follow on each other"))
     }
 
     /// Reads a session as of this head from the store; `None` if its journal was changed meanwhile.

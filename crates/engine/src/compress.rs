@@ -19,12 +19,8 @@ use callboard_prompt::{
         plan::{Aim, Outlook},
     },
 };
-use callboard_store::{Order, Query};
 
-use crate::{blocking::off_runtime, error::Error, session::Session};
-
-/// How many messages are read at once.
-const PAGE: usize = 4096;
+use crate::{blocking::off_runtime, error::Error, journal::Pages, session::Session};
 
 impl Session {
     /// Says what of a thread is to be compressed to reach an aim. It changes nothing.
@@ -62,17 +58,17 @@ impl Session {
         let wanted = Wanted::of(&state, thread, scope)?;
         let entries = self.entries_of(&state, &wanted).await?;
         self.live.confirm(&state).await?;
-        let read = Reading { state, wanted, entries, values: Values::new() };
-        let (mut read, mut material) = read.go_on().await?;
-        while let Err(Lacking::Values(texts)) = material {
-            read.values.extend(self.values_or_notes(texts, erased).await?);
-            (read, material) = read.go_on().await?;
+        let (read, mut values) = (Arc::new((state, wanted, entries)), Values::new());
+        loop {
+            let (read, at_hand) = (read.clone(), values.clone());
+            let material = move || Material::read(&read.0, &read.1, &read.2, &at_hand);
+            match off_runtime(material).await? {
+                Ok(material) => return off_runtime(move || look(material)).await,
+                Err(Lacking::Values(texts)) => values.extend(self.values_or_notes(texts, erased).await?),
+                Err(Lacking::Refused(error)) => return Err(error.into()),
+                Err(Lacking::Older) => return Err(Error::Closed),
+            }
         }
-        let material = material.map_err(|lacking| match lacking {
-            Lacking::Refused(error) => error.into(),
-            Lacking::Values(_) | Lacking::Older => Error::Closed,
-        })?;
-        off_runtime(move || look(material)).await
     }
 
     async fn entries_of(&self, state: &State, wanted: &Wanted) -> Result<Vec<Entry>, Error> {
@@ -80,40 +76,12 @@ impl Session {
             true => Vec::new(),
             false => self.live.store.read_each(self.id(), &wanted.each).await?,
         };
-        let mut after = wanted.after;
-        loop {
-            let query = Query {
-                seqs: after.next()..state.head.seq.next(),
-                types: vec![MessageAdded::TYPE.into()],
-                subjects: vec![thread_subject(&wanted.thread).into()],
-                order: Order::Forward,
-                limit: PAGE,
-            };
-            let page = self.live.store.read(self.id(), query).await?;
-            let is_last = page.len() < PAGE;
-            after = page.last().map_or(after, |entry| entry.header.seq);
+        let (types, subjects) = (vec![MessageAdded::TYPE.into()], vec![thread_subject(&wanted.thread).into()]);
+        let pages = Pages::of(&*self.live.store, self.id(), wanted.after, state.head.seq, types);
+        let mut pages = pages.about(subjects);
+        while let Some(page) = pages.next().await? {
             entries.extend(page);
-            if is_last {
-                return Ok(entries);
-            }
         }
-    }
-}
-
-/// What was read so far.
-struct Reading {
-    state: Arc<State>,
-    wanted: Wanted,
-    entries: Vec<Entry>,
-    values: Values,
-}
-
-impl Reading {
-    async fn go_on(self) -> Result<(Self, Result<Material, Lacking>), Error> {
-        let read = move || {
-            let material = Material::read(&self.state, &self.wanted, &self.entries, &self.values);
-            (self, material)
-        };
-        off_runtime(read).await
+        Ok(entries)
     }
 }

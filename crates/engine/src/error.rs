@@ -102,6 +102,11 @@ impl Error {
         }
     }
 
+    /// Something in the store is damaged.
+    pub(crate) fn damaged(what: impl Into<String>, detail: impl ToString) -> Self {
+        callboard_store::Error::Damaged { what: what.into(), detail: detail.to_string() }.into()
+    }
+
     /// Whether it is this conflict with what is there.
     pub fn is(&self, conflict: ConflictKind) -> bool {
         matches!(self, Self::Refused(Refusal::Conflict { kind, .. }) if *kind == conflict)
@@ -126,6 +131,6 @@ impl From<callboard_store::Error> for Error {
 
 impl From<callboard_recall::Error> for Error {
     fn from(error: callboard_recall::Error) -> Self {
-        callboard_store::Error::Damaged { what: "the index of recall".to_owned(), detail: error.to_string() }.into()
+        Self::damaged("the index of recall", error)
     }
 }

@@ -82,7 +82,7 @@ impl Export {
                 let text = self.store.value(&self.session, sha256).await?;
                 push(&mut lines, &Line::Text { sha256, text })?;
             }
-            lines.push_str(&line::write(entry).map_err(|error| damaged("the data of an entry", &error))?);
+            lines.push_str(&line::write(entry).map_err(|error| Error::damaged("the data of an entry", error))?);
             lines.push('\n');
         }
         self.at = match entries.last().map(Entry::head) {
@@ -103,12 +103,8 @@ fn is_none(count: &usize) -> bool {
 }
 
 fn push(lines: &mut String, line: &Line) -> Result<(), Error> {
-    let json = serde_json::to_string(line).map_err(|error| damaged("a line of an export", &error))?;
+    let json = serde_json::to_string(line).map_err(|error| Error::damaged("a line of an export", error))?;
     lines.push_str(&json);
     lines.push('\n');
     Ok(())
-}
-
-fn damaged(what: &str, error: &serde_json::Error) -> Error {
-    callboard_store::Error::Damaged { what: what.to_owned(), detail: error.to_string() }.into()
 }

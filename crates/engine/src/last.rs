@@ -4,6 +4,7 @@ use callboard_core::{
     entry::Entry,
     error::Error as Refusal,
     event::sentence,
+    json::texts_in,
     overview::LastEntry,
     view::{Projected, View},
     viewer::Viewer,
@@ -43,15 +44,8 @@ pub(crate) fn sentence_of(view: &View<'_>, seen: &Projected) -> String {
 
 /// Whether an entry says `words`, which are in lower case, or is about them.
 pub(crate) fn says(seen: &Projected, words: &str) -> bool {
-    fn found(value: &Value, words: &str) -> bool {
-        match value {
-            Value::String(text) => text.to_lowercase().contains(words),
-            Value::Array(all) => all.iter().any(|inner| found(inner, words)),
-            Value::Object(fields) => fields.values().any(|inner| found(inner, words)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
-    }
-    seen.subject.to_lowercase().contains(words) || found(&data(seen), words)
+    let has = |text: &str| text.to_lowercase().contains(words);
+    has(&seen.subject) || texts_in(&data(seen)).into_iter().any(has)
 }
 
 /// The data of an entry. What cannot be read has been refused before.

@@ -45,7 +45,6 @@ mod live;
 mod lock;
 mod master_keys;
 mod outside;
-mod overview;
 mod prompt_memory;
 mod read;
 mod recall;
@@ -69,7 +68,6 @@ pub use export::Export;
 pub use idempotency::record::{Claim, KeyedRequest};
 pub use live::job::{Ephemeral, Receipt};
 pub use outside::{Browsers, ContextFiles, Outside, Workflows};
-pub use overview::Overview;
 pub use prompt_memory::PromptMemory;
 pub use read::{
     entries::JournalQuery,
@@ -79,7 +77,7 @@ pub use read::{
     results::NodeResult,
     sessions::{SessionChange, SessionChanges},
     subscribe::Subscription,
-    turns::{SentPrompt, TurnView},
+    turns::SentPrompt,
 };
 pub use recall::{Embedder, ForeignPassage, FromElsewhere, NoVectors, PassageSource, RecallQuery, RecallSettings};
 pub use seal::{

@@ -67,16 +67,10 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Those of Callboard's own tools with these names that could do anything.
-    pub fn served(&self, names: &[&str]) -> BTreeSet<Arc<str>> {
-        let tools = names.iter().filter_map(|name| own_tool(name).ok());
+    /// Those of Callboard's own tools with these names, by which models know them, that could do anything.
+    pub fn served(&self, names: impl IntoIterator<Item: AsRef<str>>) -> BTreeSet<Arc<str>> {
+        let tools = names.into_iter().filter_map(|name| own_tool(name.as_ref()).ok());
         tools.filter(|tool| self.serves(tool)).map(|tool| tool.name.into()).collect()
-    }
-
-    /// Those among these tools, by the names that models know, that could do anything.
-    pub fn of_served(&self, names: BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
-        let can_do = |name: &Arc<str>| own_tool(name).is_ok_and(|tool| self.serves(tool));
-        names.into_iter().filter(can_do).collect()
     }
 
     /// Whether this tool could do anything: without a folder those for files cannot, and without browsers those for browsers.

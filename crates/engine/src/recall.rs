@@ -2,7 +2,7 @@
 //! store, beside the node's data. Who may see what of it, `read::recall` says.
 
 pub(crate) mod elsewhere;
-pub(crate) mod fill;
+mod fill;
 mod follow;
 mod indices;
 pub(crate) mod query;

@@ -1,6 +1,6 @@
 //! A session: what can be done with it, and what can be read of it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use callboard_core::{
     command::Command,
@@ -174,18 +174,15 @@ impl Session {
     /// Reads the long texts with these hashes.
     pub async fn values(&self, hashes: impl IntoIterator<Item = Hash>) -> Result<Values, Error> {
         let mut values = Values::new();
-        for hash in hashes {
-            if let std::collections::btree_map::Entry::Vacant(place) = values.entry(hash) {
-                match self.live.store.value(self.id(), hash).await? {
-                    Some(text) => drop(place.insert(text)),
-                    // Where the session has gone or the text was erased meanwhile, that is why.
-                    None => {
-                        let erased = self.live.refresh().await?.erased;
-                        let session = self.id().clone();
-                        return Err(if erased.is_zero() { missing(hash).into() } else { Error::Busy { session } });
-                    }
-                }
-            }
+        for hash in hashes.into_iter().collect::<BTreeSet<_>>() {
+            let Some(text) = self.live.store.value(self.id(), hash).await? else {
+                // Where the session has gone or the text was erased meanwhile, that is why.
+                let erased = self.live.refresh().await?.erased;
+                let session = self.id().clone();
+                let missing = || Error::damaged("a long text", format!("the one with the hash {hash} is not there"));
+                return Err(if erased.is_zero() { missing() } else { Error::Busy { session } });
+            };
+            values.insert(hash, text);
         }
         Ok(values)
     }
@@ -270,17 +267,10 @@ impl Listener {
     fn hears(&self, event: &Ephemeral) -> bool {
         let Ok(state) = self.session.known() else { return false };
         let hears = |view: View<'_>| match event {
-            Ephemeral::Delta { agent, .. } => view.hears(agent),
+            Ephemeral::Delta(delta) => view.hears(&delta.agent),
             Ephemeral::Browser { .. } => view.may_see(Share::Browser),
         };
         View::new(&state, &self.viewer, sizes()).is_ok_and(hears)
-    }
-}
-
-fn missing(hash: Hash) -> callboard_store::Error {
-    callboard_store::Error::Damaged {
-        what: "a long text".to_owned(),
-        detail: format!("the one with the hash {hash} is not there"),
     }
 }
 

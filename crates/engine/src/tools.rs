@@ -167,20 +167,15 @@ fn recalled_in_short(answer: &RecallAnswer) -> Value {
         }
     }
     let note = answer.note.or(found.is_empty().then_some("nothing was found: try other words"));
-    let mut told = Map::from_iter([("found".to_owned(), found.into())]);
-    if let Some(behind) = answer.behind {
-        told.insert(
-            "behind".to_owned(),
-            format!("{behind} entries are not searched yet: ask again in a moment").into(),
-        );
-    }
-    if !failed.is_empty() {
-        told.insert("failed".to_owned(), failed.into());
-    }
-    if let Some(note) = note {
-        told.insert("note".to_owned(), note.into());
-    }
-    told.into()
+    let behind = answer.behind.map(|behind| format!("{behind} entries are not searched yet: ask again in a moment"));
+    let failed = (!failed.is_empty()).then_some(failed);
+    let told = [
+        ("found", Some(Value::from(found))),
+        ("behind", behind.map(Value::from)),
+        ("failed", failed.map(Value::from)),
+        ("note", note.map(Value::from)),
+    ];
+    told.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// A passage from elsewhere as a model is told of it.

@@ -13,19 +13,16 @@ use crate::{
     pieces::PromptPieces,
     placed::{Around, Joined, PlacedPiece, Span},
     provider::Provider,
-    rendered::{Frame, FrameSize, PieceBody, RenderedPiece},
+    rendered::{Frame, PieceBody, RenderedPiece},
     renderer::Renderer,
     responses, strict,
     tool_names::ToolNames,
 };
 
 /// A prompt in the making.
-pub(super) struct Assembly {
-    format: Format,
-    provider: Provider,
-    signs_calls: bool,
-    /// The names of the tools that are offered with it.
-    offered: Vec<String>,
+pub(super) struct Assembly<'a> {
+    /// In what form it is, and for whom.
+    by: Renderer<'a>,
     text: String,
     messages: Vec<Value>,
     pieces: PromptPieces,
@@ -48,19 +45,14 @@ pub(super) struct Assembled {
     pub(super) around: Around,
 }
 
-impl Assembly {
+impl<'a> Assembly<'a> {
     /// A prompt with nothing in it.
-    pub(super) fn new(by: &Renderer<'_>) -> Self {
-        let Renderer { format, provider, signs_calls, offered, .. } = *by;
-        let offered = offered.iter().map(|tool| tool.name.clone()).collect();
+    pub(super) fn new(by: Renderer<'a>) -> Self {
         Self {
-            format,
-            provider,
-            signs_calls,
-            offered,
+            by,
             text: String::new(),
             messages: Vec::new(),
-            pieces: PromptPieces::new(format),
+            pieces: PromptPieces::new(by.format),
             part: "".into(),
             placed: Vec::new(),
             marks: Vec::new(),
@@ -78,26 +70,14 @@ impl Assembly {
         self.place(&Span::unsaid(tokens, 0), None, 0);
     }
 
-    /// Adds to what every format has as text.
-    pub(super) fn text(&mut self, text: &str, tokens: Tokens) {
-        self.text_of(text, &[Span::unsaid(tokens, text.len())]);
-    }
-
-    /// Adds to what every format has as text what entries say.
-    pub(super) fn text_of(&mut self, text: &str, spans: &[Span]) {
-        self.pieces.add(text, spans.iter().map(|span| span.tokens).sum());
-        self.put_text(text, spans);
-    }
-
     /// Adds what was said, in tags where the format is text. Its size; nothing has none.
-    pub(super) fn section(&mut self, frame: Frame, size: FrameSize, shown: &[RenderedPiece]) -> Tokens {
+    pub(super) fn section(&mut self, frame: Frame, shown: &[RenderedPiece]) -> Tokens {
         if shown.is_empty() {
             return Tokens(0);
         }
-        let tag = |tag: &'static str| if self.format == Format::Text { tag } else { "" };
-        let (open, close) = (tag(frame.0), tag(frame.1));
+        let Frame { open: (open, open_tokens), close: (close, close_tokens) } = frame;
         self.pieces.add(open, Tokens(0));
-        self.put_text(open, &[Span::unsaid(size.open, open.len())]);
+        self.put_text(open, &[Span::unsaid(open_tokens, open.len())]);
         // A long history is moved once.
         let texts = shown.iter().filter_map(|written| match &written.body {
             PieceBody::Text(text) => Some(text.len()),
@@ -105,9 +85,9 @@ impl Assembly {
         });
         self.text.reserve(texts.sum());
         shown.iter().for_each(|written| self.add(written));
-        self.pieces.add(close, size.both());
-        self.put_text(close, &[Span::unsaid(size.close, close.len())]);
-        size.both() + shown.iter().map(|written| written.tokens).sum()
+        self.pieces.add(close, frame.tokens());
+        self.put_text(close, &[Span::unsaid(close_tokens, close.len())]);
+        frame.tokens() + shown.iter().map(|written| written.tokens).sum()
     }
 
     /// Adds what was written.
@@ -162,11 +142,11 @@ impl Assembly {
         let has_system = !self.text.is_empty();
         let names = self.tool_names();
         let (pieces, mut placed) = (self.pieces, self.placed);
-        let (body, joined) = match self.format {
+        let (body, joined) = match self.by.format {
             Format::Text => (Body::Text(self.text), Joined::default()),
             Format::OpenAi => {
-                let (mut messages, joined) = chat(self.messages, self.provider, &names, has_system);
-                if self.signs_calls {
+                let (mut messages, joined) = chat(self.messages, self.by.provider, &names, has_system);
+                if self.by.signs_calls {
                     openai::sign_calls(&mut messages);
                 }
                 if has_system {
@@ -175,7 +155,7 @@ impl Assembly {
                 (Body::Messages(messages), joined)
             }
             Format::Responses => {
-                let (messages, joined) = chat(self.messages, self.provider, &names, false);
+                let (messages, joined) = chat(self.messages, self.by.provider, &names, false);
                 let (body, items) = responses::body(self.text, messages);
                 (body, joined.then(&items))
             }
@@ -187,7 +167,7 @@ impl Assembly {
         };
         let around = Around { has_system, ..joined.around };
         joined.place(&mut placed);
-        if has_system && self.format == Format::OpenAi {
+        if has_system && self.by.format == Format::OpenAi {
             placed.iter_mut().for_each(put_behind_system);
         }
         Assembled { body, pieces, placed, renamed: names.renamed(), around }
@@ -195,11 +175,12 @@ impl Assembly {
 
     /// What tools are called in it.
     fn tool_names(&self) -> ToolNames {
-        let offered = self.offered.iter().map(String::as_str);
-        match self.format {
-            Format::Anthropic => ToolNames::new(self.format, self.provider, offered, anthropic::called(&self.messages)),
+        let Renderer { format, provider, offered, .. } = self.by;
+        let offered = offered.iter().map(|tool| tool.name.as_str());
+        match format {
+            Format::Anthropic => ToolNames::new(format, provider, offered, anthropic::called(&self.messages)),
             Format::Text | Format::OpenAi | Format::Responses => {
-                ToolNames::new(self.format, self.provider, offered, openai::called(&self.messages))
+                ToolNames::new(format, provider, offered, openai::called(&self.messages))
             }
         }
     }

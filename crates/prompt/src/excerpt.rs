@@ -9,6 +9,7 @@ use callboard_core::{
 
 use crate::{
     Lacking,
+    fetch::READ_MESSAGES,
     history_cache::{HistoryCache, Piece},
     rendered::{RenderedPiece, Renderer},
     shorten::water_level,
@@ -287,15 +288,8 @@ impl<'a> History<'a> {
         let before = self.cache.pieces().get(cut).and_then(Piece::seq).unwrap_or(self.head.next());
         let level_of = |at| if at == cut { first } else { level };
         let shown = (cut..self.task).map(|at| self.size(at, level_of(at))).sum::<Tokens>();
-        let kept = Default::default();
-        Excerpt {
-            kept,
-            cut,
-            first,
-            level,
-            left_out: Some(before),
-            tokens: shown + self.renderer.size(&[self.left_out(before)]),
-        }
+        let tokens = shown + self.renderer.size(&[self.left_out(before)]);
+        Excerpt { cut, first, level, left_out: Some(before), tokens, ..Excerpt::default() }
     }
 
     /// What it takes to say that something is left out.
@@ -305,7 +299,7 @@ impl<'a> History<'a> {
 
     /// Says that older entries are left out.
     fn left_out(&self, before: Seq) -> Utterance {
-        let fetch = self.renderer.reads().messages("fetch it as older messages of the thread");
+        let fetch = self.renderer.by("fetch it as older messages of the thread", READ_MESSAGES);
         Utterance::note(Kind::LeftOut(format!("[what was said before entry {before} is left out here{fetch}]")))
     }
 }

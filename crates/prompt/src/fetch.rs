@@ -40,4 +40,4 @@ pub(super) fn entry(seq: Seq) -> String {
 }
 
 const READ_MESSAGE: &str = "read_message";
-const READ_MESSAGES: &str = "read_messages";
+pub(super) const READ_MESSAGES: &str = "read_messages";

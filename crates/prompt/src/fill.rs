@@ -1,6 +1,6 @@
 //! Filling a budget: what must be in a prompt comes first, what is left is shared, and all of it is put together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use callboard_core::{
     count::{BYTES, Factor, Tokens},
@@ -10,25 +10,20 @@ use callboard_core::{
 };
 
 use crate::{
-    Body, Lacking, PartReport, ResolvedSpec,
+    Lacking, PartReport, ResolvedSpec,
     assemble::{Assembled, Assembly},
     part::{Changes, Content, Part, PartOutcome, Source},
     parts,
-    pieces::PromptPieces,
-    placed::{AROUND, PlacedPiece},
+    placed::AROUND,
 };
 
 /// A prompt that fits.
 pub(super) struct Filled {
+    pub(super) made: Assembled,
     pub(super) parts: Vec<PartReport>,
-    pub(super) body: Body,
-    pub(super) pieces: PromptPieces,
-    pub(super) placed: Vec<PlacedPiece>,
     pub(super) tokens: Tokens,
     pub(super) shows: Vec<(Seq, Seq)>,
     pub(super) subjects: BTreeSet<String>,
-    /// What tools are called in it that have another name, with that.
-    pub(super) renamed: BTreeMap<String, String>,
 }
 
 /// A part that has something to say.
@@ -59,11 +54,7 @@ pub(super) fn fill(from: &mut Source<'_>) -> Result<Filled, Lacking> {
         claims.push(Claim { part, content, allowed, least });
     }
     grant(spec, &mut claims)?;
-    let shown = |claim: &Claim<'_>, filled: &Filled| filled.parts.iter().any(|part| part.name == claim.part.name);
-    let mut filled = put_together(from, &claims)?;
-    let subjects = claims.iter().filter(|claim| shown(claim, &filled));
-    filled.subjects = subjects.flat_map(|claim| (claim.part.subjects)(from.view, from.agent)).collect();
-    Ok(filled)
+    put_together(from, &claims)
 }
 
 /// The most that a part may have in this thread, where the thread says so.
@@ -110,18 +101,14 @@ fn grant(spec: &ResolvedSpec, claims: &mut [Claim<'_>]) -> Result<(), Lacking> {
 /// Renders the parts in their order, and marks up to where the next prompt may well begin with the same.
 fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacking> {
     let spec = from.spec;
-    let mut body = Assembly::new(&from.renderer);
+    let mut body = Assembly::new(from.renderer);
     let (mut parts, mut shows, mut is_kept) = (Vec::new(), Vec::new(), true);
     for (at, claim) in claims.iter().enumerate() {
         let changes = claim.part.changes;
         body.begin(claim.part.name);
-        let PartOutcome { tokens, omitted, shortened, shows: shown, passes } = claim.content.render(&mut body);
-        shows.extend(shown);
-        if tokens > Tokens(0) {
-            let name = claim.part.name.to_owned();
-            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
-            is_kept &= !passes && changes != Changes::Always;
-        }
+        let outcome = claim.content.render(&mut body);
+        is_kept &= outcome.tokens == Tokens(0) || !(outcome.passes || changes == Changes::Always);
+        report(&mut parts, &mut shows, &claim.part, outcome);
         let is_next_alike = claims.get(at + 1).is_some_and(|next| next.part.changes == changes);
         if is_kept && (!is_next_alike || changes == Changes::Grows) {
             body.mark();
@@ -129,18 +116,13 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     }
     for claim in claims {
         body.begin(claim.part.name);
-        let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = claim.content.render_last(&mut body);
-        shows.extend(shown);
-        if tokens > Tokens(0) {
-            let name = claim.part.name.to_owned();
-            report(&mut parts, &claim.part, PartReport { name, tokens, shortened, omitted });
-        }
+        report(&mut parts, &mut shows, &claim.part, claim.content.render_last(&mut body));
     }
-    let Assembled { body, pieces, mut placed, renamed, around } = body.finish();
-    let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(around));
+    let mut made = body.finish();
+    let (allowed, cost) = (from.renderer.envelope(), from.renderer.envelope_of(made.around));
     // It stands before any text of the session's own that has its name.
     let of_part = parts.iter_mut().find(|part| part.name == AROUND).map(|part| &mut part.tokens);
-    let of_piece = placed.iter_mut().find(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
+    let of_piece = made.placed.iter_mut().find(|piece| *piece.part == *AROUND && piece.tokens > Tokens(0));
     of_part
         .into_iter()
         .chain(of_piece.map(|piece| &mut piece.tokens))
@@ -152,23 +134,28 @@ fn put_together(from: &Source<'_>, claims: &[Claim<'_>]) -> Result<Filled, Lacki
     }
     shows.retain(|seq| *seq > Seq::ZERO);
     let tokens = scale(spec.factor(), parts.iter_mut().map(|part| &mut part.tokens));
-    scale(spec.factor(), placed.iter_mut().map(|piece| &mut piece.tokens));
+    scale(spec.factor(), made.placed.iter_mut().map(|piece| &mut piece.tokens));
     // What takes no room stands before what begins at the same place.
-    placed.sort_by_key(|piece| (piece.message, piece.bytes.start, piece.bytes.end));
-    let (shows, subjects) = (ranges(shows), BTreeSet::new());
-    Ok(Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed })
+    made.placed.sort_by_key(|piece| (piece.message, piece.bytes.start, piece.bytes.end));
+    let is_shown = |claim: &&Claim<'_>| parts.iter().any(|part| part.name == claim.part.name);
+    let shown = claims.iter().filter(is_shown);
+    let subjects = shown.flat_map(|claim| (claim.part.subjects)(from.view, from.agent)).collect();
+    Ok(Filled { made, parts, tokens, shows: ranges(shows), subjects })
 }
 
-/// Adds a report of a part to what is reported under its name, where there is some. A text of the session's own has a report of its
-/// own, whatever it is called.
-fn report(parts: &mut Vec<PartReport>, part: &Part<'_>, more: PartReport) {
-    match parts.iter_mut().find(|known| known.name == more.name && !part.is_text()) {
+/// Adds what became of a part to what is reported under its name, where there is some. A text of the session's own has a report of
+/// its own, whatever it is called.
+fn report(parts: &mut Vec<PartReport>, shows: &mut Vec<Seq>, part: &Part<'_>, outcome: PartOutcome) {
+    let PartOutcome { tokens, omitted, shortened, shows: shown, .. } = outcome;
+    shows.extend(shown);
+    match parts.iter_mut().find(|known| known.name == part.name && !part.is_text()) {
+        _ if tokens == Tokens(0) => {}
         Some(known) => {
-            known.tokens += more.tokens;
-            known.shortened |= more.shortened;
-            known.omitted.extend(more.omitted);
+            known.tokens += tokens;
+            known.shortened |= shortened;
+            known.omitted.extend(omitted);
         }
-        None => parts.push(more),
+        None => parts.push(PartReport { name: part.name.to_owned(), tokens, shortened, omitted }),
     }
 }
 

@@ -21,6 +21,7 @@ use callboard_core::{
 
 use crate::{
     Lacking, ResolvedSpec,
+    fetch::READ_MESSAGES,
     history_key::HistoryKey,
     media,
     rendered::{RenderedPiece, Renderer},
@@ -599,7 +600,7 @@ pub(super) fn left_out_between<'a>(
     });
     Utterance::note(Kind::LeftOut(format!(
         "[what was said in the entries {first} to {last} is left out here{}]",
-        renderer.reads().messages("fetch it as messages of the thread")
+        renderer.by("fetch it as messages of the thread", READ_MESSAGES)
     )))
 }
 

@@ -83,10 +83,11 @@ use callboard_core::{
     tool,
     view::View,
 };
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::{
+    assemble::Assembled,
     excerpt::History,
     fill::{Filled, fill},
     part::Source,
@@ -165,14 +166,17 @@ pub struct Prompt {
     pub rewritten: Vec<Seq>,
 }
 
-/// What a model gets.
-#[derive(Clone, Debug, PartialEq)]
+/// What a model gets. It is written as the fields that requests have: `text`, or `messages`, or `instructions` and `input`, or
+/// `messages` and `system`, in this order.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Body {
     /// One text.
     Text(String),
     /// The messages of an OpenAI chat completion.
     Messages(Vec<Value>),
     /// What OpenAI's Responses API takes.
+    #[serde(untagged)]
     Responses {
         /// What comes before all that was said.
         instructions: String,
@@ -180,32 +184,13 @@ pub enum Body {
         input: Vec<Value>,
     },
     /// What Anthropic's Messages API takes.
+    #[serde(untagged)]
     Anthropic {
-        /// Blocks of text that come before all that was said.
-        system: Vec<Value>,
         /// What was said: alternating messages, from the user's first to the user's last.
         messages: Vec<Value>,
+        /// Blocks of text that come before all that was said.
+        system: Vec<Value>,
     },
-}
-
-/// As the fields that requests have: `text`, or `messages`, or `instructions` and `input`, or `messages` and `system`.
-impl Serialize for Body {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_map(None)?;
-        match self {
-            Self::Text(text) => fields.serialize_entry("text", text)?,
-            Self::Messages(messages) => fields.serialize_entry("messages", messages)?,
-            Self::Responses { instructions, input } => {
-                fields.serialize_entry("instructions", instructions)?;
-                fields.serialize_entry("input", input)?;
-            }
-            Self::Anthropic { system, messages } => {
-                fields.serialize_entry("messages", messages)?;
-                fields.serialize_entry("system", system)?;
-            }
-        }
-        fields.end()
-    }
 }
 
 /// A part of a prompt.
@@ -348,7 +333,8 @@ pub fn prompt_of(
     let unanswered = history.pieces().get(task..).unwrap_or_default().to_vec();
     let history = Some(History::new(view, &spec.thread, history, task, renderer));
     let mut from = Source { view, agent, spec, renderer, values, history, unanswered, is_behind_history: false };
-    let Filled { parts, body, pieces, placed, tokens, shows, subjects, renamed } = fill(&mut from)?;
+    let Filled { made, parts, tokens, shows, subjects } = fill(&mut from)?;
+    let Assembled { body, pieces, placed, renamed, .. } = made;
     let bounded = match &body {
         Body::Text(_) => false,
         Body::Messages(_) if spec.provider.is_strict() => true,

@@ -228,7 +228,7 @@ fn calls(utterance: &Utterance, from: usize, by: &Renderer<'_>) -> Value {
     let (_, words) = words(utterance, by.agent);
     let content = if is_blank(&words) || !is_first { Value::Null } else { words.into() };
     let mut fields = Map::from_iter([("role".to_owned(), "assistant".into()), ("content".to_owned(), content)]);
-    let takes = |field: &str| by.provider.takes_thought(field, true, utterance.is_in_loop);
+    let takes = |field: &str| by.provider.takes_thought(field, utterance.is_in_loop);
     let thoughts = reasoning::for_openai(&utterance.reasoning).filter(|(name, _)| is_first && takes(name));
     fields.extend(thoughts.map(|(name, value)| (name.to_owned(), value.clone())));
     if takes(THOUGHT_TEXT) {

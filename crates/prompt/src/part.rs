@@ -84,14 +84,17 @@ pub(super) trait Content {
     /// What it cannot do without, where `min` is set aside for it.
     fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking>;
 
-    /// Decides how it is shown in at most `limit` tokens, which is not below the least. What of it is taken.
-    fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking>;
+    /// Decides how it is shown in at most `limit` tokens, which is not below the least. What of it is taken: the least, where it is
+    /// never shortened.
+    fn settle(&mut self, _limit: Tokens) -> Result<Tokens, Lacking> {
+        self.least(Tokens(0))
+    }
 
     /// Puts it into a prompt, as it was settled.
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome;
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome;
 
     /// Puts what stands behind all other parts of a prompt into it, as it was settled; most have nothing there.
-    fn render_last(&self, _prompt: &mut Assembly) -> PartOutcome {
+    fn render_last(&self, _prompt: &mut Assembly<'_>) -> PartOutcome {
         PartOutcome::default()
     }
 }

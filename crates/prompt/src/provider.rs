@@ -86,11 +86,11 @@ impl Provider {
         self == Self::Anthropic || format == Format::Anthropic
     }
 
-    /// Whether a message of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.
-    pub(super) fn takes_thought(self, field: &str, has_calls: bool, is_in_loop: bool) -> bool {
+    /// Whether a call of the reader's own gets this field of what it thought back. Nobody is sent what it does not ask for.
+    pub(super) fn takes_thought(self, field: &str, is_in_loop: bool) -> bool {
         match (self, field) {
             (Self::OpenAi | Self::OpenAiAudio | Self::OpenAiText | Self::Mistral, _) => false,
-            (Self::DeepSeek, "reasoning_content") => has_calls,
+            (Self::DeepSeek, "reasoning_content") => true,
             // Routers such as OpenRouter give it with the models of all providers.
             (_, "reasoning_details") => is_in_loop,
             (Self::Gemini, "extra_content") => is_in_loop,
@@ -165,8 +165,7 @@ mod tests {
     #[test]
     fn what_was_thought_goes_back_to_whoever_asks_for_it() {
         let fields = ["reasoning_content", "reasoning", "reasoning_details", "extra_content"];
-        let takes =
-            |provider: Provider, in_loop: bool| fields.map(|field| provider.takes_thought(field, true, in_loop));
+        let takes = |provider: Provider, in_loop: bool| fields.map(|field| provider.takes_thought(field, in_loop));
         for (provider, taken) in [
             (Provider::OpenAi, [false; 4]),
             (Provider::Mistral, [false; 4]),

@@ -19,14 +19,11 @@ use crate::{
     utterance::Utterance,
 };
 
-/// The tags around a section of the format `text`.
-pub(super) type Frame = (&'static str, &'static str);
-
-/// The sizes of the tags around a section.
+/// The tags around a section, with their sizes. Only the format `text` has any.
 #[derive(Clone, Copy, Default)]
-pub(super) struct FrameSize {
-    pub(super) open: Tokens,
-    pub(super) close: Tokens,
+pub(super) struct Frame {
+    pub(super) open: (&'static str, Tokens),
+    pub(super) close: (&'static str, Tokens),
 }
 
 /// What was written of a group, and its size. Its clones share what was written.
@@ -110,11 +107,11 @@ impl Renderer<'_> {
         self.write(group).tokens
     }
 
-    /// The size of the tags around a section.
-    pub(super) fn frame(&self, (open, close): Frame) -> FrameSize {
+    /// These tags around a section.
+    pub(super) fn frame(&self, open: &'static str, close: &'static str) -> Frame {
         match self.format {
-            Format::Text => FrameSize { open: self.count.count(open), close: self.count.count(close) },
-            Format::OpenAi | Format::Responses | Format::Anthropic => FrameSize::default(),
+            Format::Text => Frame { open: (open, self.count.count(open)), close: (close, self.count.count(close)) },
+            Format::OpenAi | Format::Responses | Format::Anthropic => Frame::default(),
         }
     }
 
@@ -155,15 +152,16 @@ impl Renderer<'_> {
     }
 }
 
-impl FrameSize {
+impl Frame {
     /// The size of both.
-    pub(super) fn both(self) -> Tokens {
-        self.open + self.close
+    pub(super) fn tokens(self) -> Tokens {
+        self.open.1 + self.close.1
     }
 }
 
 impl RenderedPiece {
-    fn text(text: &str, spans: Vec<Span>) -> Self {
+    /// A text, which every format has.
+    pub(super) fn text(text: &str, spans: Vec<Span>) -> Self {
         let tokens = spans.iter().map(|span| span.tokens).sum();
         Self { tokens, hash: Hash::of(text.as_bytes()), body: PieceBody::Text(text.into()), spans: spans.into() }
     }

@@ -6,10 +6,7 @@ use callboard_core::{
     prompt::{Format, Style},
 };
 
-use crate::{
-    fetch::{self, Reads},
-    provider::Provider,
-};
+use crate::{fetch, provider::Provider};
 
 /// Writes in one format for one reader.
 #[derive(Clone, Copy)]
@@ -35,10 +32,5 @@ impl Renderer<'_> {
     /// Whether one of Callboard's own tools is on offer.
     pub(super) fn offers(&self, tool: &str) -> bool {
         fetch::is_offered(self.offered, tool)
-    }
-
-    /// Which of the tools that read what was said are on offer.
-    pub(super) fn reads(&self) -> Reads {
-        Reads::of(self.offered)
     }
 }

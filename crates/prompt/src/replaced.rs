@@ -19,12 +19,9 @@ const OUTLINE: &str = "lightweight_exploration";
 /// A look at a page that gives all of it.
 const SNAPSHOT: &str = "dom_snapshot";
 
-/// Where the plan stands as it is now, seen from what was said.
+/// Where the plan stands as it is now, seen from what was said, as a note says it: above or below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlanPlace {
-    Above,
-    Below,
-}
+pub(super) struct PlanPlace(&'static str);
 
 impl PlanPlace {
     /// The place in a prompt; none where it does not show the plan, or the reader may not see it. Where what changes stands
@@ -41,27 +38,19 @@ impl PlanPlace {
             }
         };
         let is_above = is_before_history && !spec.profile(view.state).changing_parts_last;
-        view.may_see(Share::Plan).then_some(if is_above { Self::Above } else { Self::Below })
-    }
-
-    /// What is said of it in a note.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Above => "above",
-            Self::Below => "below",
-        }
+        view.may_see(Share::Plan).then_some(Self(if is_above { "above" } else { "below" }))
     }
 
     /// The note in the place of a plan that was read.
     pub(super) fn note(self) -> String {
-        format!("left out: it stands {} as it is now", self.name())
+        format!("left out: it stands {} as it is now", self.0)
     }
 
     /// Leaves the plan out of a call, and says whether there was one.
     pub(super) fn leave_out_of(self, call: &mut ToolCall) -> bool {
         let mut arguments = call.arguments_json();
         let Some(plan) = arguments.get_mut("plan").filter(|_| updates_plan(call)) else { return false };
-        *plan = json!(format!("[left out: the plan as it is now stands {}]", self.name()));
+        *plan = json!(format!("[left out: the plan as it is now stands {}]", self.0));
         call.arguments = arguments;
         true
     }

@@ -47,15 +47,14 @@ impl Search {
             return Err(Error::invalid("/q", problem));
         }
         let mut search = Self::default();
-        for piece in pieces(text)? {
-            let filter = piece.filter.as_deref();
+        for (filter, text) in pieces(text)? {
             match filter {
-                Some("from") => search.from = Some(piece.text),
-                Some("in") => search.thread = Some(piece.text),
-                Some("before") => search.before = Some(time(&piece.text)?),
-                Some("after") => search.after = Some(time(&piece.text)?),
-                Some(_) => search.source = Some(source(&piece.text)?),
-                None => search.words.push(piece.text.to_lowercase()),
+                Some("from") => search.from = Some(text.to_owned()),
+                Some("in") => search.thread = Some(text.to_owned()),
+                Some("before") => search.before = Some(time(text)?),
+                Some("after") => search.after = Some(time(text)?),
+                Some(_) => search.source = Some(source(text)?),
+                None => search.words.push(text.to_lowercase()),
             }
         }
         if search == Self::default() {
@@ -107,18 +106,13 @@ impl Search {
     }
 }
 
-/// A word, a phrase or a filter.
-struct Piece {
-    filter: Option<String>,
-    text: String,
-}
-
-fn pieces(text: &str) -> Result<Vec<Piece>, Error> {
+/// The words and phrases of a search, with the filters that they are values of.
+fn pieces(text: &str) -> Result<Vec<(Option<&str>, &str)>, Error> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let (filter, value) = match rest.split_once(':') {
-            Some((name, value)) if FILTERS.contains(&name) => (Some(name.to_owned()), value),
+            Some((name, value)) if FILTERS.contains(&name) => (Some(name), value),
             _ => (None, rest),
         };
         let (word, after) = match value.strip_prefix('"') {
@@ -127,12 +121,10 @@ fn pieces(text: &str) -> Result<Vec<Piece>, Error> {
             }
             None => value.split_once(char::is_whitespace).unwrap_or((value, "")),
         };
-        if filter.is_some() && word.trim().is_empty() {
-            let name = filter.unwrap_or_default();
-            return Err(Error::invalid("/q", format!("{name}: needs a value right behind it")));
-        }
-        if !word.trim().is_empty() {
-            pieces.push(Piece { filter, text: word.trim().to_owned() });
+        match (filter, word.trim()) {
+            (Some(name), "") => return Err(Error::invalid("/q", format!("{name}: needs a value right behind it"))),
+            (None, "") => {}
+            piece => pieces.push(piece),
         }
         rest = after.trim_start();
     }

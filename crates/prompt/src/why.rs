@@ -15,6 +15,7 @@ use callboard_core::{
     event::{self, EventType},
     fact::{Earlier, Fact},
     id::{AgentName, RunId, Seq},
+    json::texts_in,
     run::turn_facts::TurnRequested,
     time::Timestamp,
     view::{Projected, View},
@@ -124,8 +125,9 @@ impl Why {
             // What it repeats of its task was said elsewhere.
             return self.show(entry);
         }
+        let in_words = texts_in(words).into_iter().find_map(|text| excerpt(text, &self.text));
         let in_long = || long_texts.iter().find_map(|text| excerpt(text, &self.text));
-        if let Some(excerpt) = find(words, &self.text).or_else(in_long) {
+        if let Some(excerpt) = in_words.or_else(in_long) {
             self.findings.push(Finding {
                 seq: entry.seq,
                 at: entry.at,
@@ -207,16 +209,7 @@ fn read<F: Fact>(entry: &Projected) -> Option<F> {
     (*entry.kind == *F::TYPE).then(|| serde_json::from_str(&entry.data).ok()).flatten()
 }
 
-/// The first string in a value in which `text` stands, cut to what is around it.
-fn find(value: &Value, text: &str) -> Option<String> {
-    match value {
-        Value::String(string) => excerpt(string, text),
-        Value::Array(values) => values.iter().find_map(|value| find(value, text)),
-        Value::Object(fields) => fields.values().find_map(|value| find(value, text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
-    }
-}
-
+/// What is around the first place in a string where `text` stands.
 fn excerpt(string: &str, text: &str) -> Option<String> {
     let (before, after) = string.split_once(text)?;
     let skip = before.chars().count().saturating_sub(AROUND);

@@ -18,6 +18,7 @@ use callboard_core::{
     prompt::{Format, Layout},
     run::{
         Due, Output, Pending, Run, Status, TurnFailure, TurnReply, TurnRequest, next::Ask, turn_facts::TurnRequested,
+        view::Delta,
     },
     state::State,
     tool::bundled,
@@ -175,7 +176,7 @@ impl Driver {
     fn tell(&self, turn: &Turn<'_>, text: String) {
         if !text.is_empty() {
             let (run, agent) = (turn.run.id.clone(), turn.ask.agent.clone());
-            self.session.tell(Ephemeral::Delta { run, turn: turn.number, agent, text: text.into() });
+            self.session.tell(Ephemeral::Delta(Delta { run, turn: turn.number, agent, text: text.into() }));
         }
     }
 

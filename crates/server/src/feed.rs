@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use callboard_api::{DELTA, Delta, FollowQuery, REWRITTEN, words};
+use callboard_api::{DELTA, FollowQuery, REWRITTEN, words};
 use callboard_core::{
     browser::{CHANGED, NOTICED},
-    conversation::facts::MessageAdded,
+    conversation::facts::{MessageAdded, thread_subject},
     entry::Hash,
     error::Error as Refusal,
     fact::Fact,
@@ -72,7 +72,8 @@ impl Feed {
             caller.in_charge || caller.session.view(&viewer, |view| Ok(view.may_see(Share::Browser))).await?;
         let listens = may_hear && !heard_types.is_empty();
         let heard = if listens { Some(caller.session.listen(&viewer).await?) } else { None };
-        let filter = Filter { types, thread: query.thread, roles, ..Filter::default() };
+        let subject = query.thread.map(|thread| thread_subject(&thread).into());
+        let filter = Filter { types, subject, roles, ..Filter::default() };
         let after = last.or(query.after.map(Seq));
         let rewritten = after.unwrap_or(caller.session.known()?.erased);
         let subscription = caller.session.subscribe(viewer, after, filter).await?;
@@ -149,7 +150,7 @@ async fn hear(heard: &mut Option<Listener>) -> Option<Ephemeral> {
 /// The type of what was heard.
 fn kind(event: &Ephemeral) -> &'static str {
     match event {
-        Ephemeral::Delta { .. } => DELTA,
+        Ephemeral::Delta(_) => DELTA,
         Ephemeral::Browser { kind, .. } => kind,
     }
 }
@@ -158,7 +159,7 @@ fn kind(event: &Ephemeral) -> &'static str {
 async fn told(session: &Session, event: Ephemeral) -> Value {
     match event {
         // It has none: they were hidden as it came. It is made of names and texts.
-        Ephemeral::Delta { run, turn, agent, text } => value_of(&Delta { run, turn, agent, text }),
+        Ephemeral::Delta(delta) => value_of(&delta),
         Ephemeral::Browser { data, .. } => match session.mask().await {
             Ok(mask) => {
                 let mut data = (*data).clone();

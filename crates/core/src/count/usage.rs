@@ -1,4 +1,4 @@
-//! What a model used, in the fields of its provider.
+//! What a model used, in the fields of its provider, and what that cost.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,6 +16,16 @@ pub struct Usage {
     /// Tokens of the answer.
     #[serde(default, deserialize_with = "whole")]
     pub completion_tokens: u64,
+}
+
+/// What something costs by the prices with which the server was started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Cost {
+    /// The amount.
+    pub amount: f64,
+    /// The currency, such as `USD`.
+    pub currency: String,
 }
 
 impl Usage {

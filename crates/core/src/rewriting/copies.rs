@@ -12,7 +12,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::{data_of, strings, take_fields};
+use super::words::{data_of, take_fields};
 use crate::{
     compression::Compressed,
     conversation::facts::MessageAdded,
@@ -23,6 +23,7 @@ use crate::{
     fact::{self, ERASED, Fact, Repeats, TextKind, erased_value},
     id::Seq,
     idempotency::facts::Answered,
+    json::texts_in,
     run::turn_facts::TurnRequested,
     secret::facts::Hidden,
     text::{SHORTENED, Text},
@@ -61,11 +62,11 @@ impl CopySearch {
         let Header { seq, subject, .. } = &entry.header;
         let data = data_of(entry);
         let values = EventType::named(&entry.header.kind).map(|kind| kind.words(&data)).unwrap_or_default();
-        let (mut words, long) = (Vec::new(), event::long_texts(&entry.header.kind, &entry.data).into_iter().collect());
+        let long = event::long_texts(&entry.header.kind, &entry.data).into_iter().collect();
         let json: Vec<_> =
             values.iter().copied().filter(|value| value.is_array() || value.is_object()).cloned().collect();
-        values.into_iter().for_each(|value| strings(value, &mut words));
-        words.retain(|text| !text.trim().is_empty());
+        let words = values.into_iter().flat_map(texts_in).filter(|text| !text.trim().is_empty());
+        let words = words.map(str::to_owned).collect();
         let (copies, versions, turns, needed, sealed) = Default::default();
         let (things, covered) = ([subject.clone()].into(), [(*seq, subject.clone())].into());
         let (seq, through) = (*seq, *seq);

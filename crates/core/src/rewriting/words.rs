@@ -23,16 +23,6 @@ pub(super) fn take_fields(fields: &mut Map<String, Value>, said: &Value) -> bool
     is_changed
 }
 
-/// All texts in a JSON value.
-pub(super) fn strings(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::String(text) => found.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        Value::Object(fields) => fields.values().for_each(|field| strings(field, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 /// The data of an entry.
 pub(super) fn data_of(entry: &Entry) -> Value {
     serde_json::from_str(&entry.json()).unwrap_or_default()

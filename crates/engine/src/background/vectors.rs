@@ -4,11 +4,7 @@ use std::sync::Weak;
 
 use tokio::time::{sleep, timeout};
 
-use crate::{
-    live::open::OpenSessions,
-    lock::lock,
-    recall::{fill::Filled, vectors::REST},
-};
+use crate::{live::open::OpenSessions, lock::lock, recall::vectors::REST};
 
 /// Gives passages their vectors, as long as the board is there.
 pub(super) async fn keep_filled(board: Weak<OpenSessions>) {
@@ -28,8 +24,8 @@ pub(super) async fn keep_filled(board: Weak<OpenSessions>) {
         }
         drop(open);
         match indices.fill(&id).await {
-            Ok(Filled::Wholly) => {}
-            Ok(Filled::NoModel) => {
+            Ok(true) => {}
+            Ok(false) => {
                 indices.vectors.want(&id);
                 drop(indices);
                 sleep(REST).await;

@@ -45,9 +45,7 @@ impl Session {
         let (answer, head) = idempotency::facts::again(request, &there)?;
         Ok(Some(Receipt { answer, head }))
     }
-}
 
-impl Session {
     /// Looks at the session as it was after the entry `seq`, through the eyes of `viewer`: what a change that was
     /// executed once is answered with, however often it is asked for.
     pub async fn view_at<T>(

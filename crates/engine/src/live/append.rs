@@ -16,7 +16,7 @@ use crate::{
     append_surely::append_surely,
     blocking::off_runtime,
     error::Error,
-    journal::{PAGE, journal_kind},
+    journal::journal_kind,
     live::{
         job::{Batch, Execute, Missing},
         master_key,
@@ -198,14 +198,10 @@ impl Writer {
     /// Looks up, in one call, the older entries that commands need.
     async fn look_up_entries(&self, jobs: &[Box<dyn Execute>]) -> Result<Lookups, Error> {
         let mut lookups = Lookups::default();
-        let mut named: Vec<_> = jobs.iter().flat_map(|job| job.entries()).collect();
-        if !named.is_empty() {
-            let head = self.known()?.head.seq;
-            named.retain(|seq| Seq::ZERO < *seq && *seq <= head);
-            named.sort_unstable();
-            named.dedup();
-            self.look_up(&named, &mut lookups).await?;
-        }
+        let head = self.known()?.head.seq;
+        let is_there = |seq: &Seq| Seq::ZERO < *seq && *seq <= head;
+        let named: Vec<_> = jobs.iter().flat_map(|job| job.entries()).filter(is_there).collect();
+        self.look_up(&named, &mut lookups).await?;
         Ok(lookups)
     }
 
@@ -215,15 +211,13 @@ impl Writer {
         let keys: Vec<_> = keys.filter(|key| !lookups.keys.contains_key(*key)).cloned().collect();
         let found = self.store.find_each(&self.id, &keys).await?;
         let taken: Vec<_> = keys.into_iter().zip(found).filter_map(|(key, seq)| Some((key, seq?))).collect();
-        let mut seqs: Vec<_> = taken.iter().map(|(_, seq)| *seq).collect();
-        seqs.sort_unstable();
-        seqs.dedup();
+        let seqs: Vec<_> = taken.iter().map(|(_, seq)| *seq).collect();
         lookups.keys.extend(taken);
         self.look_up(&seqs, lookups).await
     }
 
     async fn look_up(&self, seqs: &[Seq], lookups: &mut Lookups) -> Result<(), Error> {
-        for seqs in seqs.chunks(PAGE) {
+        if !seqs.is_empty() {
             lookups.entries.extend(seqs.iter().map(|seq| (*seq, None)));
             let found = self.store.read_each(&self.id, seqs).await?;
             lookups.entries.extend(found.into_iter().map(|entry| (entry.header.seq, Some(entry))));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use callboard_core::{
     command::{self, Command, Decision, DecisionContext, ErasedData, Lookups, Undecided},
     entry::{Actor, Entry, SaltSeed},
-    id::{AgentName, RunId, Seq},
+    id::Seq,
     input::HideSecrets,
+    run::view::Delta,
     sealed::SealedInput,
     state::State,
     text::Values,
@@ -40,16 +41,7 @@ pub struct Receipt<A> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ephemeral {
     /// A piece of a model's answer.
-    Delta {
-        /// The run.
-        run: RunId,
-        /// The turn.
-        turn: u64,
-        /// The agent.
-        agent: AgentName,
-        /// The piece.
-        text: Arc<str>,
-    },
+    Delta(Delta),
     /// Something happened in the browser of the session.
     Browser {
         /// What: [`CHANGED`](callboard_core::browser::CHANGED) or [`NOTICED`](callboard_core::browser::NOTICED).

@@ -8,13 +8,12 @@ use callboard_core::{
     rewriting::is_changing,
     state::State,
 };
-use tokio::sync::oneshot;
 
 use crate::{
     error::Error,
     journal::{PAGE, follows, read},
     live::{
-        job::{EndReason, Execute, Job},
+        job::{EndReason, Job},
         session::Live,
     },
     upkeep::snapshot,
@@ -32,14 +31,6 @@ impl Deref for Writer {
     fn deref(&self) -> &Arc<Live> {
         &self.0
     }
-}
-
-/// Jobs that were taken from the queue together, by kind.
-#[derive(Default)]
-struct TakenJobs {
-    commands: Vec<Box<dyn Execute>>,
-    catch_ups: Vec<oneshot::Sender<Result<(), Error>>>,
-    closes: Vec<oneshot::Sender<Result<(), Error>>>,
 }
 
 impl Writer {
@@ -60,20 +51,20 @@ impl Writer {
     }
 
     async fn take(&mut self, jobs: Vec<Job>) {
-        let mut taken = TakenJobs::default();
+        let (mut commands, mut catch_ups, mut closes) = (Vec::new(), Vec::new(), Vec::new());
         for job in jobs {
             match job {
-                Job::Execute(job) => taken.commands.push(job),
-                Job::CatchUp(answer) => taken.catch_ups.push(answer),
-                Job::Close(answer) => taken.closes.push(answer),
+                Job::Execute(job) => commands.push(job),
+                Job::CatchUp(answer) => catch_ups.push(answer),
+                Job::Close(answer) => closes.push(answer),
             }
         }
         // Reads need not wait for writes: they get the state that is durable now.
-        if !taken.catch_ups.is_empty() {
+        if !catch_ups.is_empty() {
             let caught_up = self.catch_up().await;
-            taken.catch_ups.into_iter().for_each(|answer| drop(answer.send(caught_up.clone())));
+            catch_ups.into_iter().for_each(|answer| drop(answer.send(caught_up.clone())));
         }
-        let mut commands = taken.commands.into_iter().peekable();
+        let mut commands = commands.into_iter().peekable();
         while let Some(first) = commands.next() {
             // One that erases is decided by itself: the commands behind it need the state that is folded anew.
             let mut together = vec![first];
@@ -82,10 +73,10 @@ impl Writer {
             }
             self.execute(together).await;
         }
-        if !taken.closes.is_empty() {
+        if !closes.is_empty() {
             self.end(EndReason::Closed);
             self.finish_snapshot().await;
-            taken.closes.into_iter().for_each(|answer| drop(answer.send(Ok(()))));
+            closes.into_iter().for_each(|answer| drop(answer.send(Ok(()))));
         }
     }
 

@@ -3,15 +3,11 @@
 use std::sync::Arc;
 
 use callboard_core::{
-    conversation::{
-        Role,
-        facts::{MessageAdded, thread_subject},
-    },
+    conversation::{Role, facts::MessageAdded},
     entry::{Actor, Entry},
     error::Error,
     event,
     fact::{self, Fact},
-    id::ThreadId,
     view::{Projected, View},
 };
 
@@ -20,11 +16,9 @@ use callboard_core::{
 pub struct Filter {
     /// Only entries of these types, as the viewer sees them: what it loses sight of is a deletion to it.
     pub types: Vec<Arc<str>>,
-    /// Only entries about this thread.
-    pub thread: Option<ThreadId>,
     /// Only messages in these roles.
     pub roles: Vec<Role>,
-    /// Only entries about this.
+    /// Only entries about this, such as `thread:main`.
     pub subject: Option<Arc<str>>,
     /// Only entries of this author.
     pub by: Option<Actor>,
@@ -33,9 +27,6 @@ pub struct Filter {
 impl Filter {
     /// What the viewer gets of an entry: nothing, where it may not see it or does not want it.
     pub(crate) fn project(&self, view: &View<'_>, entry: &Entry) -> Result<Option<Projected>, Error> {
-        if self.thread.as_ref().is_some_and(|thread| *entry.header.subject != *thread_subject(thread)) {
-            return Ok(None);
-        }
         if self.by.as_ref().is_some_and(|by| entry.header.by != *by) {
             return Ok(None);
         }
@@ -49,8 +40,7 @@ impl Filter {
 
     /// The subjects of the entries that are wanted; none where that does not matter.
     pub(crate) fn subjects(&self) -> Vec<Arc<str>> {
-        let thread = self.thread.as_ref().map(|thread| thread_subject(thread).into());
-        self.subject.clone().or(thread).into_iter().collect()
+        self.subject.iter().cloned().collect()
     }
 
     /// Whether it leaves out entries of the types and subjects that are wanted.

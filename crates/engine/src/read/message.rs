@@ -12,7 +12,7 @@ use callboard_core::{
     time::Timestamp,
     view::View,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
@@ -54,10 +54,12 @@ pub struct MessagePage<M = MessageView> {
 pub type MessageCursor = (Timestamp, Seq);
 
 /// A message as JSON: a [`MessageView`] that was put into words before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct MessageJson {
     /// Without what its author thought.
     json: Arc<RawValue>,
+    #[serde(skip)]
     reasoned: Option<Arc<Reasoned>>,
 }
 
@@ -97,7 +99,7 @@ impl Found {
 
 impl MessageJson {
     pub(super) fn of(mut message: MessageView) -> Result<Self, Error> {
-        let json = |message: &MessageView| to_raw_value(message).map(Arc::from).map_err(|error| damaged(&error));
+        let json = |message: &MessageView| to_raw_value(message).map(Arc::from).map_err(damaged);
         if message.reasoning.is_empty() {
             return Ok(Self { json: json(&message)?, reasoned: None });
         }
@@ -118,10 +120,10 @@ impl MessageJson {
 
     /// The message with who could see it when it was added.
     pub(super) fn with_audience(self, audience: &Audience) -> Result<Self, Error> {
-        let audience = serde_json::to_string(audience).map_err(|error| damaged(&error))?;
+        let audience = serde_json::to_string(audience).map_err(damaged)?;
         let fields = self.json.get().trim_end().strip_suffix('}').unwrap_or_default();
         let json = RawValue::from_string(format!("{fields},\"audience\":{audience}}}"));
-        Ok(Self { json: json.map_err(|error| damaged(&error))?.into(), ..self })
+        Ok(Self { json: json.map_err(damaged)?.into(), ..self })
     }
 
     /// About how many bytes of memory it takes.
@@ -131,18 +133,12 @@ impl MessageJson {
 
     /// The message, as a program reads it.
     pub fn read(&self) -> Result<MessageView, Error> {
-        serde_json::from_str(self.json.get()).map_err(|error| damaged(&error))
+        serde_json::from_str(self.json.get()).map_err(damaged)
     }
 }
 
-impl Serialize for MessageJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json.serialize(serializer)
-    }
-}
-
-fn damaged(error: &serde_json::Error) -> Error {
-    callboard_store::Error::Damaged { what: "a message".to_owned(), detail: error.to_string() }.into()
+fn damaged(error: serde_json::Error) -> Error {
+    Error::damaged("a message", error)
 }
 
 pub(super) fn stored(message: &Message) -> Option<Hash> {

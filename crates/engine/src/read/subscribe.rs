@@ -115,7 +115,10 @@ impl Subscription {
         let entries = self.session.live.entries(self.looked_at, state.head.seq).await?;
         let Some(last) = entries.last() else {
             return match self.session.live.refresh().await {
-                Ok(_) => Err(damaged(self.looked_at.seq)),
+                Ok(_) => {
+                    let what = format!("the entry after {}", self.looked_at.seq);
+                    Err(Error::damaged(what, "it does not follow on the one before"))
+                }
                 Err(Error::NoSession { .. }) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -128,9 +131,4 @@ impl Subscription {
         (self.ready, self.looked_at) = (ready, last.head());
         Ok(true)
     }
-}
-
-fn damaged(seq: Seq) -> Error {
-    let what = format!("the entry after {seq}");
-    callboard_store::Error::Damaged { what, detail: "it does not follow on the one before".to_owned() }.into()
 }

@@ -3,14 +3,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callboard_core::{
-    count::{Tokens, Usage},
-    entry::{Entry, Header},
+    count::Usage,
+    entry::Entry,
     error::Error as Refusal,
     fact::{self, Fact},
-    id::{AgentName, RunId, Seq, ThreadId},
-    run::turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
+    id::{AgentName, Seq},
+    run::{
+        turn_facts::{TurnAnswered, TurnFailed, TurnRequested},
+        view::TurnView,
+    },
     state::State,
-    time::Timestamp,
     view::View,
     viewer::Viewer,
 };
@@ -19,35 +21,10 @@ use callboard_store::{Order, Query};
 
 use crate::{
     error::Error,
-    journal::{PAGE, Pages},
+    journal::{PAGE, Pages, damaged},
     session::Session,
     sizes::sizes,
 };
-
-/// A turn, as its viewer may see it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnView {
-    /// The entry that requested it.
-    pub seq: Seq,
-    /// When it was requested.
-    pub at: Timestamp,
-    /// Whose model was asked.
-    pub agent: AgentName,
-    /// The thread in which the agent speaks.
-    pub thread: Option<ThreadId>,
-    /// The run, and the number of the turn in it.
-    pub run: Option<(RunId, u64)>,
-    /// The model.
-    pub model: Option<String>,
-    /// The size of its prompt.
-    pub tokens: Tokens,
-    /// What it used, as far as that is known.
-    pub usage: Option<Usage>,
-    /// Whether an answer came, or the news that there is none.
-    pub answered: bool,
-    /// Whether that was that there is none.
-    pub failed: bool,
-}
 
 /// The prompt of a turn, made again.
 #[derive(Clone, Debug)]
@@ -96,11 +73,10 @@ impl Session {
     pub async fn turn(&self, viewer: &Viewer, seq: Seq) -> Result<TurnView, Error> {
         let state = self.state().await?;
         let view = View::new(&state, viewer, sizes())?;
-        let (entry, turn) = self.requested(seq, &view).await?;
-        let turns = [(entry, turn)];
+        let turns = [self.requested(seq, &view).await?];
         let answers = self.answers(&state, &turns).await?;
-        let [(entry, turn)] = turns;
-        Ok(turn_view(&entry, &turn, &answers))
+        let [(entry, turn)] = &turns;
+        Ok(turn_view(entry, turn, &answers))
     }
 
     /// The prompt of a turn as it was sent, made again from the journal. It is what the model was shown then, so it is for
@@ -164,25 +140,27 @@ fn seen(view: &View<'_>, entry: &Entry) -> Result<Option<(Entry, TurnRequested)>
     let Some(projected) = view.project(entry)? else { return Ok(None) };
     let turn = match view.agent() {
         None => fact::read(entry)?,
-        Some(_) => serde_json::from_str(&projected.data).map_err(|error| {
-            let Header { seq, kind, .. } = &entry.header;
-            Refusal::Damaged { seq: *seq, kind: kind.to_string(), detail: error.to_string() }
-        })?,
+        Some(_) => serde_json::from_str(&projected.data).map_err(|error| damaged(entry, &error))?,
     };
     Ok(Some((entry.clone(), turn)))
 }
 
 fn turn_view(entry: &Entry, turn: &TurnRequested, answers: &Answers) -> TurnView {
     let answer = answers.get(&key(entry, turn));
+    let seq = entry.header.seq;
     TurnView {
-        seq: entry.header.seq,
-        at: entry.header.at,
+        turn: seq,
         agent: turn.agent.clone(),
         thread: turn.speaks_in(),
-        run: turn.run.clone().map(|run| (run, turn.turn)),
+        seq,
+        at: entry.header.at,
+        run: turn.run.clone(),
+        turn_of_run: turn.run.as_ref().map(|_| turn.turn),
         model: turn.model.clone(),
         tokens: turn.prompt.tokens,
         usage: answer.and_then(|(usage, _)| *usage),
+        // Prices are for whoever knows them.
+        cost: None,
         answered: answer.is_some(),
         failed: answer.is_some_and(|(_, failed)| *failed),
     }

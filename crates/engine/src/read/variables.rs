@@ -11,7 +11,7 @@ use callboard_core::{
 };
 use serde_json::{Map, Value};
 
-use crate::{error::Error, journal::PAGE, session::Session};
+use crate::{error::Error, session::Session};
 
 /// How many bytes the values have together at most where many variables are read at once.
 const TOGETHER_BYTES: usize = 256 * 1024;
@@ -40,7 +40,8 @@ impl Session {
     /// out, and says so in its place.
     pub(crate) async fn values_of(&self, variables: &[Variable]) -> Result<String, Error> {
         let seqs: Vec<_> = variables.iter().map(|variable| variable.seq).collect();
-        let entries = self.entries_at(seqs).await?;
+        let entries = self.live.store.read_each(self.id(), &seqs).await?;
+        let entries: BTreeMap<Seq, Entry> = entries.into_iter().map(|entry| (entry.header.seq, entry)).collect();
         let (mut values, mut size_bytes) = (Map::new(), 0);
         for variable in variables {
             let entry = entries.get(&variable.seq).ok_or_else(|| self.live.gone())?;
@@ -51,16 +52,6 @@ impl Session {
             values.insert(variable.name.to_string(), value.unwrap_or_else(|| left_out(variable)));
         }
         Ok(Value::Object(values).to_string())
-    }
-
-    async fn entries_at(&self, mut seqs: Vec<Seq>) -> Result<BTreeMap<Seq, Entry>, Error> {
-        seqs.sort_unstable();
-        let mut entries = BTreeMap::new();
-        for seqs in seqs.chunks(PAGE) {
-            let found = self.live.store.read_each(self.id(), seqs).await?;
-            entries.extend(found.into_iter().map(|entry| (entry.header.seq, entry)));
-        }
-        Ok(entries)
     }
 }
 

@@ -19,24 +19,16 @@ use crate::{error::Error, texts};
 /// So many passages get their vectors at once.
 const AT_ONCE: usize = 64;
 
-/// What came of giving passages their vectors.
-pub(crate) enum Filled {
-    /// All have theirs.
-    Wholly,
-    /// The model could not be asked.
-    NoModel,
-}
-
 impl Indices {
-    /// Gives the passages of a session their vectors.
-    pub(crate) async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<Filled, Error> {
-        let Some(embedder) = self.vectors.embedder.clone() else { return Ok(Filled::NoModel) };
+    /// Gives the passages of a session their vectors. Says whether all have theirs: the model may be one that cannot be asked.
+    pub(crate) async fn fill(self: &Arc<Self>, id: &SessionId) -> Result<bool, Error> {
+        let Some(embedder) = self.vectors.embedder.clone() else { return Ok(false) };
         // Where a text has many passages, it is read once for all of them.
         let mut values = Values::new();
         loop {
             let wanted = self.with(id, |index| Ok(index.without_vectors(AT_ONCE))).await?;
             if wanted.is_empty() {
-                return Ok(Filled::Wholly);
+                return Ok(true);
             }
             let texts = self.texts(id, &wanted, &mut values).await?;
             let hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
@@ -57,7 +49,7 @@ impl Indices {
                     Ok(embedded) => embedded,
                     Err(error) => {
                         self.vectors.note(error);
-                        return Ok(Filled::NoModel);
+                        return Ok(false);
                     }
                 };
                 for (place, vector) in missing.into_iter().zip(embedded) {

@@ -26,12 +26,6 @@ use crate::{
     texts,
 };
 
-/// How far a journal was read, or that it must be read from its beginning.
-enum Read {
-    Through(Seq),
-    Anew,
-}
-
 /// A page of a journal, and what else must be read for it.
 struct Page {
     entries: Vec<Entry>,
@@ -55,20 +49,21 @@ impl Indices {
         let mut tries = 0;
         loop {
             match self.read_on(id, head, pages, &only_one).await? {
-                Read::Through(seq) => return Ok(seq),
-                Read::Anew if tries < TRIES => tries += 1,
-                Read::Anew => return Err(Error::Busy { session: id.clone() }),
+                Some(seq) => return Ok(seq),
+                None if tries < TRIES => tries += 1,
+                None => return Err(Error::Busy { session: id.clone() }),
             }
         }
     }
 
+    /// The same once. `None` where the journal must be read from its beginning.
     async fn read_on(
         self: &Arc<Self>,
         id: &SessionId,
         head: Head,
         pages: usize,
         only_one: &Arc<OwnedMutexGuard<()>>,
-    ) -> Result<Read, Error> {
+    ) -> Result<Option<Seq>, Error> {
         let mut cursor = self.cursor(id).await?;
         if cursor.seq >= head.seq && !self.is_of(id, cursor, head).await? {
             return self.begin_anew(id).await;
@@ -105,13 +100,13 @@ impl Indices {
             }
         }
         if read_pages == 0 {
-            return Ok(Read::Through(cursor.seq));
+            return Ok(Some(cursor.seq));
         }
         self.save(id, has_erased).await?;
         self.vectors.want(id);
         // Where another process wrote the file meanwhile, that is what counts.
         let saved = self.cursor(id).await?;
-        Ok(if saved.seq >= cursor.seq { Read::Through(saved.seq) } else { Read::Anew })
+        Ok((saved.seq >= cursor.seq).then_some(saved.seq))
     }
 
     /// How far the journal of a session was read.
@@ -129,10 +124,10 @@ impl Indices {
     }
 
     /// Drops what was read of another journal under this name.
-    async fn begin_anew(self: &Arc<Self>, id: &SessionId) -> Result<Read, Error> {
+    async fn begin_anew(self: &Arc<Self>, id: &SessionId) -> Result<Option<Seq>, Error> {
         tracing::info!(session = %id, "the index of a session is made anew: its journal was replaced");
         self.forget(id).await?;
-        Ok(Read::Anew)
+        Ok(None)
     }
 
     async fn page(&self, id: &SessionId, mut entries: Vec<Entry>) -> Result<Page, Error> {

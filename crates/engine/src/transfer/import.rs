@@ -50,16 +50,16 @@ impl Board {
     where
         R: BufRead + Seek + Send + 'static,
     {
-        let (checked, export) = off_runtime(move || Ok::<_, Error>((check(&mut export)?, export))).await??;
-        if checked.state.session.kind != kind {
+        let ((exported, state), export) = off_runtime(move || Ok::<_, Error>((check(&mut export)?, export))).await??;
+        if state.session.kind != kind {
             return Err(Refusal::invalid("", other_kind(kind)).into());
         }
-        let id = id.unwrap_or(checked.id);
-        let is_new = self.make(&id, &checked.state, export, again).await.map_err(elsewhere)?;
+        let id = id.unwrap_or(exported);
+        let is_new = self.make(&id, &state, export, again).await.map_err(elsewhere)?;
         let session = self.open(&id).await?;
         // What was there before may be the session that was exported.
         if is_new {
-            end_copied_turns(&session, &checked.state).await;
+            end_copied_turns(&session, &state).await;
         }
         Ok(session)
     }
@@ -105,12 +105,6 @@ fn elsewhere(error: Error) -> Error {
     }
 }
 
-/// The result of checking a whole export.
-struct Checked {
-    id: SessionId,
-    state: State,
-}
-
 /// Entries with the long texts that came before them.
 #[derive(Default)]
 struct Batch {
@@ -118,7 +112,8 @@ struct Batch {
     values: Vec<(Hash, Arc<str>)>,
 }
 
-fn check(export: &mut (impl BufRead + Seek)) -> Result<Checked, Error> {
+/// Checks a whole export, and says of what session in what state it is.
+fn check(export: &mut (impl BufRead + Seek)) -> Result<(SessionId, State), Error> {
     let mut import = Import::default();
     for line in export.by_ref().lines() {
         import.read(&line.map_err(|error| import.unreadable(&error))?)?;
@@ -207,10 +202,10 @@ impl Import {
         Ok(())
     }
 
-    /// The result, if the export is complete.
-    fn finish(self) -> Result<Checked, Error> {
+    /// The id and the state, if the export is complete.
+    fn finish(self) -> Result<(SessionId, State), Error> {
         match (&self.id, self.ended && self.state.session.id.is_some()) {
-            (Some(id), true) => Ok(Checked { id: id.clone(), state: self.state }),
+            (Some(id), true) => Ok((id.clone(), self.state)),
             _ => Err(self.wrong("the export is cut: its last line is missing")),
         }
     }

@@ -13,6 +13,7 @@ use callboard_engine::{
         conversation::{AddMessages, NewMessage, PutThread, Role},
         entry::{Actor, Entry},
         id::Seq,
+        run::view::Delta,
         view::{Projected, View},
         viewer::Viewer,
     },
@@ -192,9 +193,9 @@ async fn filters_let_through_what_they_name() {
         }
         seqs
     };
-    assert_eq!(get(Filter { thread: Some(thread("main")), ..Filter::default() }, 2).await, [6, 7]);
+    assert_eq!(get(Filter { subject: Some("thread:main".into()), ..Filter::default() }, 2).await, [6, 7]);
     assert_eq!(get(Filter { roles: vec![Role::System], ..Filter::default() }, 2).await, [7, 8]);
-    let both = Filter { roles: vec![Role::System], thread: Some(thread("main")), ..Filter::default() };
+    let both = Filter { roles: vec![Role::System], subject: Some("thread:main".into()), ..Filter::default() };
     assert_eq!(get(both, 1).await, [7]);
 }
 
@@ -271,13 +272,15 @@ async fn what_is_not_kept_is_heard_by_those_in_charge() {
     use callboard_engine::Ephemeral;
     let session = session().await;
     let mut heard = session.listen(&agent("lead")).await.unwrap();
-    let delta =
-        Ephemeral::Delta { run: "r1".parse().unwrap(), turn: 1, agent: "writer".parse().unwrap(), text: "Hm".into() };
+    let delta = |agent: &str, text: &str| {
+        let (run, agent, text) = ("r1".parse().unwrap(), agent.parse().unwrap(), text.into());
+        Ephemeral::Delta(Delta { run, turn: 1, agent, text })
+    };
+    let whisper = delta("editor", "Psst");
+    let delta = delta("writer", "Hm");
     session.tell(delta.clone());
     assert_eq!(soon("the delta", heard.next()).await.unwrap(), delta);
     assert_eq!(code(session.listen(&agent("writer")).await), "not_found");
-    let whisper =
-        Ephemeral::Delta { run: "r1".parse().unwrap(), turn: 1, agent: "editor".parse().unwrap(), text: "Psst".into() };
     run(&session, PutThread::seen_by(thread("agent:editor"), only(&["editor"]))).await;
     session.tell(whisper);
     session.tell(delta.clone());

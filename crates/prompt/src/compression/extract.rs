@@ -94,7 +94,7 @@ impl CompressionPlan {
         let earlier = self.earlier.iter().flat_map(|earlier| earlier.text.lines());
         let earlier = earlier.map(str::trim_end).filter(|line| !line.trim().is_empty() && !line.starts_with('['));
         let kept_line = |line: &str| {
-            let named = named(&finder, line);
+            let named = finder.held_in(line);
             let weight = 6 + 3 * u32::from(!named.is_empty());
             (weight, format!("{}\n", one_line(line, 600)), named)
         };
@@ -181,11 +181,6 @@ fn without_repeats(lines: Vec<Line>) -> Vec<Line> {
     left
 }
 
-/// What a text has of what a summary needs.
-fn named(finder: &Finder, text: &str) -> BTreeSet<usize> {
-    finder.find(text).into_iter().map(|(which, _)| which).collect()
-}
-
 /// Before the number of lines that a line stands for.
 const TIMES: &str = " (×";
 
@@ -235,11 +230,9 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
     };
     let text = spoken.text.trim();
     let shown = one_line(text, chars);
-    let found: Vec<usize> = finder.find(text).into_iter().map(|(_, at)| at).collect();
-    let mut around = String::new();
-    for at in found.iter().filter(|at| **at > chars).take(SHOWN_IDENTIFIERS) {
-        around += &format!(" … {}", near(text, *at));
-    }
+    let found = finder.find(text);
+    let around = found.iter().map(|(_, at)| *at).filter(|at| *at > chars).take(SHOWN_IDENTIFIERS);
+    let around: String = around.map(|at| format!(" … {}", near(text, at))).collect();
     let calls: String = spoken
         .message
         .tool_calls
@@ -248,7 +241,8 @@ fn excerpt(spoken: &Spoken, finder: &Finder) -> (u32, String, BTreeSet<usize>) {
         .collect();
     let who = if spoken.message.tool_call_id.is_some() { "result".to_owned() } else { spoken.speaker() };
     let weight = base + 3 * u32::from(!found.is_empty());
-    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), named(finder, text))
+    let named = found.into_iter().map(|(which, _)| which).collect();
+    (weight, format!("#{} {who}: {shown}{around}{calls}\n", spoken.seq), named)
 }
 
 /// The beginning of a text in one line.

@@ -1,7 +1,7 @@
 //! Identifiers: what must be the same to the letter to be of use, such as ids, selectors, addresses, paths, numbers with
 //! their units and quoted strings.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use aho_corasick::AhoCorasick;
 
@@ -83,6 +83,11 @@ impl Finder {
             }
         }
         found
+    }
+
+    /// Which of them stand in `text`.
+    pub(super) fn held_in(&self, text: &str) -> BTreeSet<usize> {
+        self.find(text).into_iter().map(|(which, _)| which).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Plans: what of a thread is compressed, what is kept beside the summary, and whether a summary is good.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -345,12 +345,9 @@ impl CompressionPlan {
     /// What of the needed identifiers `text` does not hold.
     pub fn missing(&self, text: &str) -> Vec<Arc<str>> {
         let needed: Vec<&str> = self.needed.iter().map(|one| &**one).collect();
-        let found = Finder::new(&needed).find(text);
-        let mut holds = vec![false; needed.len()];
-        for (which, _) in found {
-            holds.get_mut(which).into_iter().for_each(|holds| *holds = true);
-        }
-        self.needed.iter().zip(holds).filter(|(_, holds)| !holds).map(|(one, _)| one.clone()).collect()
+        let held = Finder::new(&needed).held_in(text);
+        let missing = self.needed.iter().enumerate().filter(|(which, _)| !held.contains(which));
+        missing.map(|(_, one)| one.clone()).collect()
     }
 
     /// Says whether what a model wrote is a good summary, and lists after it what it does not hold.
@@ -731,12 +728,8 @@ fn needed<'a>(
         naming.flat_map(|spoken| std::iter::once(spoken.text.to_string()).chain(spoken.texts())).chain(plan).collect();
     let named = of_all(texts.iter().map(String::as_str));
     let finder = Finder::new(&named);
-    let mut held = vec![false; named.len()];
-    let mut look = |text: &str| {
-        for (which, _) in finder.find(text) {
-            held.get_mut(which).into_iter().for_each(|held| *held = true);
-        }
-    };
+    let mut held = BTreeSet::new();
+    let mut look = |text: &str| held.extend(finder.held_in(text));
     for spoken in old {
         look(&spoken.text);
         spoken.texts().for_each(|text| look(&text));
@@ -745,7 +738,8 @@ fn needed<'a>(
         look(&earlier.text);
         earlier.compressed.identifiers.iter().for_each(|one| look(one));
     }
-    named.into_iter().zip(held).filter(|(_, held)| *held).map(|(one, _)| one.into()).collect()
+    let named = named.into_iter().enumerate().filter(|(which, _)| held.contains(which));
+    named.map(|(_, one)| one.into()).collect()
 }
 
 #[cfg(test)]

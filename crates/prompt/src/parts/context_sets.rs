@@ -194,20 +194,20 @@ impl Content for Sets<'_> {
         Ok(self.granted)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let (texts, mut outcome) = self.written(false);
         if texts.is_empty() {
             return outcome;
         }
         let (open, close) = (self.count.count(OPEN), self.count.count(CLOSE));
-        prompt.text(OPEN, open);
-        texts.into_iter().for_each(|(text, span)| prompt.text_of(&text, &[span]));
-        prompt.text(CLOSE, close);
+        let unsaid = |text: &str, tokens: Tokens| (text.to_owned(), Span::unsaid(tokens, text.len()));
+        let all = [unsaid(OPEN, open)].into_iter().chain(texts).chain([unsaid(CLOSE, close)]);
+        all.for_each(|(text, span)| prompt.add(&RenderedPiece::text(&text, vec![span])));
         outcome.tokens += open + close;
         outcome
     }
 
-    fn render_last(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render_last(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let (texts, mut outcome) = self.written(true);
         if texts.is_empty() {
             return outcome;

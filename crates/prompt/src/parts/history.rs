@@ -10,19 +10,19 @@ use crate::{
     assemble::Assembly,
     excerpt::{Excerpt, History},
     parts::{Changes, Content, Gathered, Part, PartOutcome, Source},
-    rendered::{Frame, FrameSize},
+    rendered::Frame,
 };
 
 /// What was said before the task, in tags.
 pub(crate) const TAGGED: Part<'static> = Part {
     shares: Some((PartName::HISTORY, SHARES)),
-    ..Part::new("history", Changes::Grows, |from| said(from, ("<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n")))
+    ..Part::new("history", Changes::Grows, |from| said(from, "<CONVERSATION_HISTORY>\n", "</CONVERSATION_HISTORY>\n"))
 };
 
 /// The same under the heading.
 pub(crate) const LABELLED: Part<'static> = Part {
     shares: Some((PartName::CONVERSATION_HISTORY, SHARES)),
-    ..Part::new("conversation_history", Changes::Grows, |from| said(from, ("", "")))
+    ..Part::new("conversation_history", Changes::Grows, |from| said(from, "", ""))
 };
 
 /// The heading of what was said, where it has one.
@@ -39,9 +39,9 @@ fn heading<'a>(from: &mut Source<'a>) -> Gathered<'a> {
     Ok(is_text.then(|| from.whole(format!("{HEADING}\n"))).flatten())
 }
 
-fn said<'a>(from: &mut Source<'a>, frame: Frame) -> Gathered<'a> {
-    let size = from.renderer.frame(frame);
-    let framed = |history| Framed { history, frame, size, excerpt: Excerpt::default() };
+fn said<'a>(from: &mut Source<'a>, open: &'static str, close: &'static str) -> Gathered<'a> {
+    let frame = from.renderer.frame(open, close);
+    let framed = |history| Framed { history, frame, excerpt: Excerpt::default() };
     let content = |history| Box::new(framed(history)) as Box<dyn Content>;
     Ok(from.history.take().map(content))
 }
@@ -50,29 +50,28 @@ fn said<'a>(from: &mut Source<'a>, frame: Frame) -> Gathered<'a> {
 struct Framed<'a> {
     history: History<'a>,
     frame: Frame,
-    size: FrameSize,
     excerpt: Excerpt,
 }
 
 impl Framed<'_> {
     fn with_frame(&self, tokens: Tokens) -> Tokens {
-        if tokens > Tokens(0) { tokens + self.size.both() } else { tokens }
+        if tokens > Tokens(0) { tokens + self.frame.tokens() } else { tokens }
     }
 }
 
 impl Content for Framed<'_> {
     fn least(&mut self, min: Tokens) -> Result<Tokens, Lacking> {
-        let least = self.history.least(min.minus(self.size.both()))?;
+        let least = self.history.least(min.minus(self.frame.tokens()))?;
         Ok(self.with_frame(least))
     }
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
-        self.excerpt = self.history.fit(limit.minus(self.size.both()))?;
+        self.excerpt = self.history.fit(limit.minus(self.frame.tokens()))?;
         Ok(self.with_frame(self.excerpt.tokens))
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        let tokens = prompt.section(self.frame, self.size, &self.history.shown(&self.excerpt));
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
+        let tokens = prompt.section(self.frame, &self.history.shown(&self.excerpt));
         let omitted = self.history.omitted(&self.excerpt);
         let shows = self.history.shows(&self.excerpt);
         PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }

@@ -21,9 +21,8 @@ const fn part(gather: Gather) -> Part<'static> {
 
 fn bare<'a>(from: &mut Source<'a>) -> Gathered<'a> {
     let own = from.agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
-    let of_thread = of_thread(from);
-    let shows = of_thread.iter().map(|(_, seq)| *seq).collect();
-    let texts = own.into_iter().chain(of_thread.map(|(text, _)| text));
+    let (of_thread, shows) = of_thread(from);
+    let texts = own.into_iter().chain(of_thread);
     let texts: Vec<_> = texts.map(|text| format!("{}\n", escape(text))).collect();
     Ok((!texts.is_empty()).then(|| from.whole_of(texts.join("\n"), shows)).flatten())
 }
@@ -35,15 +34,14 @@ fn in_tag<'a>(from: &mut Source<'a>) -> Gathered<'a> {
         None => format!("You are {}.", agent.name),
     };
     let own = agent.instructions.as_deref().map(|text| format!("\n{}", escape(text))).unwrap_or_default();
-    let of_thread = of_thread(from);
-    let shows = of_thread.iter().map(|(_, seq)| *seq).collect();
-    let of_thread = of_thread.map(|(text, _)| format!("\nIn this thread: {}", escape(text))).unwrap_or_default();
+    let (of_thread, shows) = of_thread(from);
+    let of_thread = of_thread.map(|text| format!("\nIn this thread: {}", escape(text))).unwrap_or_default();
     Ok(from.whole_of(tagged(TAG, &(who + &own + &of_thread)), shows))
 }
 
 /// The instructions of the thread in which the reader speaks, and the entry that has them.
-pub(super) fn of_thread<'a>(from: &Source<'a>) -> Option<(&'a str, Seq)> {
-    let thread = from.view.state.threads.get(&from.spec.thread)?;
-    let text = thread.settings.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
-    Some((text, thread.settings_seq))
+pub(super) fn of_thread<'a>(from: &Source<'a>) -> (Option<&'a str>, Vec<Seq>) {
+    let Some(thread) = from.view.state.threads.get(&from.spec.thread) else { return (None, Vec::new()) };
+    let text = thread.settings.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    (text, text.map(|_| thread.settings_seq).into_iter().collect())
 }

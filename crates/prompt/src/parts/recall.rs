@@ -6,7 +6,6 @@ use std::sync::Arc;
 use callboard_core::{
     count::Tokens,
     fact::ERASED,
-    id::Seq,
     prompt::{
         Amount, PartName, Shares, Style,
         escape::{escape, one_line},
@@ -104,8 +103,10 @@ impl Shortens for Passages<'_> {
         let (own, foreign) = self.split(shown);
         let mut best: Vec<_> = self.found.iter().take(own).collect();
         best.sort_by_key(|(passage, _)| (&passage.collection, passage.seq, passage.start));
+        // Entries of collections are none of the session.
+        let shows = |passage: &Passage| Vec::from_iter(passage.collection.is_none().then_some(passage.seq));
         let own =
-            best.into_iter().map(|found| TextPiece { text: self.line(found), seq: entry(found.0), shortened: false });
+            best.into_iter().map(|found| TextPiece { text: self.line(found), shows: shows(found.0), shortened: false });
         let foreign = self.elsewhere.iter().take(foreign).map(|passage| self.foreign(passage));
         let notes = self.notes.iter().map(|note| format!("{}\n", one_line(note)));
         let left = left_out_note(left_out, "1 passage that fits less", "# passages that fit less", &self.fetch);
@@ -114,7 +115,7 @@ impl Shortens for Passages<'_> {
             Style::Tagged => (format!("<{TAG}>\n{head}\n"), format!("{left}</{TAG}>\n")),
             Style::Labelled => (format!("{HEADING}\n{head}\n"), format!("{left}\n")),
         };
-        let around = |text| TextPiece { text, seq: None, shortened: left_out > 0 };
+        let around = |text| TextPiece { text, shows: Vec::new(), shortened: left_out > 0 };
         let mut pieces = vec![around(open)];
         pieces.extend(own.chain(foreign.chain(notes).map(around)));
         match pieces.last_mut().filter(|_| close.starts_with('\n')) {
@@ -131,16 +132,6 @@ impl Shortens for Passages<'_> {
         let (shown_own, shown_foreign) = self.split(shown);
         own.skip(shown_own).chain(foreign.skip(shown_foreign)).collect()
     }
-
-    fn shows(&self, shown: usize) -> Vec<Seq> {
-        let (own, _) = self.split(shown);
-        self.found.iter().take(own).filter_map(|(passage, _)| entry(passage)).collect()
-    }
-}
-
-/// The entry of the session that a passage is of.
-fn entry(passage: &Passage) -> Option<Seq> {
-    Some(passage.seq).filter(|_| passage.collection.is_none())
 }
 
 /// Where a passage stands, for people and models.

@@ -19,8 +19,7 @@ fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
     let own = from.agent.instructions.as_deref().map(str::trim).filter(|own| !own.is_empty());
     let own = own.map(|own| format!("\n## Instructions of this session\n\n{}", marked(&escape(own))));
     let own = own.unwrap_or_default();
-    let of_thread = of_thread(from);
-    let shows = of_thread.iter().map(|(_, seq)| *seq).collect();
-    let more = of_thread.map(|(text, _)| format!("\n## Instructions of this thread\n\n{}\n", marked(&escape(text))));
+    let (of_thread, shows) = of_thread(from);
+    let more = of_thread.map(|text| format!("\n## Instructions of this thread\n\n{}\n", marked(&escape(text))));
     Ok(from.whole_of(format!("{}\n{own}\n{}", TEXT.trim(), more.unwrap_or_default()), shows))
 }

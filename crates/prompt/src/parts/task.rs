@@ -12,7 +12,7 @@ use crate::{
     assemble::Assembly,
     history_cache::{Piece, left_out_between},
     parts::{Changes, Content, Gathered, Part, PartOutcome, Source},
-    rendered::{Frame, FrameSize, Renderer},
+    rendered::{Frame, Renderer},
     shorten::{shorten_group, water_level},
     utterance::{From, Kind, Utterance},
 };
@@ -20,19 +20,20 @@ use crate::{
 /// What is to be done now, in tags.
 pub(crate) const TAGGED: Part<'static> = Part {
     shares: SHARES,
-    ..Part::new("task", Changes::Grows, |from| task(from, ("<CURRENT_TASK>\n", "</CURRENT_TASK>\n")))
+    ..Part::new("task", Changes::Grows, |from| task(from, "<CURRENT_TASK>\n", "</CURRENT_TASK>\n"))
 };
 
 /// The same as the end of the conversation.
 pub(crate) const LABELLED: Part<'static> =
-    Part { shares: SHARES, ..Part::new("conversation_history", Changes::Grows, |from| task(from, ("", ""))) };
+    Part { shares: SHARES, ..Part::new("conversation_history", Changes::Grows, |from| task(from, "", "")) };
 
 const SHARES: Option<(PartName, Shares)> = Some((
     PartName::TASK,
     Shares { min: Some(Amount::Percent(25)), max: Some(Amount::Percent(100)), priority: Some(3) },
 ));
 
-fn task<'a>(from: &mut Source<'a>, frame: Frame) -> Gathered<'a> {
+fn task<'a>(from: &mut Source<'a>, open: &'static str, close: &'static str) -> Gathered<'a> {
+    let frame = from.renderer.frame(open, close);
     let unanswered = std::mem::take(&mut from.unanswered);
     let task = Task::new(unanswered, from.spec.task.as_deref(), frame, from.renderer);
     Ok((!task.pieces.is_empty()).then(|| Box::new(task) as Box<dyn Content>))
@@ -53,7 +54,6 @@ struct Task<'a> {
     pieces: Vec<Piece>,
     renderer: Renderer<'a>,
     frame: Frame,
-    frame_size: FrameSize,
     /// Whether it stands in no thread.
     is_given: bool,
     /// Whether something of it was shortened or left out.
@@ -67,8 +67,7 @@ impl<'a> Task<'a> {
             Some(text) => vec![Piece::of(vec![spoken(text, renderer.format)], &renderer)],
             None => unanswered,
         };
-        let frame_size = renderer.frame(frame);
-        Self { pieces, renderer, frame, frame_size, is_given: given.is_some(), shortened: false }
+        Self { pieces, renderer, frame, is_given: given.is_some(), shortened: false }
     }
 
     /// The size of it.
@@ -122,7 +121,7 @@ impl<'a> Task<'a> {
     /// Its size with the tags around it.
     fn whole(&self) -> Tokens {
         let size = self.size();
-        if size > Tokens(0) { size + self.frame_size.both() } else { size }
+        if size > Tokens(0) { size + self.frame.tokens() } else { size }
     }
 
     /// The first piece and the newest ones; what is between them is left out and says so.
@@ -144,13 +143,13 @@ impl Content for Task<'_> {
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
         let taken = self.whole().min(limit);
-        self.fit(taken.minus(self.frame_size.both()));
+        self.fit(taken.minus(self.frame.tokens()));
         Ok(taken)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let shown: Vec<_> = self.pieces.iter().filter_map(|piece| piece.written.clone()).collect();
-        let tokens = prompt.section(self.frame, self.frame_size, &shown);
+        let tokens = prompt.section(self.frame, &shown);
         let shows = self.pieces.iter().flat_map(|piece| piece.group.iter().map(|utterance| utterance.seq)).collect();
         // A task that is given stands in no thread, and one that is shortened comes out otherwise the next time.
         let passes = self.is_given || self.shortened;

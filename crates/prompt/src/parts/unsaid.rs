@@ -1,7 +1,5 @@
 //! What nobody said, as parts show it: a text in full, or as much of one as fits in a share of the budget.
 
-use serde::Serialize;
-
 use callboard_core::{
     count::{TokenCounter, Tokens, count_in_blocks},
     id::Seq,
@@ -11,28 +9,22 @@ use callboard_core::{
 use crate::{
     Lacking,
     assemble::Assembly,
-    labels::marked,
     parts::{Content, PartOutcome, Source},
     placed::Span,
     rendered::{RenderedPiece, Renderer},
-    shorten::ends_around,
 };
 
 /// A text that is there in full.
 struct Whole {
-    written: Written,
+    written: RenderedPiece,
     omitted: Vec<String>,
     shows: Vec<Seq>,
 }
 
-/// A text as it stands in a prompt.
-enum Written {
-    /// In what every format has as text.
-    Above(String, Tokens),
-    /// Behind what was said. In formats of messages it has a place of its own there.
-    Behind(RenderedPiece),
-    /// Beside all that: it is no text of the prompt.
-    Beside(String, Tokens),
+/// What is no text of a prompt, and costs tokens all the same.
+struct Beside {
+    what: String,
+    tokens: Tokens,
 }
 
 /// A text that can be shortened.
@@ -46,16 +38,13 @@ pub(super) trait Shortens {
 
     /// The names of what is left out where so much of it is shown.
     fn omitted(&self, shown: usize) -> Vec<String>;
-
-    /// The entries that it shows then.
-    fn shows(&self, shown: usize) -> Vec<Seq>;
 }
 
 /// A piece of a text.
 pub(super) struct TextPiece {
     pub(super) text: String,
-    /// The entry that says it, where it is a single one.
-    pub(super) seq: Option<Seq>,
+    /// The entries that say it.
+    pub(super) shows: Vec<Seq>,
     /// Whether something is shortened or left out there.
     pub(super) shortened: bool,
 }
@@ -74,21 +63,6 @@ fn joined(pieces: &[TextPiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
-/// What is told of a value that is shown as JSON under a heading.
-pub(super) struct Json {
-    pub(super) heading: &'static str,
-    /// How to get the whole, where that is on offer.
-    pub(super) fetch: String,
-    /// The entry that has it.
-    pub(super) shows: Seq,
-}
-
-/// A value as JSON. What does not fit loses its middle.
-struct JsonText {
-    about: Json,
-    json: String,
-}
-
 /// As much of a text as fits.
 struct Bounded<'a, T> {
     text: T,
@@ -97,7 +71,7 @@ struct Bounded<'a, T> {
     /// The size of the whole.
     tokens: Tokens,
     shown: usize,
-    written: Written,
+    written: RenderedPiece,
 }
 
 impl<'a> Source<'a> {
@@ -109,107 +83,40 @@ impl<'a> Source<'a> {
 
     /// The same for a text that shows what these entries say.
     pub(super) fn whole_of(&self, text: String, shows: Vec<Seq>) -> Option<Box<dyn Content + 'a>> {
-        Some(Box::new(Whole { written: self.write(text), omitted: Vec::new(), shows }))
+        Some(Box::new(Whole { written: self.write(&text), omitted: Vec::new(), shows }))
     }
 
     /// What is no text of a prompt, and costs tokens all the same; nothing where it costs none.
     pub(super) fn beside(&self, what: String, tokens: Tokens) -> Option<Box<dyn Content + 'a>> {
-        let content = || Whole { written: Written::Beside(what, tokens), omitted: Vec::new(), shows: Vec::new() };
-        (tokens > Tokens(0)).then(|| Box::new(content()) as Box<dyn Content>)
+        (tokens > Tokens(0)).then(|| Box::new(Beside { what, tokens }) as Box<dyn Content>)
     }
 
     /// As much of a text as fits in what its part gets of the budget.
     pub(super) fn bounded(&self, text: impl Shortens + 'a) -> Option<Box<dyn Content + 'a>> {
         let (renderer, is_behind_history, shown) = (self.renderer, self.is_behind_history, text.whole());
-        let written = self.write(joined(&text.pieces(shown, Tokens(0))));
-        let tokens = written.tokens();
+        let written = self.write(&joined(&text.pieces(shown, Tokens(0))));
+        let tokens = written.tokens;
         Some(Box::new(Bounded { text, renderer, is_behind_history, tokens, shown, written }))
-    }
-
-    /// As much of a value, as JSON, as fits in what its part gets of the budget.
-    pub(super) fn json(&self, about: Json, value: &impl Serialize) -> Option<Box<dyn Content + 'a>> {
-        match serde_json::to_string_pretty(value) {
-            Ok(json) => self.bounded(JsonText { about, json: escape(&json) }),
-            Err(error) => self.failed(about.heading, &error.to_string()),
-        }
     }
 
     /// What is shown in the place of a part that could not be made. It blanks no other.
     pub(crate) fn failed(&self, heading: &str, why: &str) -> Option<Box<dyn Content + 'a>> {
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
-        let written = self.write(format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
+        let written = self.write(&format!("{heading}\n[this could not be read: {}]\n\n", escape(&why)));
         Some(Box::new(Whole { written, omitted: vec![why], shows: Vec::new() }))
     }
 
-    fn write(&self, text: String) -> Written {
-        Written::new(text, &self.renderer, self.is_behind_history)
+    fn write(&self, text: &str) -> RenderedPiece {
+        write(text, &self.renderer, self.is_behind_history)
     }
 }
 
-impl Shortens for JsonText {
-    fn whole(&self) -> usize {
-        self.json.len()
+/// A text above what was said, which every format has; or behind it, where formats of messages have a place of its own for it.
+fn write(text: &str, renderer: &Renderer<'_>, is_behind_history: bool) -> RenderedPiece {
+    if is_behind_history {
+        return renderer.section(text);
     }
-
-    fn pieces(&self, shown: usize, tokens: Tokens) -> Vec<TextPiece> {
-        let Self { about: Json { heading, fetch, shows }, json } = self;
-        let shortened = shown < self.whole();
-        let text = match shortened {
-            false => format!("{heading}\n{json}\n\n"),
-            true => {
-                let note = format!("[shortened here: it has {tokens} tokens{fetch}]");
-                // What is behind the note may begin anywhere.
-                format!("{heading}\n{}\n", marked(&ends_around(json, &note, shown)))
-            }
-        };
-        vec![TextPiece { text, seq: Some(*shows), shortened }]
-    }
-
-    fn omitted(&self, _: usize) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn shows(&self, _: usize) -> Vec<Seq> {
-        vec![self.about.shows]
-    }
-}
-
-impl Written {
-    fn new(text: String, renderer: &Renderer<'_>, is_behind_history: bool) -> Self {
-        if is_behind_history {
-            return Self::Behind(renderer.section(&text));
-        }
-        let tokens = count_in_blocks(renderer.count, &text);
-        Self::Above(text, tokens)
-    }
-
-    fn tokens(&self) -> Tokens {
-        match self {
-            Self::Above(_, tokens) | Self::Beside(_, tokens) => *tokens,
-            Self::Behind(piece) => piece.tokens,
-        }
-    }
-
-    fn put_into(&self, prompt: &mut Assembly) {
-        match self {
-            Self::Above(text, tokens) => prompt.text(text, *tokens),
-            Self::Behind(piece) => prompt.add(piece),
-            Self::Beside(what, tokens) => prompt.beside(what, *tokens),
-        }
-    }
-
-    /// Puts it into a prompt in pieces.
-    fn put_pieces_into(&self, prompt: &mut Assembly, pieces: &[TextPiece], count: &dyn TokenCounter) {
-        match self {
-            Self::Above(text, tokens) => prompt.text_of(text, &spans(text, *tokens, pieces, count)),
-            Self::Behind(piece) => {
-                let text = piece.only_text();
-                let spans = spans(text, piece.tokens, pieces, count).into();
-                prompt.add(&RenderedPiece { spans, ..piece.clone() });
-            }
-            Self::Beside(..) => self.put_into(prompt),
-        }
-    }
+    RenderedPiece::text(text, vec![Span::unsaid(count_in_blocks(renderer.count, text), text.len())])
 }
 
 /// Where the pieces of a text of so many tokens stand. What its format adds is counted with the last one.
@@ -221,31 +128,39 @@ fn spans(text: &str, tokens: Tokens, pieces: &[TextPiece], count: &dyn TokenCoun
         let words = words.get(..piece.text.len()).filter(|_| !is_last).unwrap_or(words);
         let size = if is_last { rest } else { count_in_blocks(count, words).min(rest) };
         (at, rest) = (at + words.len(), rest.minus(size));
-        Span { seq: piece.seq, shortened: piece.shortened, ..Span::unsaid(size, words.len()) }
+        let seq = piece.shows.first().copied().filter(|_| piece.shows.len() == 1);
+        Span { seq, shortened: piece.shortened, ..Span::unsaid(size, words.len()) }
     };
     pieces.iter().enumerate().map(span).collect()
 }
 
 impl Content for Whole {
     fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.written.tokens())
+        Ok(self.written.tokens)
     }
 
-    fn settle(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
-        Ok(self.written.tokens())
-    }
-
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
-        self.written.put_into(prompt);
-        let (tokens, omitted, shows) = (self.written.tokens(), self.omitted.clone(), self.shows.clone());
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
+        prompt.add(&self.written);
+        let (tokens, omitted, shows) = (self.written.tokens, self.omitted.clone(), self.shows.clone());
         PartOutcome { tokens, shortened: !omitted.is_empty(), omitted, shows, passes: false }
     }
 }
 
+impl Content for Beside {
+    fn least(&mut self, _: Tokens) -> Result<Tokens, Lacking> {
+        Ok(self.tokens)
+    }
+
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
+        prompt.beside(&self.what, self.tokens);
+        PartOutcome { tokens: self.tokens, ..PartOutcome::default() }
+    }
+}
+
 impl<T: Shortens> Bounded<'_, T> {
-    fn with(&self, shown: usize) -> Written {
+    fn with(&self, shown: usize) -> RenderedPiece {
         let pieces = self.text.pieces(shown, self.tokens);
-        Written::new(joined(&pieces), &self.renderer, self.is_behind_history)
+        write(&joined(&pieces), &self.renderer, self.is_behind_history)
     }
 }
 
@@ -254,7 +169,7 @@ impl<T: Shortens> Content for Bounded<'_, T> {
         if self.tokens <= min {
             return Ok(self.tokens);
         }
-        Ok(self.with(0).tokens().max(min).min(self.tokens))
+        Ok(self.with(0).tokens.max(min).min(self.tokens))
     }
 
     fn settle(&mut self, limit: Tokens) -> Result<Tokens, Lacking> {
@@ -265,21 +180,23 @@ impl<T: Shortens> Content for Bounded<'_, T> {
             for _ in 0..12 {
                 let middle = low.midpoint(high);
                 let written = self.with(middle);
-                if written.tokens() <= limit { (low, self.written) = (middle, written) } else { high = middle }
+                if written.tokens <= limit { (low, self.written) = (middle, written) } else { high = middle }
             }
             self.shown = low;
         }
-        Ok(self.written.tokens())
+        Ok(self.written.tokens)
     }
 
-    fn render(&self, prompt: &mut Assembly) -> PartOutcome {
+    fn render(&self, prompt: &mut Assembly<'_>) -> PartOutcome {
         let pieces = self.text.pieces(self.shown, self.tokens);
-        self.written.put_pieces_into(prompt, &pieces, self.renderer.count);
+        let tokens = self.written.tokens;
+        let spans = spans(self.written.only_text(), tokens, &pieces, self.renderer.count).into();
+        prompt.add(&RenderedPiece { spans, ..self.written.clone() });
         PartOutcome {
-            tokens: self.written.tokens(),
+            tokens,
             shortened: self.shown < self.text.whole(),
             omitted: self.text.omitted(self.shown),
-            shows: self.text.shows(self.shown),
+            shows: pieces.into_iter().flat_map(|piece| piece.shows).collect(),
             passes: false,
         }
     }

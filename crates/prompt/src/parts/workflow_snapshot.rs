@@ -2,7 +2,6 @@
 
 use callboard_core::{
     count::Tokens,
-    id::Seq,
     prompt::{PartName, Shares, escape::escape},
     rights::Share,
     workflow::{Snapshot, SnapshotPieces},
@@ -63,19 +62,11 @@ impl Shortens for Nodes {
         let [one, many] = [one, many].map(|nodes| format!("the configuration of {nodes}"));
         let configs = left_out_note(without_config.len(), &one, &many, &self.fetch);
         let text = format!("{HEADING}\n{}\n{nodes}{configs}\n", escape(&json));
-        let seq = match *shows {
-            [seq] => Some(seq),
-            _ => None,
-        };
-        vec![TextPiece { text, seq, shortened: shown < self.whole() }]
+        vec![TextPiece { text, shows, shortened: shown < self.whole() }]
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
         let Snapshot { left_out, without_config, .. } = self.snapshot(shown);
         left_out.iter().chain(&without_config).map(ToString::to_string).collect()
-    }
-
-    fn shows(&self, shown: usize) -> Vec<Seq> {
-        self.snapshot(shown).shows
     }
 }

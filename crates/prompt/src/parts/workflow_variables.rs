@@ -2,7 +2,6 @@
 
 use callboard_core::{
     count::Tokens,
-    id::Seq,
     prompt::{
         PartName, Shares,
         escape::{escape, page_line},
@@ -37,29 +36,24 @@ fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
     let line = |variable: &'a Variable| {
         let (name, value) = (escape(variable.name.as_str()), escape(&variable.display));
         let value = if from.view.may_quote_page(variable) { page_line(&value) } else { value };
-        VariableLine { variable, text: format!("- {name} = {value}\n") }
+        (variable, format!("- {name} = {value}\n"))
     };
     let variables = variables.into_iter().map(line).collect();
     Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
 }
 
-/// A variable, and the line that shows it.
-struct VariableLine<'a> {
-    variable: &'a Variable,
-    text: String,
-}
-
 /// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
 /// cached. Where not all fit, those that were set last are shown.
 struct Lines<'a> {
-    variables: Vec<VariableLine<'a>>,
+    /// Each with the line that shows it.
+    variables: Vec<(&'a Variable, String)>,
     /// How one can be read, where that is on offer.
     fetch: String,
 }
 
 impl<'a> Lines<'a> {
     /// The variables that are left out, and those that are shown.
-    fn split(&self, shown: usize) -> (&[VariableLine<'a>], &[VariableLine<'a>]) {
+    fn split(&self, shown: usize) -> (&[(&'a Variable, String)], &[(&'a Variable, String)]) {
         self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
     }
 }
@@ -73,11 +67,12 @@ impl Shortens for Lines<'_> {
         let (left_out, shown) = self.split(shown);
         let [one, many] = ["1 variable that was set longer ago", "# variables that were set longer ago"];
         let older = left_out_note(left_out.len(), one, many, &self.fetch);
-        let head = TextPiece { text: format!("{HEADING}\n{older}"), seq: None, shortened: !left_out.is_empty() };
-        let is_cut = |line: &VariableLine<'_>| is_cut(&line.variable.display);
+        let head =
+            TextPiece { text: format!("{HEADING}\n{older}"), shows: Vec::new(), shortened: !left_out.is_empty() };
+        let is_cut = |(variable, _): &(&Variable, String)| is_cut(&variable.display);
         let lines = shown.iter().map(|line| TextPiece {
-            text: line.text.clone(),
-            seq: Some(line.variable.seq),
+            text: line.1.clone(),
+            shows: vec![line.0.seq],
             shortened: is_cut(line),
         });
         let mut pieces: Vec<_> = [head].into_iter().chain(lines).collect();
@@ -93,10 +88,6 @@ impl Shortens for Lines<'_> {
     }
 
     fn omitted(&self, shown: usize) -> Vec<String> {
-        self.split(shown).0.iter().map(|line| line.variable.name.to_string()).collect()
-    }
-
-    fn shows(&self, shown: usize) -> Vec<Seq> {
-        self.split(shown).1.iter().map(|line| line.variable.seq).collect()
+        self.split(shown).0.iter().map(|(variable, _)| variable.name.to_string()).collect()
     }
 }

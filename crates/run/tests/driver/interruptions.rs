@@ -122,9 +122,9 @@ async fn those_in_charge_hear_an_answer_as_it_comes() {
     let models = Models::new(|request, _| whole_run(request));
     models.drive(&session, &run).await.unwrap();
     let mut said = String::new();
-    while let Ok(Some(Ephemeral::Delta { turn, text, .. })) = timeout(Duration::ZERO, heard.next()).await {
-        if turn == 2 {
-            said.push_str(&text);
+    while let Ok(Some(Ephemeral::Delta(delta))) = timeout(Duration::ZERO, heard.next()).await {
+        if delta.turn == 2 {
+            said.push_str(&delta.text);
         }
     }
     assert_eq!(said, "Waters come and go");

@@ -16,7 +16,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{DEFAULT_WINDOW, PromptSpec, TurnView, window_of};
+use callboard_engine::{DEFAULT_WINDOW, PromptSpec, window_of};
 use callboard_model::ModelName;
 use callboard_prompt::{PartReport, compression::plan::Aim};
 use callboard_run::{Compressing, Compressor, Extent};
@@ -270,13 +270,12 @@ impl Authorized<ReadSession> {
     }
 }
 
-fn last_turn(turn: TurnView) -> api::LastTurn {
-    let TurnView { seq, run, tokens, usage, failed, .. } = turn;
-    let (run, number) = run.unzip();
+fn last_turn(turn: api::Turn) -> api::LastTurn {
+    let api::Turn { seq, run, turn_of_run, tokens, usage, failed, .. } = turn;
     let usage = usage.filter(|_| !failed);
     api::LastTurn {
         run,
-        turn: number.unwrap_or(seq.0),
+        turn: turn_of_run.unwrap_or(seq.0),
         tokens,
         prompt_tokens: usage.map(|usage| usage.prompt_tokens),
         completion_tokens: usage.map(|usage| usage.completion_tokens),

@@ -41,7 +41,7 @@ async fn build_prompt(
 ) -> Result<Answer<api::Prompt>, CallError> {
     let api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, record, tools, pieces } =
         body;
-    let tools = caller.app.outside.of_served(own_names(&tools)?);
+    let tools = caller.app.outside.served(own_names(&tools)?);
     let spec =
         PromptSpec { agent, thread, layout, model, budget, at, format, recall, query, tools, ..PromptSpec::default() };
     match record {

@@ -12,7 +12,7 @@ use callboard_core::{
     view::View,
     viewer::Viewer,
 };
-use callboard_engine::{Error, NewBoardSession, Overview, Session, SessionInfo};
+use callboard_engine::{Error, NewBoardSession, Session, SessionInfo, store::Row};
 
 use crate::{
     call::*,
@@ -185,8 +185,8 @@ async fn fork_session(
 
 /// What the user sees of a session.
 fn whole(app: &App, info: SessionInfo) -> api::Session {
-    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, overview, last } = info;
-    let overview = Some(at_a_glance(app, head, overview, last));
+    let overview = Some(at_a_glance(app, &info));
+    let SessionInfo { id, head, created_at, last_activity, expires_at, agents, settings, .. } = info;
     let (title, ttl_seconds) = (settings.title, settings.ttl_seconds);
     let settings = Some(api::SessionSettings {
         default_visibility: settings.default_visibility,
@@ -202,32 +202,29 @@ fn whole(app: &App, info: SessionInfo) -> api::Session {
 }
 
 /// What is known of a session at a glance.
-fn at_a_glance(app: &App, head: Seq, overview: Overview, last: Option<api::LastEntry>) -> api::SessionOverview {
-    let Overview { largest_prompt, run, needs_user, used, size_bytes } = overview;
-    let cost = app.cost(used.iter().map(|(model, usage)| (model.as_deref(), *usage)));
+fn at_a_glance(app: &App, info: &SessionInfo) -> api::SessionOverview {
     let mut usage = api::SessionUsage::default();
-    for (_, used) in used {
+    for (_, used) in &info.used {
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);
     }
     usage.total_tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-    api::SessionOverview { entries: head.0, size_bytes, last, largest_prompt, run, needs_user, usage, cost }
+    api::SessionOverview {
+        entries: info.head.0,
+        size_bytes: info.size_bytes,
+        last: info.last.clone(),
+        largest_prompt: info.largest_prompt.clone(),
+        run: info.run.clone(),
+        needs_user: info.needs_user,
+        usage,
+        cost: app.cost(info.used.iter().map(|(model, usage)| (model.as_deref(), *usage))),
+    }
 }
 
 /// A session with this state, whose last use was its last entry.
 fn known(id: &SessionId, state: &state::State) -> SessionInfo {
-    let settings = state.session.settings.clone();
-    SessionInfo {
-        id: id.clone(),
-        head: state.head.seq,
-        created_at: state.session.created_at,
-        last_activity: state.last_at,
-        expires_at: settings.ttl_seconds.expires_at(state.last_at),
-        agents: state.team.agents().cloned().collect(),
-        settings,
-        overview: Overview::of(state),
-        last: None,
-    }
+    let expires_at = state.session.settings.ttl_seconds.expires_at(state.last_at);
+    SessionInfo::of(id.clone(), state, Row { head: state.head, expires_at, last_activity: state.last_at })
 }
 
 /// The answer of a call that created a session. A repeat of the call gives the same one.

@@ -6,7 +6,6 @@ use callboard_core::{
     id::Seq,
     run::own::{AnswerTurn, TurnOutcome},
 };
-use callboard_engine::TurnView;
 
 use crate::{
     body::RepairedBody, call::*, cursor, params::TurnNumber, resources::prompt::prompt_body, rights::ReadSession,
@@ -92,7 +91,7 @@ async fn read_sent_prompt(
         return Err(caller.forbidden("read prompts as they were sent"));
     }
     let sent = caller.session.sent_prompt(turn).await?;
-    let TurnView { agent, thread, model, .. } = sent.turn;
+    let api::Turn { agent, thread, model, .. } = sent.turn;
     let prompt = prompt_body(sent.prompt, Some(turn));
     Ok(Answer::ok(api::SentPrompt { agent, thread, model, as_sent: sent.is_as_sent, prompt }))
 }
@@ -101,10 +100,9 @@ async fn read_sent_prompt(
 const LISTED: usize = 100;
 
 impl Authorized<ReadSession> {
-    fn seen(&self, turn: TurnView) -> api::Turn {
-        let TurnView { seq, at, agent, thread, run, model, tokens, usage, answered, failed } = turn;
-        let (run, turn_of_run) = run.unzip();
-        let cost = usage.and_then(|usage| self.app.cost([(model.as_deref(), usage)]));
-        api::Turn { turn: seq, agent, thread, seq, at, run, turn_of_run, model, tokens, usage, cost, answered, failed }
+    /// A turn with what it cost.
+    fn seen(&self, turn: api::Turn) -> api::Turn {
+        let cost = turn.usage.and_then(|usage| self.app.cost([(turn.model.as_deref(), usage)]));
+        api::Turn { cost, ..turn }
     }
 }

@@ -15,13 +15,6 @@ use callboard_store::{Order, Query};
 use super::Wanted;
 use crate::{error::Error, journal::Pages, session::Session};
 
-/// What became of the words of an entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Erased,
-    Rewritten,
-}
-
 impl Session {
     /// The entries that `prompt` shows and whose words were erased, and those in which secrets were hidden, in their order.
     pub(super) async fn changed_in(&self, wanted: &Wanted, prompt: &Prompt) -> Result<(Vec<Seq>, Vec<Seq>), Error> {
@@ -37,19 +30,17 @@ impl Session {
             let newest = self.live.store.read(self.id(), newest).await?;
             shown.extend(newest.iter().map(|entry| entry.header.seq).filter(|seq| changed.contains_key(seq)));
         }
-        Ok(shown.into_iter().partition(|seq| changed.get(seq) == Some(&Change::Erased)))
+        Ok(shown.into_iter().partition(|seq| changed.get(seq) == Some(&true)))
     }
 
-    /// All entries that were changed, up to the change in the entry `through`.
-    async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, Change>, Error> {
+    /// All entries that were changed, up to the change in the entry `through`, and whether their words are gone.
+    async fn changed(&self, through: Seq) -> Result<BTreeMap<Seq, bool>, Error> {
         let mut changed = BTreeMap::new();
         for entry in self.changing(Seq::ZERO, through).await? {
-            let kind = if *entry.header.kind == *Erased::TYPE { Change::Erased } else { Change::Rewritten };
+            let erases = *entry.header.kind == *Erased::TYPE;
             for one in changed_by(&entry)? {
                 // Words that are gone do not come back.
-                if changed.get(&one.seq) != Some(&Change::Erased) {
-                    changed.insert(one.seq, kind);
-                }
+                *changed.entry(one.seq).or_default() |= erases;
             }
         }
         Ok(changed)

@@ -14,7 +14,7 @@ use callboard_core::{
     id::{CollectionName, Seq, SessionId},
     prompt::{
         Layout, LayoutName, PartName, PromptSpec,
-        observed::{ForeignPassage, Observed, Passage},
+        observed::{ForeignPassage, Observations, Observed, Passage},
     },
     text::Values,
 };
@@ -40,22 +40,11 @@ const NEWEST: usize = 5;
 /// How much is shown of what was said just before a passage that means little alone, in bytes.
 const BEFORE: usize = 600;
 
+/// How many passages of each source elsewhere are shown at most.
+const ELSEWHERE: usize = 3;
+
 /// How much of a passage from elsewhere is shown, in characters.
 const FOREIGN: usize = 2_000;
-
-/// What was found for a prompt.
-#[derive(Default)]
-struct Found {
-    passages: Vec<Passage>,
-    notes: Vec<String>,
-    elsewhere: Vec<ForeignPassage>,
-}
-
-impl Found {
-    fn is_empty(&self) -> bool {
-        self.passages.is_empty() && self.notes.is_empty() && self.elsewhere.is_empty()
-    }
-}
 
 /// Where an entry stands: in the session, or in a collection.
 type Place<'a> = (&'a Option<CollectionName>, Seq);
@@ -77,16 +66,17 @@ impl Session {
         let places = match &spec.observed.recall {
             Observed::Seen(places) => places.clone(),
             Observed::Absent if wanted.recalls(spec) => match self.look_for(wanted, spec).await {
-                Ok((found, made)) if found.is_empty() => return Ok(made),
-                Ok((Found { passages, notes, elsewhere }, made)) => {
+                Ok((places, made)) => {
+                    let Observations { recall_notes, elsewhere, .. } = &wanted.spec.observed;
+                    if places.is_empty() && recall_notes.is_empty() && elsewhere.is_empty() {
+                        return Ok(made);
+                    }
                     if let Some((_, _, mut remembered)) = made.filter(|(_, _, remembered)| !remembered.has_damage) {
                         // What was read for it is not read again. Nobody was asked with it.
                         remembered.made = MadePrompts::default();
                         self.live.prompts.remember(wanted.memory_key(), remembered);
                     }
-                    wanted.spec.observed.recall_notes = notes;
-                    wanted.spec.observed.elsewhere = elsewhere;
-                    passages
+                    places
                 }
                 // Refused questions and sessions that have gone are the caller's affair.
                 Err(error @ (Error::Refused(_) | Error::NoSession { .. } | Error::Closed)) => return Err(error),
@@ -114,23 +104,24 @@ impl Session {
     }
 
     /// What answers what is asked now, the best first, and is not shown in the prompt anyway; and the prompt without it, where
-    /// there is a question.
-    async fn look_for(&self, wanted: &Wanted, spec: &PromptSpec) -> Result<(Found, Option<Made>), Error> {
+    /// there is a question. What is found elsewhere, and why more may be found, is added to what is wanted.
+    async fn look_for(&self, wanted: &mut Wanted, spec: &PromptSpec) -> Result<(Vec<Passage>, Option<Made>), Error> {
         let question = match &spec.query {
             Some(query) => query.clone(),
             None => self.question(wanted).await?,
         };
         if question.trim().is_empty() {
-            return Ok((Found::default(), None));
+            return Ok((Vec::new(), None));
         }
         let without = self.make(&Arc::new(wanted.clone())).await?;
         let shown = shown(wanted, &without.0)?;
         let at = Some(wanted.state.head.seq);
-        let query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
+        let mut query = RecallQuery { limit: PASSAGES, at, but: shown.clone(), ..RecallQuery::new(question) };
         let mut places: Vec<Passage> = Vec::new();
         // Sources elsewhere know what is, not what was.
         let is_now = self.live.known()?.head == wanted.state.head;
-        let found = self.recalled_places(&wanted.viewer, query, is_now).await?;
+        let most_elsewhere = if is_now { ELSEWHERE } else { 0 };
+        let found = self.recalled_places(&wanted.viewer, &mut query, most_elsewhere).await?;
         let corpus = &found.corpus;
         for hit in found.hits {
             let Some(SearchedJournal { session, collection, .. }) = corpus.journal(hit.scope) else { continue };
@@ -174,7 +165,8 @@ impl Session {
                 Err(_) => notes.push(format!("[the source {source} could not be asked]")),
             }
         }
-        Ok((Found { passages: places, notes, elsewhere }, Some(without)))
+        (wanted.spec.observed.recall_notes, wanted.spec.observed.elsewhere) = (notes, elsewhere);
+        Ok((places, Some(without)))
     }
 
     /// What is looked for where nobody says it: the task, and what the newest messages name.

@@ -24,9 +24,6 @@ use crate::{
     texts,
 };
 
-/// How many passages of each source elsewhere a prompt shows at most.
-const ELSEWHERE: usize = 3;
-
 /// Where something stands that answers a question.
 pub(crate) struct Places {
     /// The journals in which it was looked for.
@@ -37,6 +34,8 @@ pub(crate) struct Places {
     pub(crate) behind: Option<u64>,
     /// Whether there is a model of vectors, and it did not answer.
     pub(crate) by_words_alone: bool,
+    /// What is told of that model, if there is one.
+    pub(crate) embedder: Option<String>,
     /// What sources elsewhere gave.
     pub(crate) elsewhere: Vec<FromElsewhere>,
 }
@@ -50,24 +49,12 @@ type Meaning = Option<Result<Vector, String>>;
 impl Session {
     /// Finds what answers a question, as far as `viewer` may see it.
     pub async fn recall(&self, viewer: &Viewer, mut query: RecallQuery) -> Result<RecallAnswer, Error> {
-        let settings = &self._board.indices.settings;
-        query.check(settings)?;
-        let corpus = self.corpus(query.at).await?;
-        let view = View::new(&corpus.own.state, viewer, sizes())?;
-        if let Some(thread) = &query.thread {
-            view.thread(thread)?;
-        }
-        self.hide_secrets(&mut query).await?;
         // Sources elsewhere know neither threads nor entries.
         let is_open = query.thread.is_none() && query.at.is_none();
-        let asked = settings.sources.iter().filter(|source| is_open && query.is_from(source.name()));
-        let elsewhere = async { Ok(elsewhere::ask(asked, &query.text, query.limit).await) };
-        let here = async {
-            let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
-            let (found, embedder) = self.hits(&corpus, viewer, &query, meaning).await?;
-            Ok::<_, Error>((behind, shown(viewer, &corpus, found).await?, embedder))
-        };
-        let ((behind, hits, embedder), mut elsewhere) = try_join!(here, elsewhere)?;
+        let most = if is_open { query.limit } else { 0 };
+        let found = self.recalled_places(viewer, &mut query, most).await?;
+        let Places { corpus, hits, behind, embedder, mut elsewhere, .. } = found;
+        let hits = shown(viewer, &corpus, hits).await?;
         corpus.confirm().await?;
         if matches!(viewer, Viewer::Agent(_)) {
             elsewhere.iter_mut().for_each(FromElsewhere::hide_reason);
@@ -77,27 +64,32 @@ impl Session {
     }
 
     /// The places that answer a question, as far as `viewer` may see them, and the journals in which they are. Their texts are
-    /// not read. With `asks_elsewhere`, also what sources elsewhere give.
+    /// not read. Also what sources elsewhere give, at most so many passages each. Secrets are hidden in the question.
     pub(crate) async fn recalled_places(
         &self,
         viewer: &Viewer,
-        mut query: RecallQuery,
-        asks_elsewhere: bool,
+        query: &mut RecallQuery,
+        most_elsewhere: usize,
     ) -> Result<Places, Error> {
         let settings = &self._board.indices.settings;
         query.check(settings)?;
-        self.hide_secrets(&mut query).await?;
         let corpus = self.corpus(query.at).await?;
+        let view = View::new(&corpus.own.state, viewer, sizes())?;
+        if let Some(thread) = &query.thread {
+            view.thread(thread)?;
+        }
+        self.hide_secrets(query).await?;
+        let query = &*query;
         let here = async {
             let (behind, meaning) = self.followed_with(&corpus, &query.text).await?;
             let by_words_alone = matches!(&meaning, Some(Err(_)));
-            let (hits, _) = self.hits(&corpus, viewer, &query, meaning).await?;
-            Ok::<_, Error>((hits, behind, by_words_alone))
+            let (hits, embedder) = self.hits(&corpus, viewer, query, meaning).await?;
+            Ok::<_, Error>((hits, behind, by_words_alone, embedder))
         };
-        let sources = settings.sources.iter().filter(|_| asks_elsewhere);
-        let elsewhere = async { Ok(elsewhere::ask(sources, &query.text, ELSEWHERE).await) };
-        let ((hits, behind, by_words_alone), elsewhere) = try_join!(here, elsewhere)?;
-        Ok(Places { corpus, hits, behind, by_words_alone, elsewhere })
+        let sources = settings.sources.iter().filter(|source| most_elsewhere > 0 && query.is_from(source.name()));
+        let elsewhere = async { Ok(elsewhere::ask(sources, &query.text, most_elsewhere).await) };
+        let ((hits, behind, by_words_alone, embedder), elsewhere) = try_join!(here, elsewhere)?;
+        Ok(Places { corpus, hits, behind, by_words_alone, embedder, elsewhere })
     }
 
     /// Hides secrets in a question: it must not find out what a secret is, and goes to models elsewhere.
