@@ -23,6 +23,18 @@ pub enum Role {
     Tool,
 }
 
+impl Role {
+    /// Its name in OpenAI's API, which people read, too.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Ai => "assistant",
+            Self::System => "system",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// Whether `reader` is told that the agent says it from which a message comes; no reader is the user. A program may tell it to the
 /// agent as which it works, in the agent's own conversation at a base URL: that agent and the user are told that no agent says it,
 /// and all other agents that this one does.
