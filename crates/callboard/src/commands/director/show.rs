@@ -7,6 +7,7 @@ use callboard_engine::core::{
     conversation::{Message, Role, ToolCall},
     id::{RunId, ThreadId},
     plan::Plan,
+    text::first_chars,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -134,11 +135,7 @@ fn in_short(call: &ToolCall) -> String {
 
 /// The beginning of a text, in one line.
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHORT) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
+    first_chars(&text.split_whitespace().collect::<Vec<_>>().join(" "), SHORT)
 }
 
 #[cfg(test)]
