@@ -69,18 +69,18 @@ async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::Jou
     let (None, Some(limit)) = (args.after, args.limit) else {
         return page(args.after.unwrap_or_default(), args.limit).await;
     };
-    let head = page(Seq::ZERO, Some(0)).await?.it.head;
-    let mut window = u64::try_from(limit).unwrap_or(u64::MAX);
+    let (mut missing, mut first, mut before) = (limit, None, None);
     loop {
-        let after = Seq(head.0.saturating_sub(window));
-        let found = page(after, None).await?.it;
-        if found.entries.len() >= limit || after == Seq::ZERO {
-            let older = found.entries.len().saturating_sub(limit);
-            // Only the numbers are needed: the entries themselves come as the server gives them.
-            let first = found.entries.get(older).map_or(found.head, |entry| entry.seq.previous());
-            return page(first, Some(limit)).await;
+        let newest = session.get(&["journal"]).query("order", "desc").query("limit", missing);
+        let newest = newest.maybe("before", before).maybe("types", types.as_ref());
+        let found = newest.answer::<api::JournalPage>().await?.it;
+        missing = missing.saturating_sub(found.entries.len());
+        // Only the numbers are needed: the entries themselves come as the server gives them.
+        first = found.entries.last().map(|entry| entry.seq.previous()).or(first);
+        before = found.next;
+        if missing == 0 || before.is_none() {
+            return page(first.unwrap_or(found.head), Some(limit)).await;
         }
-        window = window.saturating_mul(8);
     }
 }
 
