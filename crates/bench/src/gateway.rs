@@ -8,7 +8,6 @@ use std::{
 use anyhow::{Context as _, ensure};
 use axum::body::{Body, to_bytes};
 use callboard_model::scripted::{Reply, Scripted};
-use callboard_store::Durability;
 use hyper::{
     Request,
     body::Body as _,
@@ -34,7 +33,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
     let folder = tempfile::tempdir()?;
     let endpoint = Scripted::start(|_, _| Reply::text(ANSWER));
     let base = endpoint.base_url();
-    let served = Served::models(&folder.path().join("callboard.db"), Durability::Normal, base.clone()).await?;
+    let served = Served::board(&folder.path().join("callboard.db"), Vec::new(), Some(base.clone())).await?;
     let straight = base.strip_prefix("http://").and_then(|base| base.strip_suffix("/v1")).context("no address")?;
     let (mut straight, connection) = http1::handshake(TokioIo::new(TcpStream::connect(straight).await?)).await?;
     let straight_connection = tokio::spawn(connection);

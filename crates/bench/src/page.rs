@@ -10,7 +10,6 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{MessageQuery, Session};
-use callboard_store::Durability;
 
 use crate::{
     Scale, board,
@@ -31,8 +30,7 @@ const TIMES: usize = 10;
 const ROUNDS: usize = 20;
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
     let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
     board::fill_with(&short, few, message).await?;

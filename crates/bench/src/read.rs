@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use axum::body::{Body, to_bytes};
-use callboard_store::Durability;
 use hyper::{
     Request,
     client::conn::http1::{self, SendRequest},
@@ -36,7 +35,7 @@ const READS: [(&str, &str, Option<f64>); 5] = [
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, vec!["one".into()]).await?;
+    let served = Served::board(&folder.path().join("callboard.db"), vec!["one".into()], None).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(served.address).await?)).await?;
     let connection = tokio::spawn(connection);
     for from in (0..MESSAGES).step_by(100) {

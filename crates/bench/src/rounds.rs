@@ -40,7 +40,7 @@ pub(crate) async fn in_rounds<const N: usize>(
 }
 
 /// The median.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
@@ -53,6 +53,17 @@ pub(crate) fn ratio(ours: &[Rate], theirs: &[Rate]) -> f64 {
 /// The median rate.
 pub(crate) fn typical(rates: &[Rate]) -> Rate {
     Rate(median(rates.iter().map(|rate| rate.0).collect()))
+}
+
+/// The rate of `count` things that callers do at once.
+pub(crate) async fn at_once<F>(count: usize, callers: impl Iterator<Item = F>) -> anyhow::Result<Rate>
+where
+    F: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let callers: Vec<F> = callers.collect();
+    let began = Instant::now();
+    all_end(callers.into_iter().collect()).await?;
+    Ok(Rate::since(count, began))
 }
 
 /// Waits until all callers have ended.
