@@ -177,9 +177,14 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
+    /// Makes the call and reads the body of the answer as it is.
+    pub(crate) async fn bytes(self) -> Result<Bytes, Failure> {
+        self.begin().await?.all().await
+    }
+
     /// Makes the call and ignores the body of the answer.
     pub(crate) async fn done(self) -> Result<(), Failure> {
-        self.begin().await?.all().await.map(|_| ())
+        self.bytes().await.map(drop)
     }
 
     /// Makes the call and returns the answer as a stream.

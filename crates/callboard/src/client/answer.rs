@@ -1,8 +1,8 @@
 //! The reply to a call: an answer, or why the call was refused.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use callboard_server::Pieces;
-use futures::StreamExt as _;
+use futures::TryStreamExt as _;
 use http::{Response, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -60,12 +60,9 @@ impl Reply {
     }
 
     /// Reads the whole body.
-    pub(super) async fn all(mut self) -> Result<Bytes, Failure> {
-        let mut all = BytesMut::new();
-        while let Some(piece) = self.pieces.next().await {
-            all.extend_from_slice(&piece.map_err(|error| broken(&error))?);
-        }
-        Ok(all.freeze())
+    pub(super) async fn all(self) -> Result<Bytes, Failure> {
+        let pieces = self.pieces.try_collect::<Vec<_>>().await;
+        Ok(pieces.map_err(|error| broken(&error))?.concat().into())
     }
 
     pub(super) fn pieces(self) -> Pieces {

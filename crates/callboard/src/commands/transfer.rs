@@ -6,16 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bytes::BytesMut;
 use callboard_api as api;
 use callboard_engine::core::id::SessionId;
 use callboard_server::Pieces;
 use clap::Args;
 use flate2::read::MultiGzDecoder;
-use futures::{StreamExt as _, stream};
+use futures::StreamExt as _;
 use http::Method;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio_util::io::ReaderStream;
 
 use super::Context;
 use crate::{
@@ -100,11 +99,12 @@ pub(super) fn check(file: &Path) -> Result<(), Failure> {
 /// Reads an export from a file or from the standard input.
 pub(super) async fn read(file: &Path) -> Result<Pieces, Failure> {
     if is_standard(file) {
-        return Ok(pieces_of(tokio::io::stdin()));
+        return Ok(ReaderStream::with_capacity(tokio::io::stdin(), PIECE_BYTES).boxed());
     }
     let path = file.to_owned();
     let opened = tokio::task::spawn_blocking(move || open(&path)).await.map_err(io::Error::other).flatten();
-    opened.map(|file| pieces_of(tokio::fs::File::from_std(file))).map_err(|error| unreadable(file, &error))
+    let opened = tokio::fs::File::from_std(opened.map_err(|error| unreadable(file, &error))?);
+    Ok(ReaderStream::with_capacity(opened, PIECE_BYTES).boxed())
 }
 
 /// What gzip files begin with.
@@ -149,16 +149,6 @@ async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The content of a reader as pieces.
-fn pieces_of<S: AsyncRead + Send + Unpin + 'static>(source: S) -> Pieces {
-    let next = |mut source: S| async move {
-        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
-        let read = source.read_buf(&mut piece).await?;
-        Ok((read > 0).then(|| (piece.freeze(), source)))
-    };
-    stream::try_unfold(source, next).boxed()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
