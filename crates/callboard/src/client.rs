@@ -10,7 +10,7 @@ mod suggest;
 use std::{fmt::Display, io};
 
 use bytes::Bytes;
-use callboard_engine::core::id::SessionId;
+use callboard_engine::core::id::{AgentName, SessionId};
 use callboard_mcp::escaped;
 use callboard_server::{Local, Pieces};
 use futures::{StreamExt as _, stream};
@@ -25,7 +25,7 @@ pub(crate) use self::{
     remote::Remote,
     retry::Retry,
 };
-use crate::{because::Because, cli::ActingAs, failure::Failure, output::Output};
+use crate::{because::Because, failure::Failure, output::Output};
 
 /// What answers calls.
 pub(crate) enum Client {
@@ -42,7 +42,7 @@ pub(crate) struct OnSession<'a> {
     /// Why it is this session.
     pub(crate) because: Because,
     /// As whom all calls are made that do not say it themselves.
-    pub(crate) acting_as: ActingAs,
+    pub(crate) acting_as: Option<AgentName>,
 }
 
 /// A call that is being built.
@@ -104,14 +104,14 @@ impl<T> Answer<T> {
 
 impl<'a> OnSession<'a> {
     /// The session with this id, which the command line names or the command has made.
-    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: ActingAs) -> Self {
+    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: Option<AgentName>) -> Self {
         Self { client, id, because: Because::Option, acting_as }
     }
 
     /// A call on `path` below the session.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'a> {
         let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
-        Call { because: self.because, ..self.client.call(method, &whole).acting_as(&self.acting_as) }
+        Call { because: self.because, ..self.client.call(method, &whole).maybe("as", self.acting_as.as_ref()) }
     }
 
     /// Deletes the session.
@@ -144,11 +144,6 @@ impl<'a> Call<'a> {
             Some(value) => self.query(name, value),
             None => self,
         }
-    }
-
-    /// Acts as this agent, if one is named.
-    pub(crate) fn acting_as(self, acting_as: &ActingAs) -> Self {
-        self.maybe("as", acting_as.agent.as_ref())
     }
 
     /// Sends this as JSON.

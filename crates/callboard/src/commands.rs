@@ -470,7 +470,7 @@ impl Context {
 
     /// The session that is named, else the one that is meant (see [`which`]), for calls as the agent that the command acts as.
     async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
-        let (client, acting_as) = (&self.client, on.acting_as.clone());
+        let (client, acting_as) = (&self.client, on.acting_as.agent.clone());
         let (id, because) = match &on.session {
             Some(id) => (id.clone(), Because::Option),
             None => which::session(client, &self.chosen, self.token_session.as_ref()).await?,

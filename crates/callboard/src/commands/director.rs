@@ -138,7 +138,7 @@ async fn session<'a>(context: &'a Context, args: &Director) -> Result<OnSession<
     if !context.output.json {
         context.output.note(format!("made the session {}", made.id));
     }
-    Ok(OnSession::named(&context.client, made.id, args.on.acting_as.clone()))
+    Ok(OnSession::named(&context.client, made.id, args.on.acting_as.agent.clone()))
 }
 
 impl Chat<'_> {

@@ -48,7 +48,7 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
         };
     }
     let journal = read(&session, &args).await?;
-    let reader = session.acting_as.agent.as_ref();
+    let reader = session.acting_as.as_ref();
     output.answer(&journal.json, |output| {
         journal.it.entries.iter().for_each(|entry| line(entry, reader, output));
         if journal.it.entries.is_empty() {
@@ -86,7 +86,7 @@ async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::Jou
 
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
     let mut follow = Follow::start(session, args.types, args.after.unwrap_or_default(), output).await?;
-    let reader = session.acting_as.agent.as_ref();
+    let reader = session.acting_as.as_ref();
     while output.is_writable() {
         if let Followed::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, reader, output));

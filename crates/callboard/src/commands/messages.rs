@@ -129,7 +129,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
         return call.query("shape", shape).print(context.output, people).await;
     }
     call.print(context.output, |page: &api::MessageList, output| {
-        page.messages.iter().for_each(|message| show(message, session.acting_as.agent.as_ref(), output));
+        page.messages.iter().for_each(|message| show(message, session.acting_as.as_ref(), output));
         if page.messages.is_empty() {
             output.note(if is_whole { "there are no messages" } else { "there are no such messages" });
         }

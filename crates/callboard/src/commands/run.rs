@@ -148,10 +148,10 @@ impl<'a> WatchedRun<'a> {
         })?;
         models::check(context, &file.agents, &[])?;
         let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
-        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.clone());
+        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.agent.clone());
         let started = Self::start(context, session, &made, args, input).await;
         if started.is_err() {
-            OnSession::named(&context.client, made.id, ActingAs::default()).delete().await?;
+            OnSession::named(&context.client, made.id, None).delete().await?;
         }
         started
     }
