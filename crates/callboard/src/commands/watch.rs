@@ -32,13 +32,15 @@ pub(super) struct Watch<'a, S> {
     node: Option<String>,
     /// Whether pieces of answers are shown: at a terminal.
     with_pieces: bool,
+    /// The run, and the turn in it, whose answer stands in a line that has no end yet.
+    open_line: Option<(RunId, u64)>,
     output: Output,
 }
 
 /// What shows entries and pieces of answers.
 pub(super) trait Show {
-    /// Shows a piece of an answer as it comes.
-    fn piece(&mut self, piece: &api::Delta);
+    /// Shows a piece of an answer as it comes, at the beginning of a line or behind the piece before. Whether it was shown.
+    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool;
 
     /// Shows an entry to people.
     fn entry(&mut self, entry: &api::Entry);
@@ -69,7 +71,8 @@ impl<'a, S: Show> Watch<'a, S> {
     ) -> Result<Self, Failure> {
         let follow = Follow::start(session, Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
-        Ok(Self { session, follow, signals, heard: 0, show, shown: after, node: None, with_pieces, output })
+        let (heard, shown, node, open_line) = (0, after, None, None);
+        Ok(Self { session, follow, signals, heard, show, shown, node, with_pieces, open_line, output })
     }
 
     /// Shows entries until the run waits for the user or a tool, is paused, or has ended.
@@ -151,10 +154,24 @@ impl<'a, S: Show> Watch<'a, S> {
             }
             Followed::Piece(piece) => {
                 if self.with_pieces {
-                    self.show.piece(&piece);
+                    let line = Some((piece.run.clone(), piece.turn));
+                    let is_first = self.open_line != line;
+                    if is_first {
+                        self.end_line();
+                    }
+                    if self.show.piece(&piece, is_first) {
+                        self.open_line = line;
+                    }
                 }
                 false
             }
+        }
+    }
+
+    /// Ends the line of a streamed answer.
+    fn end_line(&mut self) {
+        if self.open_line.take().is_some() {
+            self.output.write("\n");
         }
     }
 
@@ -164,6 +181,7 @@ impl<'a, S: Show> Watch<'a, S> {
             return;
         }
         self.shown = entry.seq;
+        self.end_line();
         if *entry.kind == *"run.claimed"
             && let Ok(Claimed { node }) = serde_json::from_str(&entry.data)
         {

@@ -5,7 +5,7 @@ use callboard_api as api;
 use callboard_engine::core::{
     compression::{Compressed, facts::ContextWarned},
     conversation::{Message, Role, ToolCall},
-    id::{RunId, ThreadId},
+    id::ThreadId,
     plan::Plan,
     text::first_chars,
 };
@@ -23,16 +23,10 @@ const READ_WITH: &str = "`callboard messages`";
 /// Prints entries and pieces of answers.
 pub(super) struct Show {
     output: Output,
-    /// The turn whose answer is streamed to the screen, whether its line is still open, and whether it was answered.
-    streamed: Option<Streamed>,
+    /// Whether the answer that comes next was streamed to the screen.
+    was_streamed: bool,
     /// The calls whose results are not shown yet.
     calls: Vec<ToolCall>,
-}
-
-struct Streamed {
-    run: RunId,
-    turn: u64,
-    is_open: bool,
 }
 
 /// The parts of an entry that are shown.
@@ -44,7 +38,7 @@ struct Planned {
 
 impl Show {
     pub(super) fn new(output: Output) -> Self {
-        Self { output, streamed: None, calls: Vec::new() }
+        Self { output, was_streamed: false, calls: Vec::new() }
     }
 
     fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, T)) {
@@ -58,7 +52,7 @@ impl Show {
         let is_main = message.thread_id == ThreadId::main();
         match message.role {
             Role::Ai if is_main => {
-                let was_streamed = self.streamed.take().is_some();
+                let was_streamed = std::mem::take(&mut self.was_streamed);
                 let said = watch::content(&message.content, READ_WITH);
                 if !was_streamed && !said.trim().is_empty() {
                     self.output.line(said.trim_end());
@@ -80,30 +74,16 @@ impl Show {
             Role::Tool | Role::User | Role::System => {}
         }
     }
-
-    /// Ends the line of a streamed answer.
-    fn end_line(&mut self) {
-        if let Some(streamed) = &mut self.streamed
-            && std::mem::take(&mut streamed.is_open)
-        {
-            self.output.write("\n");
-        }
-    }
 }
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta) {
-        let api::Delta { run, turn, text, .. } = piece;
-        let is_new = self.streamed.as_ref().is_none_or(|streamed| streamed.run != *run || streamed.turn != *turn);
-        if is_new {
-            self.end_line();
-        }
-        self.output.write(text);
-        self.streamed = Some(Streamed { run: run.clone(), turn: *turn, is_open: true });
+    fn piece(&mut self, piece: &api::Delta, _: bool) -> bool {
+        self.output.write(&piece.text);
+        self.was_streamed = true;
+        true
     }
 
     fn entry(&mut self, entry: &api::Entry) {
-        self.end_line();
         match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
             "plan.updated" => self.read(entry, |show, Planned { plan, version }| {
@@ -121,7 +101,7 @@ impl watch::Show for Show {
                 let told = format!("  the context has {tokens} tokens; it is compressed at {compress_at}");
                 show.output.painted(Style::Quiet, told);
             }),
-            "turn.failed" => self.streamed = None,
+            "turn.failed" => self.was_streamed = false,
             "run.paused" => self.read(entry, |show, paused: watch::Paused| paused.show(show.output)),
             _ => {}
         }

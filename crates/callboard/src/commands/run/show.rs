@@ -29,30 +29,29 @@ pub(super) struct Show {
     answered_turn: u64,
     /// When the current turn was requested.
     asked_at: Option<Timestamp>,
-    /// The agent whose answer was streamed to the screen, and whether its line is still open.
-    streamed: Option<(AgentName, bool)>,
+    /// The agent whose answer was streamed to the screen.
+    streamed: Option<AgentName>,
 }
 
 /// How the whole of a long text is read.
 const READ_WITH: &str = "`callboard messages` or `callboard set show`";
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta) {
+    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool {
         let api::Delta { turn, agent, text, .. } = piece;
         // The whole answer may have overtaken it. The manager's answer is JSON, and its message is shown when it is whole.
         if *turn <= self.answered_turn || self.manager.as_ref() == Some(agent) {
-            return;
+            return false;
         }
-        if self.streamed.as_ref().is_none_or(|(name, open)| name != agent || !open) {
-            self.end_line();
+        if is_first {
             self.output.write("    ");
-            self.streamed = Some((agent.clone(), true));
+            self.streamed = Some(agent.clone());
         }
         self.output.write(&self.output.paint(Style::Quiet, text.replace('\n', "\n    ")));
+        true
     }
 
     fn entry(&mut self, entry: &api::Entry) {
-        self.end_line();
         match &*entry.kind {
             "message.added" => self.read(entry, Self::message),
             "message.checked" => self.read(entry, Self::verdict),
@@ -92,8 +91,7 @@ impl Show {
         };
         let to = self.reader(&message);
         self.output.line(format!("{} → {}", self.output.paint(Style::Name, from), self.output.paint(Style::Name, to)));
-        let on_screen = matches!((&self.streamed, &message.agent), (Some((shown, _)), Some(agent)) if shown == agent);
-        if on_screen {
+        if message.agent.is_some() && self.streamed == message.agent {
             self.output.painted(Style::Quiet, "    (as above)");
         } else {
             self.output.line(indented(&watch::content(&message.content, READ_WITH), "    "));
@@ -187,15 +185,6 @@ impl Show {
     fn line(&self, entry: &api::Entry, what: String) {
         self.output.line(format!("  {} {what}", self.output.paint(Style::Name, entry.by.called())));
     }
-
-    /// Ends the line of a streamed answer.
-    fn end_line(&mut self) {
-        if let Some((_, open)) = &mut self.streamed
-            && std::mem::take(open)
-        {
-            self.output.write("\n");
-        }
-    }
 }
 
 fn about(entry: &api::Entry) -> &str {
@@ -213,9 +202,8 @@ mod tests {
         let output = Output::new(false, false);
         let mut show = Show { output, manager: Some(name("lead")), answered_turn: 0, asked_at: None, streamed: None };
         let piece = |agent| api::Delta { run: "r6".parse().unwrap(), turn: 1, agent: name(agent), text: "{".into() };
-        show.piece(&piece("lead"));
-        assert!(show.streamed.is_none());
-        show.piece(&piece("writer"));
-        assert_eq!(show.streamed, Some((name("writer"), true)));
+        assert!(!show.piece(&piece("lead"), true) && show.streamed.is_none());
+        assert!(show.piece(&piece("writer"), true));
+        assert_eq!(show.streamed, Some(name("writer")));
     }
 }
