@@ -24,19 +24,19 @@ impl std::fmt::Display for Rate {
     }
 }
 
-/// The rates of several things, which take turns in each round. The first round does not count: in it logs grow, connections are
-/// opened and caches are filled.
-pub(crate) async fn in_rounds<const N: usize>(
-    mut round: impl AsyncFnMut() -> anyhow::Result<[Rate; N]>,
-) -> anyhow::Result<[Vec<Rate>; N]> {
-    let mut rates = [const { Vec::new() }; N];
+/// What is measured of several things, which take turns in each round. The first round does not count: in it logs grow,
+/// connections are opened and caches are filled.
+pub(crate) async fn in_rounds<T, const N: usize>(
+    mut round: impl AsyncFnMut() -> anyhow::Result<[T; N]>,
+) -> anyhow::Result<[Vec<T>; N]> {
+    let mut all: [Vec<T>; N] = std::array::from_fn(|_| Vec::new());
     for number in 0..=ROUNDS {
         let measured = round().await?;
         if number > 0 {
-            rates.iter_mut().zip(measured).for_each(|(rates, rate)| rates.push(rate));
+            all.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
         }
     }
-    Ok(rates)
+    Ok(all)
 }
 
 /// The median.
