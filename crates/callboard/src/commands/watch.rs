@@ -46,14 +46,6 @@ pub(super) trait Show {
     fn entry(&mut self, entry: &api::Entry);
 }
 
-/// How waiting ended.
-pub(super) enum Watched<T> {
-    /// The awaited work has ended.
-    Done(T),
-    /// The user pressed Ctrl-C, and the work was dropped.
-    Interrupted,
-}
-
 /// The driver that an entry names.
 #[derive(Deserialize)]
 struct Claimed {
@@ -75,20 +67,17 @@ impl<'a, S: Show> Watch<'a, S> {
         Ok(Self { session, follow, signals, heard, show, shown, node, with_pieces, open_line, output })
     }
 
-    /// Shows entries until the run waits for the user or a tool, is paused, or has ended.
-    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<api::Run>, Failure> {
+    /// Shows entries until the run waits for the user or a tool, is paused, or has ended; `None` where the user pressed Ctrl-C
+    /// before that.
+    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Option<api::Run>, Failure> {
         let (signals, next) = (self.signals, self.heard + 1);
-        let watched = tokio::select! {
+        tokio::select! {
             biased;
-            () = signals.sent(next) => Watched::Interrupted,
-            run = self.wait(run) => Watched::Done(run?),
-        };
-        Ok(self.heard(watched))
-    }
-
-    fn heard<T>(&mut self, watched: Watched<T>) -> Watched<T> {
-        self.heard += u32::from(matches!(watched, Watched::Interrupted));
-        watched
+            () = signals.sent(next) => {}
+            run = self.wait(run) => return run.map(Some),
+        }
+        self.heard = next;
+        Ok(None)
     }
 
     async fn wait(&mut self, run: &RunId) -> Result<api::Run, Failure> {
@@ -118,22 +107,24 @@ impl<'a, S: Show> Watch<'a, S> {
         }
     }
 
-    /// Shows what happens until `work` is done.
+    /// Shows what happens until `work` is done; `None` where the user pressed Ctrl-C, and the work was dropped.
     pub(super) async fn until<T>(
         &mut self,
         work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<Watched<T>, Failure> {
+    ) -> Result<Option<T>, Failure> {
         let (mut work, next) = (pin!(work), self.heard + 1);
         loop {
             tokio::select! {
                 biased;
-                () = self.signals.sent(next) => return Ok(self.heard(Watched::Interrupted)),
-                done = &mut work => return Ok(Watched::Done(done?)),
+                () = self.signals.sent(next) => break,
+                done = &mut work => return done.map(Some),
                 item = self.follow.next() => {
                     self.take(item?);
                 }
             }
         }
+        self.heard = next;
+        Ok(None)
     }
 
     /// Shows what has happened so far.
