@@ -42,8 +42,8 @@ pub(super) trait Show {
     /// Shows a piece of an answer as it comes, at the beginning of a line or behind the piece before. Whether it was shown.
     fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool;
 
-    /// Shows an entry to people.
-    fn entry(&mut self, entry: &api::Entry);
+    /// Shows an entry to people. Fails where its data cannot be read.
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()>;
 }
 
 /// The driver that an entry names.
@@ -183,8 +183,8 @@ impl<'a, S: Show> Watch<'a, S> {
         }
         if self.output.json {
             self.output.json(entry);
-        } else {
-            self.show.entry(entry);
+        } else if let Err(error) = self.show.entry(entry) {
+            self.output.note(format!("cannot show entry {}: {error}", entry.seq));
         }
     }
 }

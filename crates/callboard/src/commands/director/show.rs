@@ -9,7 +9,8 @@ use callboard_engine::core::{
     plan::Plan,
     text::first_chars,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
+use serde_json::from_str;
 
 use super::super::{plan::show::todo, watch};
 use crate::output::{Output, Style};
@@ -39,13 +40,6 @@ struct Planned {
 impl Show {
     pub(super) fn new(output: Output) -> Self {
         Self { output, was_streamed: false, calls: Vec::new() }
-    }
-
-    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, T)) {
-        match serde_json::from_str(&entry.data) {
-            Ok(read) => show(self, read),
-            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
-        }
     }
 
     fn message(&mut self, message: Message) {
@@ -83,28 +77,32 @@ impl watch::Show for Show {
         true
     }
 
-    fn entry(&mut self, entry: &api::Entry) {
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {
+        let data: &str = &entry.data;
+        let output = self.output;
         match &*entry.kind {
-            "message.added" => self.read(entry, Self::message),
-            "plan.updated" => self.read(entry, |show, Planned { plan, version }| {
-                show.output.painted(Style::Quiet, format!("\nplan, version {version}"));
-                todo(&plan, show.output);
-                show.output.line("");
-            }),
-            "conversation.compressed" => self.read(entry, |show, compressed: Compressed| {
-                let Compressed { messages, tokens_before, tokens_after, .. } = compressed;
+            "message.added" => self.message(from_str(data)?),
+            "plan.updated" => {
+                let Planned { plan, version } = from_str(data)?;
+                output.painted(Style::Quiet, format!("\nplan, version {version}"));
+                todo(&plan, output);
+                output.line("");
+            }
+            "conversation.compressed" => {
+                let Compressed { messages, tokens_before, tokens_after, .. } = from_str(data)?;
                 let told = format!("  compressed {messages} messages: from {tokens_before} to {tokens_after} tokens");
-                show.output.painted(Style::Quiet, told);
-            }),
-            "context.warned" => self.read(entry, |show, warned: ContextWarned| {
-                let ContextWarned { tokens, compress_at, .. } = warned;
+                output.painted(Style::Quiet, told);
+            }
+            "context.warned" => {
+                let ContextWarned { tokens, compress_at, .. } = from_str(data)?;
                 let told = format!("  the context has {tokens} tokens; it is compressed at {compress_at}");
-                show.output.painted(Style::Quiet, told);
-            }),
+                output.painted(Style::Quiet, told);
+            }
             "turn.failed" => self.was_streamed = false,
-            "run.paused" => self.read(entry, |show, paused: watch::Paused| paused.show(show.output)),
+            "run.paused" => from_str::<watch::Paused>(data)?.show(output),
             _ => {}
         }
+        Ok(())
     }
 }
 

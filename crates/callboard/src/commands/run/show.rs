@@ -14,7 +14,7 @@ use callboard_engine::core::{
     },
     time::Timestamp,
 };
-use serde::de::DeserializeOwned;
+use serde_json::from_str;
 
 use crate::{
     commands::{runs::seconds, set, watch},
@@ -51,20 +51,22 @@ impl watch::Show for Show {
         true
     }
 
-    fn entry(&mut self, entry: &api::Entry) {
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {
+        let data: &str = &entry.data;
         match &*entry.kind {
-            "message.added" => self.read(entry, Self::message),
-            "message.checked" => self.read(entry, Self::verdict),
-            "context_set.updated" => self.read(entry, Self::set),
+            "message.added" => self.message(from_str(data)?),
+            "message.checked" => self.verdict(from_str(data)?),
+            "context_set.updated" => self.set(entry, from_str(data)?),
             "context_set.deleted" => self.line(entry, format!("deletes {}", about(entry))),
-            "directive.received" => self.read(entry, Self::directive),
-            "turn.requested" => self.read(entry, Self::requested),
-            "turn.answered" => self.read(entry, Self::answered),
-            "turn.failed" => self.read(entry, Self::failed),
-            "run.paused" => self.read(entry, |show, _, paused: watch::Paused| paused.show(show.output)),
+            "directive.received" => self.directive(from_str(data)?),
+            "turn.requested" => self.requested(entry, from_str(data)?),
+            "turn.answered" => self.answered(entry, from_str(data)?),
+            "turn.failed" => self.failed(from_str(data)?),
+            "run.paused" => from_str::<watch::Paused>(data)?.show(self.output),
             "run.resumed" => self.output.line("  resumed"),
             _ => {}
         }
+        Ok(())
     }
 }
 
@@ -75,14 +77,7 @@ impl Show {
         Self { output, manager, answered_turn: 0, asked_at: None, streamed: None }
     }
 
-    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, &api::Entry, T)) {
-        match serde_json::from_str(&entry.data) {
-            Ok(read) => show(self, entry, read),
-            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
-        }
-    }
-
-    fn message(&mut self, _: &api::Entry, message: Message) {
+    fn message(&mut self, message: Message) {
         let from = match (message.said_by(None), message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
@@ -117,7 +112,7 @@ impl Show {
         }
     }
 
-    fn verdict(&mut self, _: &api::Entry, checked: MessageChecked) {
+    fn verdict(&mut self, checked: MessageChecked) {
         let (style, word) = match checked.valid {
             Some(true) => (Style::Good, "as expected"),
             Some(false) => (Style::Bad, "not as expected"),
@@ -140,7 +135,7 @@ impl Show {
         }
     }
 
-    fn directive(&mut self, _: &api::Entry, received: Received) {
+    fn directive(&mut self, received: Received) {
         for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             self.output.line(format!("  {}{reason}", set::outcome_line(set.outcome, &set.name)));
@@ -177,7 +172,7 @@ impl Show {
         self.streamed = None;
     }
 
-    fn failed(&mut self, _: &api::Entry, failed: TurnFailed) {
+    fn failed(&mut self, failed: TurnFailed) {
         self.streamed = None;
         self.output.painted(Style::Quiet, format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
     }
