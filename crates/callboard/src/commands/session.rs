@@ -6,7 +6,7 @@ use std::{cmp::Reverse, path::PathBuf};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, AgentRole},
+    agent::Agent,
     audience::Audience,
     count::Tokens,
     id::{Seq, SessionId},
@@ -328,10 +328,7 @@ fn named(agent: &Agent) -> String {
 
 /// What stands behind the name of an agent.
 pub(super) fn role_and_title(agent: &Agent) -> String {
-    let role = match agent.role {
-        AgentRole::Manager => "manager",
-        AgentRole::Worker => "worker",
-    };
+    let role = agent.role.as_str();
     let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
     format!("({role}){title}")
 }
