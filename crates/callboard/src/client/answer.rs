@@ -1,6 +1,6 @@
 //! The reply to a call: an answer, or why the call was refused.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use callboard_server::Pieces;
 use futures::TryStreamExt as _;
 use http::{Response, StatusCode, header};
@@ -61,8 +61,8 @@ impl Reply {
 
     /// Reads the whole body.
     pub(super) async fn all(self) -> Result<Bytes, Failure> {
-        let pieces = self.pieces.try_collect::<Vec<_>>().await;
-        Ok(pieces.map_err(|error| broken(&error))?.concat().into())
+        let all = self.pieces.try_collect::<BytesMut>().await.map_err(|error| broken(&error))?;
+        Ok(all.freeze())
     }
 
     pub(super) fn pieces(self) -> Pieces {
