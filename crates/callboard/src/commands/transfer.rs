@@ -20,7 +20,7 @@ use super::Context;
 use crate::{
     atomic,
     cli::On,
-    client::broken,
+    client::{Call, broken},
     failure::Failure,
     output::{Output, counted},
 };
@@ -57,14 +57,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
     let session = context.session_on(&args.on).await?;
-    let pieces = session.get(&["export"]).pieces().await?;
-    let file = args.file;
-    let Some(lines) = write(pieces, &file, context.output).await? else { return Ok(()) };
-    let answer = json!({"session": session.id, "file": file, "lines": lines});
-    context.output.answer(&answer, |output| {
-        output.line(format!("exported {} to {}: {}", session.id, file.display(), counted(lines, "line")));
-    });
-    Ok(())
+    write(session.get(&["export"]), ("session", session.id.as_str()), &args.file, context.output).await
 }
 
 pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
@@ -80,12 +73,22 @@ fn is_standard(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Writes an export to a file and returns its number of lines, or prints it.
-pub(super) async fn write(pieces: Pieces, file: &Path, output: Output) -> Result<Option<u64>, Failure> {
+/// Writes the export of a thing, of which kind and name it is, to a file, or prints it.
+pub(super) async fn write(
+    call: Call<'_>,
+    (kind, name): (&str, &str),
+    file: &Path,
+    output: Output,
+) -> Result<(), Failure> {
+    let pieces = call.pieces().await?;
     if is_standard(file) {
-        return print(pieces, output).await.map(|()| None);
+        return print(pieces, output).await;
     }
-    write_file(pieces, file).await.map(Some)
+    let lines = write_file(pieces, file).await?;
+    output.answer(&json!({kind: name, "file": file, "lines": lines}), |output| {
+        output.line(format!("exported {name} to {}: {}", file.display(), counted(lines, "line")));
+    });
+    Ok(())
 }
 
 /// Refuses a file that is not there, before a store is made for it.
