@@ -78,14 +78,6 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
-        let server = match self {
-            Self::Local(_) => None,
-            Self::Remote(server) => Some(server.name().to_owned()),
-        };
-        Ok(Reply::of(self.exchange(request).await?, server))
-    }
-
     /// Makes a call as it is, and gives the answer as it comes.
     pub(crate) async fn exchange(&self, request: Request<Pieces>) -> Result<Response<Pieces>, Failure> {
         match self {
@@ -207,7 +199,11 @@ impl<'a> Call<'a> {
         let mut request =
             request.map_err(|error| Failure::failed("invalid", format!("cannot build the request: {error}")))?;
         request.headers_mut().extend(kind.map(|kind| (header::CONTENT_TYPE, HeaderValue::from_static(kind))));
-        client.send(request).await?.accepted(because).await
+        let server = match client {
+            Client::Local(_) => None,
+            Client::Remote(server) => Some(server.name().to_owned()),
+        };
+        Reply::of(client.exchange(request).await?, server).accepted(because).await
     }
 }
 
