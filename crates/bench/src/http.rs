@@ -3,14 +3,9 @@
 
 use std::net::SocketAddr;
 
-use anyhow::ensure;
-use axum::body::{Body, to_bytes};
-use hyper::{Request, client::conn::http1, header};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-
 use crate::{
     Scale, board,
+    client::{connect, post, send},
     report::{Goal, Report},
     rounds::{Rate, at_once, in_rounds, ratio, typical},
     served::Served,
@@ -57,8 +52,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 async fn call(address: SocketAddr, each: usize) -> anyhow::Result<Rate> {
     let mut connections = Vec::new();
     for number in 0..CONNECTIONS {
-        let (sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(address).await?)).await?;
-        tokio::spawn(connection);
+        let (sender, _) = connect(address).await?;
         connections.push((sender, format!("/v1/sessions/s{}/threads/main/messages", number % SESSIONS)));
     }
     let bodies: Vec<_> = (0..each).map(body).collect();
@@ -66,14 +60,7 @@ async fn call(address: SocketAddr, each: usize) -> anyhow::Result<Rate> {
         let bodies = bodies.clone();
         async move {
             for body in bodies {
-                let request = Request::post(&path)
-                    .header(header::HOST, "localhost")
-                    .header(header::CONTENT_TYPE, "application/json")
-                    .body(Body::from(body))?;
-                let answer = sender.send_request(request).await?;
-                let status = answer.status();
-                let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;
-                ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&body));
+                send(&mut sender, post(&path, body)?).await?;
             }
             anyhow::Ok(())
         }

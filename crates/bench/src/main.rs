@@ -9,6 +9,7 @@
 mod append;
 mod bare;
 mod board;
+mod client;
 mod director;
 mod fanout;
 mod files;
