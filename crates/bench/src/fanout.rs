@@ -65,8 +65,7 @@ async fn engine(listeners: usize) -> anyhow::Result<Vec<Duration>> {
 
 /// From the request that adds a message until each connection has the event.
 async fn server(listeners: usize) -> anyhow::Result<Vec<Duration>> {
-    let folder = tempfile::tempdir()?;
-    let served = Served::board(&folder.path().join("callboard.db"), vec!["one".into()], None).await?;
+    let served = Served::board(vec!["one".into()], None).await?;
     let (heard, mut hearing) = mpsc::channel(listeners);
     for _ in 0..listeners {
         let mut connection = TcpStream::connect(served.address).await?;

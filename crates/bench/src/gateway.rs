@@ -24,10 +24,9 @@ use crate::{
 const ANSWER: &str = "The tide turns before noon.";
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
     let endpoint = Scripted::start(|_, _| Reply::text(ANSWER));
     let base = endpoint.base_url();
-    let served = Served::board(&folder.path().join("callboard.db"), Vec::new(), Some(base.clone())).await?;
+    let served = Served::board(Vec::new(), Some(base.clone())).await?;
     let straight = base.strip_prefix("http://").and_then(|base| base.strip_suffix("/v1")).context("no address")?;
     let (mut straight, straight_connection) = connect(straight).await?;
     let (mut gateway, gateway_connection) = connect(served.address).await?;

@@ -17,7 +17,7 @@ const SESSIONS: usize = 16;
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let sessions = (0..SESSIONS).map(|number| format!("s{number}")).collect();
-    let served = Served::board(&folder.path().join("callboard.db"), sessions, None).await?;
+    let served = Served::board(sessions, None).await?;
     let echo = Served::echo().await?;
     let bare = Served::bare(&folder.path().join("bare.db")).await?;
     let each = scale.of(12_800) / CONNECTIONS;

@@ -28,8 +28,7 @@ const READS: [(&str, &str, Option<f64>); 5] = [
 ];
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let served = Served::board(&folder.path().join("callboard.db"), vec!["one".into()], None).await?;
+    let served = Served::board(vec!["one".into()], None).await?;
     let (mut sender, connection) = connect(served.address).await?;
     for from in (0..MESSAGES).step_by(100) {
         add(&mut sender, from..from + 100).await?;

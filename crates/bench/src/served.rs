@@ -29,10 +29,9 @@ pub(crate) struct Served {
 
 impl Served {
     /// Serves a board with sessions of these names, whose models answer at this address, if at any.
-    pub(crate) async fn board(path: &Path, sessions: Vec<String>, models: Option<String>) -> anyhow::Result<Self> {
-        let path = path.to_owned();
+    pub(crate) async fn board(sessions: Vec<String>, models: Option<String>) -> anyhow::Result<Self> {
         Self::start(async move |listener, stop| {
-            let board = board::sqlite(&path, Durability::Normal)?;
+            let (_folder, board) = board::temporary()?;
             for session in sessions {
                 board::session(&board, &session).await?;
             }
