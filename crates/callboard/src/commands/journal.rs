@@ -62,24 +62,22 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
 /// end, since some may be of other types, or hidden.
 async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::JournalPage>, Failure> {
     let types = (!args.types.is_empty()).then(|| args.types.join(","));
-    let page = async |after: Seq, limit: Option<usize>| {
-        let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types.as_ref());
-        call.answer::<api::JournalPage>().await
-    };
+    let journal = || session.get(&["journal"]).maybe("types", types.as_ref());
     let (None, Some(limit)) = (args.after, args.limit) else {
-        return page(args.after.unwrap_or_default(), args.limit).await;
+        return journal().maybe("after", args.after).maybe("limit", args.limit).answer().await;
     };
-    let (mut missing, mut first, mut before) = (limit, None, None);
+    let (mut missing, mut first, mut before, mut end) = (limit, None, None, None);
     loop {
-        let newest = session.get(&["journal"]).query("order", "desc").query("limit", missing);
-        let newest = newest.maybe("before", before).maybe("types", types.as_ref());
+        let newest = journal().query("order", "desc").query("limit", missing).maybe("before", before);
         let found = newest.answer::<api::JournalPage>().await?.it;
         missing = missing.saturating_sub(found.entries.len());
-        // Only the numbers are needed: the entries themselves come as the server gives them.
         first = found.entries.last().map(|entry| entry.seq.previous()).or(first);
         before = found.next;
+        // What is written meanwhile is not wanted.
+        let end = end.get_or_insert(found.head.next());
         if missing == 0 || before.is_none() {
-            return page(first.unwrap_or(found.head), Some(limit)).await;
+            // Only the numbers were needed: the entries themselves come as the server gives them, however many they are.
+            return journal().query("after", first.unwrap_or(found.head)).query("before", end).answer().await;
         }
     }
 }
