@@ -85,16 +85,13 @@ pub(crate) struct Tab {
     pub(crate) name: Option<String>,
 }
 
-/// What can be done in a tab.
-const ACTIONS: [&str; 6] = ["click", "type", "press", "select", "wait", "scroll"];
-
 /// Do something in a tab
 #[derive(Args, Debug)]
 pub(crate) struct ActIn {
     #[command(flatten)]
     pub(crate) tab: Tab,
     /// What is done
-    #[arg(required_unless_present = "steps", value_parser = parse::one_of::<api::ActionKind>(ACTIONS.into()))]
+    #[arg(required_unless_present = "steps", value_parser = parse::one_of::<api::ActionKind>(api::ActionKind::ALL.map(api::ActionKind::as_str).into()))]
     pub(crate) action: Option<api::ActionKind>,
     /// Where, as a selector, and what: `click SELECTOR`, `type SELECTOR TEXT`, `select SELECTOR OPTION`, `press KEY`, `wait TEXT|MILLISECONDS`, `scroll PIXELS`
     #[arg(num_args = 0..=2, allow_negative_numbers = true)]
